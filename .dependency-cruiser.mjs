@@ -24,6 +24,7 @@ const layers = [
   ['systems'],
   ['records'],
   ['users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
+  ['requests', 'crm'],
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
   ['stores.ts'],
@@ -40,8 +41,10 @@ const FIXTURE = '/testing/';
 /** Only stores.ts may construct an engine; everyone else knows the port. */
 const engines = ['storage/sql', 'storage/sqlite', 'storage/postgres'];
 
-/** Services of one level that meet through each other's index.ts. */
+/** Services of one level. */
 const services = layers.find((layer) => layer.includes('users')) ?? [];
+/** The layers that meet the services through their index.ts alone. */
+const byEntrance = [...services, 'crm', 'mcp', 'oauth'];
 
 /**
  * The files of one layer: the port is the files directly in storage and what its unit tests share.
@@ -63,8 +66,10 @@ function allowed(layer, level) {
   const wires = ['stores.ts', 'workshop.ts', 'app.ts', 'move.ts', 'main.ts'].includes(layer);
   const below = layers.slice(0, level).flat();
   const readable = wires || layer.startsWith('storage/') ? below : below.filter((name) => !engines.includes(name));
-  const siblings = services.includes(layer) ? [`^src/(?:${services.join('|')})/index[.]ts$`] : [];
-  return [pattern(layer), ...readable.map(pattern), ...siblings];
+  const meets = byEntrance.includes(layer);
+  const inside = meets ? readable.filter((name) => !services.includes(name)) : readable;
+  const entrances = meets ? [`^src/(?:${services.join('|')})/index[.]ts$`] : [];
+  return [pattern(layer), ...inside.map(pattern), ...entrances];
 }
 
 const layerRules = layers.flatMap((names, level) =>

@@ -13,6 +13,7 @@ const checks = new Map([
   ['layers', ['scripts/layers.ts']],
   ['unused', ['node_modules/knip/bin/knip.js', '--no-progress']],
   ['sources', ['scripts/sources.ts']],
+  ['mentions', ['scripts/mentions.ts']],
   ['lock', ['scripts/lock.ts']],
 ]);
 

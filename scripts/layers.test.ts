@@ -82,6 +82,36 @@ const cases: { title: string; tree: Tree; expected: RegExp[] }[] = [
     expected: [/^no-cycles: /],
   },
   {
+    title: 'folders of a layer that import each other, one of them a type',
+    tree: {
+      'src/audit/rows.ts': "import { a } from './log/a.ts';\nexport type Row = typeof a;",
+      'src/audit/log/a.ts': "import { b } from './b.ts';\nexport const a = b;",
+      'src/audit/log/b.ts': "import type { Row } from '../rows.ts';\nexport const b = (row: Row) => row;",
+    },
+    expected: [/^folders-in-order: src\/audit <-> src\/audit\/log$/],
+  },
+  {
+    title: 'folders that import each other through a third',
+    tree: {
+      'src/audit/a/one.ts': "import { b } from '../b/one.ts';\nexport const a = b;",
+      'src/audit/a/two.ts': 'export const two = 2;',
+      'src/audit/b/one.ts': "import { c } from '../c/one.ts';\nexport const b = c;",
+      'src/audit/b/two.ts': 'export const two = 2;',
+      'src/audit/c/one.ts': "import { two } from '../a/two.ts';\nexport const c = two;",
+      'src/audit/c/two.ts': 'export const two = 2;',
+    },
+    expected: [/^folders-in-order: src\/audit\/a -> src\/audit\/b -> src\/audit\/c -> src\/audit\/a$/],
+  },
+  {
+    title: 'a folder with a single file, but for its tests',
+    tree: {
+      'src/audit/rows.ts': "import { a } from './log/a.ts';\nexport const row = a;",
+      'src/audit/log/a.ts': 'export const a = 1;',
+      'src/audit/log/a.test.ts': "import { a } from './a.ts';\nexport const b = a;",
+    },
+    expected: [/^folder-of-one-file: src\/audit\/log$/],
+  },
+  {
     title: 'types that refer to each other',
     tree: {
       'src/kernel/a.ts': "import type { B } from './b.ts';\nexport type A = { b: B };",

@@ -1,9 +1,10 @@
 /**
- * Checks the layer rule of `.dependency-cruiser.mjs`, and that every source file was really looked at: a cruise without a
- * usable TypeScript parser finds nothing and reports success.
+ * Checks the layer rule of `.dependency-cruiser.mjs`, that no folders import each other, and that every source file was
+ * really looked at: a cruise without a usable TypeScript parser finds nothing and reports success.
  */
 import { globSync } from 'node:fs';
-import { cruise, type ICruiseResult } from 'dependency-cruiser';
+import { dirname } from 'node:path';
+import { cruise, type ICruiseResult, type IModule } from 'dependency-cruiser';
 import configuration, { layerPatterns } from '../.dependency-cruiser.mjs';
 
 /**
@@ -21,12 +22,56 @@ export async function layerViolations(baseDir: string): Promise<string[]> {
   const importing = modules.filter((module) => module.dependencies.length > 0).length;
   return [
     ...summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`),
+    ...folderViolations(modules),
     ...files.filter((file) => !scanned.has(file)).map((file) => `not scanned: ${file}`),
     ...files
       .filter((file) => !isPlaced(file))
       .map((file) => `no layer: ${file} (give its folder a place in .dependency-cruiser.mjs)`),
     ...(files.length > 1 && importing === 0 ? ['no import was found in any file: the TypeScript parser is missing'] : []),
   ];
+}
+
+/**
+ * Folders that import each other, directly or through others, types included, and folders with a single file. Unit tests and their fixtures
+ * do not count.
+ *
+ * @returns one line per circle or folder
+ */
+function folderViolations(modules: readonly IModule[]): string[] {
+  const sources = modules.filter(({ source }) => isSource(source));
+  const folders = Object.entries(Object.groupBy(sources, ({ source }) => dirname(source)));
+  const imports = new Map(folders.map(([folder]) => [folder, new Set<string>()]));
+  for (const { source, dependencies } of sources)
+    for (const { resolved } of dependencies) if (isSource(resolved)) imports.get(dirname(source))?.add(dirname(resolved));
+  const isLayer = (folder: string) => folder.split('/').length < 3 || layerPatterns.includes(`^${folder}/`);
+  const isLone = (folder: string) => !isLayer(folder) && !folders.some(([other]) => other.startsWith(`${folder}/`));
+  return [
+    ...folders
+      .map(([folder]) => circleFrom(folder, imports))
+      .filter((circle) => circle !== null)
+      .map((circle) => `folders-in-order: ${circle.length === 2 ? circle.join(' <-> ') : [...circle, circle[0]].join(' -> ')}`),
+    ...folders
+      .filter(([folder, files]) => files?.length === 1 && isLone(folder))
+      .map(([folder]) => `folder-of-one-file: ${folder}`),
+  ];
+}
+
+/** The shortest way of imports from a folder back to it. Each circle is found from the first of its folders by name. */
+function circleFrom(folder: string, imports: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | null {
+  const ways = [[folder]];
+  const seen = new Set<string>();
+  for (const way of ways)
+    for (const next of imports.get(way.at(-1) ?? folder) ?? []) {
+      if (next === folder && way.length > 1) return way;
+      if (next <= folder || seen.has(next)) continue;
+      seen.add(next);
+      ways.push([...way, next]);
+    }
+  return null;
+}
+
+function isSource(file: string): boolean {
+  return file.startsWith('src/') && !/[.]test[.]ts$|[/]testing[/]/.test(file);
 }
 
 function isPlaced(file: string): boolean {

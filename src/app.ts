@@ -4,7 +4,8 @@ import { Automation } from './automation/index.ts';
 import type { Config, Secrets } from './config/index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
-import { HttpServer, limitOf } from './http/index.ts';
+import { HttpServer, rateLimitOf } from './http/index.ts';
+import { HOUR_MS } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
@@ -16,8 +17,7 @@ import { PasswordResets, Users } from './users/index.ts';
 import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing } from './workshop.ts';
 
 /** How long requests in flight may take after the service was told to end, and after a fault, in milliseconds. */
-const DRAIN_BOUND = { told: 30_000, fault: 3_000 };
-const HOUR = 3_600_000;
+const DRAIN_TIMEOUTS_MS = { told: 30_000, fault: 3_000 };
 
 /** The service as a whole. */
 export interface App {
@@ -104,7 +104,7 @@ async function assemble(
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
   );
   // Each process has a directory where uploads arrive, whatever systems it serves.
-  const clearing = setInterval(() => files.clearAbandoned(), HOUR).unref();
+  const clearing = setInterval(() => files.clearAbandoned(), HOUR_MS).unref();
   const administration = new Administration(stores.registry, stores.engine, () => openBytes(config, log));
   const deletions = new Deletions(administration, (error, appIds) => {
     if (error) log.error({ err: error }, 'removed systems were not deleted; it is tried again within the hour');
@@ -120,7 +120,7 @@ async function assemble(
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
   const shared = { systems, users, files, hooks, log, conditions, trustProxy, baseUrl };
   const { salt: secret } = stores.registry;
-  const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf });
+  const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf: rateLimitOf });
   const bearer = (system: System, token: string) => oauth.bearer(system, token);
   const probe = () => stores.engine.probe();
   const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });
@@ -140,7 +140,7 @@ async function assemble(
     drain: () => http.drain(),
     async close(cause) {
       clearInterval(clearing);
-      await http.close(DRAIN_BOUND[cause]);
+      await http.close(DRAIN_TIMEOUTS_MS[cause]);
       await automation.close();
       await upkeep.close();
       await deletions.close();

@@ -3,7 +3,7 @@ import { OperatorError } from './kernel/operator-error.ts';
 import { createLog } from './observe/index.ts';
 
 /** How long the process may take to end after a fault, in milliseconds. */
-const END_BOUND = 10_000;
+const END_TIMEOUT_MS = 10_000;
 
 /** Errors of the service's own that nobody caught. The state of the process is not known after one, so that it ends. */
 export interface Faults {
@@ -32,7 +32,7 @@ export function faultsOf({ logLevel }: Config): Faults {
       log.fatal({ err: error instanceof Error ? error : new Error(String(error)) }, 'a fault ends the process');
       if (isEnding) return;
       isEnding = true;
-      setTimeout(() => process.exit(1), END_BOUND).unref();
+      setTimeout(() => process.exit(1), END_TIMEOUT_MS).unref();
       reject(ended);
     },
   };

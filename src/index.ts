@@ -1,14 +1,14 @@
 /** What functions of an operator import from `record-data-service` (CONTRACT "Operator's functions"). */
 export { z } from 'zod';
-export type { FunctionRequest, FunctionTrigger, FunctionUser } from './functions/model.ts';
 export {
   defineFunction,
   type FunctionContext,
   type FunctionDefinition,
   type JsonSchema,
   type RunFunction,
-} from './functions/operator/definition.ts';
-export type { StandardSchema } from './functions/operator/standard-schema.ts';
+} from './functions/custom/definition.ts';
+export type { FunctionRequest, FunctionTrigger, FunctionUser } from './functions/custom/model.ts';
+export type { StandardSchema } from './functions/custom/standard-schema.ts';
 export type {
   CreatedRecord,
   FieldValues,
@@ -18,5 +18,5 @@ export type {
   RecordOf,
   SystemRecords,
   Where,
-} from './functions/operator/system.ts';
+} from './functions/custom/system.ts';
 export type { JsonObject, JsonValue } from './kernel/json.ts';

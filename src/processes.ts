@@ -1,17 +1,18 @@
 import cluster, { type Worker } from 'node:cluster';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall, type SocketHandle } from './kernel/door.ts';
+import { closeDoor, type Door, lastCall } from './kernel/door.ts';
 import { OperatorError } from './kernel/operator-error.ts';
+import { type AcceptingHandle, type ClientHandle, listeningHandle } from './kernel/socket-handle.ts';
 
 /** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
-const SHORT_LIFE = 5_000;
+const SHORT_LIFE_MS = 5_000;
 /** Until another is started for one that ended so soon, while others serve: the database may be away. */
-const PAUSE = 1_000;
+const RESTART_DELAY_MS = 1_000;
 /** Until connections are given up that were on their way to a process that has ended, in milliseconds: those to others have arrived by then. */
-const ARRIVAL = 1_000;
+const ARRIVAL_TIMEOUT_MS = 1_000;
 /** How long a process may take to end, beyond what it grants its requests, in milliseconds. */
-const END_BOUND = 40_000;
+const END_TIMEOUT_MS = 40_000;
 
 /** What a process that serves tells the one that started it: it listens. */
 interface Listening {
@@ -57,8 +58,8 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
         resolve();
         ended.delete(end);
         if (ending) return;
-        if (performance.now() - began >= SHORT_LIFE) start();
-        else if (ready >= count) setTimeout(() => ending || start(), PAUSE).unref();
+        if (performance.now() - began >= SHORT_LIFE_MS) start();
+        else if (ready >= count) setTimeout(() => ending || start(), RESTART_DELAY_MS).unref();
         else failed.reject(new OperatorError('a process of the service ended as soon as it began'));
       });
     });
@@ -76,7 +77,7 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
       await closeDoor(door);
     }
     tellAll('end');
-    await Promise.race([Promise.all(ended), wait(END_BOUND, undefined, { ref: false })]);
+    await Promise.race([Promise.all(ended), wait(END_TIMEOUT_MS, undefined, { ref: false })]);
     for (const worker of workers()) worker.process.kill('SIGKILL');
   }
 }
@@ -104,17 +105,6 @@ export function toldByStarter(drain: () => void): Promise<void> {
   });
 }
 
-/** A connection that was accepted. */
-interface Client {
-  close(done?: () => void): void;
-}
-
-/** What Node accepts connections with. */
-interface Handle extends SocketHandle {
-  onconnection: (error: number, client: Client | undefined) => void;
-  close(): void;
-}
-
 /** The socket of all processes. */
 interface SharedDoor extends Door {
   /** Connections that were handed to a process and did not arrive, since it has ended, are closed: Node would keep them open for ever. */
@@ -126,9 +116,9 @@ interface SharedDoor extends Door {
  * nobody of that socket, and closes it, with all who wait, when the last process has closed its own.
  */
 function watchDoor(): SharedDoor {
-  const handles: Handle[] = [];
+  const handles: AcceptingHandle[] = [];
   /** Closed here once the process that each was handed to has it. */
-  const onTheirWay = new Set<Client>();
+  const onTheirWay = new Set<ClientHandle>();
   /** Those that are handed to a process later. */
   let parked: (() => void)[] | undefined;
   const door: SharedDoor & { accepted: number } = {
@@ -151,14 +141,14 @@ function watchDoor(): SharedDoor {
       const before = [...onTheirWay];
       setTimeout(() => {
         for (const client of before) if (onTheirWay.has(client)) client.close();
-      }, ARRIVAL).unref();
+      }, ARRIVAL_TIMEOUT_MS).unref();
     },
   };
   const createServer = net.createServer;
   net.createServer = (...given: unknown[]) => {
-    const server = Reflect.apply(createServer, net, given) as net.Server & { readonly _handle?: Handle | null };
+    const server = Reflect.apply(createServer, net, given) as net.Server;
     server.prependOnceListener('listening', () => {
-      const handle = server._handle;
+      const handle = listeningHandle(server);
       if (!handle) return;
       handles.push(handle);
       // Node sets it in this turn.
@@ -181,7 +171,7 @@ function watchDoor(): SharedDoor {
 }
 
 /** Has a connection in a set until it is closed here. */
-function follow(client: Client, open: Set<Client>): void {
+function follow(client: ClientHandle, open: Set<ClientHandle>): void {
   const close = client.close;
   open.add(client);
   client.close = (...given) => {

@@ -4,7 +4,7 @@ import { Addresses, type Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { isoText } from './kernel/time.ts';
 import { Conditions, type Logger } from './observe/index.ts';
-import type { Engine } from './storage/engine-port.ts';
+import type { Engine } from './storage/engine.ts';
 import { lostText } from './storage/identity.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles, whenIndexed } from './storage/sqlite/index.ts';
@@ -183,12 +183,12 @@ export function makeDataDirectory({ dataDir }: Config): void {
 export const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
 /** Characters that tell one fault of an engine from another. */
-const FAULT_NAME = 200;
+const MAX_FAULT_NAME_LENGTH = 200;
 
 /** Tells the log of faults that no client sees: of each once while it lasts. */
 function reporter(what: string, conditions: Conditions): (fault: string) => void {
   return (fault) => {
     const [name = ''] = fault.split('\n', 1);
-    conditions.met(what, { fault: name.slice(0, FAULT_NAME) }, Object.assign(new Error(name), { stack: fault }));
+    conditions.met(what, { fault: name.slice(0, MAX_FAULT_NAME_LENGTH) }, Object.assign(new Error(name), { stack: fault }));
   };
 }

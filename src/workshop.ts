@@ -1,7 +1,7 @@
 import { master } from './access/index.ts';
 import { timeline } from './audit/index.ts';
 import { triggerRules } from './automation/definition/index.ts';
-import { triggerObserver, type WriteListener } from './automation/observer.ts';
+import { triggerObserver, type WriteListener } from './automation/matching/trigger-observer.ts';
 import type { Config } from './config/index.ts';
 import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';

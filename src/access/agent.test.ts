@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AgentPermission, administers, maySilenceTools, obstacleTo, type ToolRequirement } from './agent.ts';
-import { authorize } from './authorize.ts';
-import { anonymous, invalid, master, type Principal } from './principal.ts';
+import { authorize, refuseOutright } from './authorize.ts';
+import {
+  type AgentPermission,
+  administers,
+  anonymous,
+  invalid,
+  master,
+  maySilenceTools,
+  obstacleTo,
+  type Principal,
+  type ToolRequirement,
+} from './principal.ts';
 import { mayKnowTable, requireSchemaChange, requireSchemaRead } from './schema-rights.ts';
-import { refuseOutright } from './system-tables.ts';
 import { apiKey, tableWith, user } from './testing/tables.ts';
 
 /** A user who signed in for an agent. */

@@ -1,19 +1,34 @@
 export {
+  actsAsMaster,
+  authorize,
+  grantFor,
+  mayCreateTable,
+  mayOnlyWhereHeld,
+  permissionEffect,
+  refuseOutright,
+  requireKey,
+  visibilityOf,
+} from './authorize.ts';
+export { deletionsOf } from './copies.ts';
+export { bothOf, type Grant, type Mask, type Masks, type RowGuard, type SubjectNames, unseenIn } from './grant.ts';
+export {
   ADMIN,
   type AgentPermission,
+  actorId,
   agentPermissions,
+  anonymous,
+  type BearerVerdict,
+  holdsKey,
+  invalid,
   isAgentPermission,
+  master,
   maySilenceTools,
   mayUse,
   mayView,
   obstacleTo,
+  type Principal,
   type ToolObstacle,
   type ToolRequirement,
-} from './agent.ts';
-export { actsAsMaster, authorize, grantFor, mayCreateTable, mayOnlyWhereHeld, requireKey, visibilityOf } from './authorize.ts';
-export { deletionsOf } from './copies.ts';
-export { bothOf, type Grant, type Mask, type Masks, type RowGuard, type SubjectNames, unseenIn } from './grant.ts';
-export { actorId, anonymous, holdsKey, invalid, master, type Principal } from './principal.ts';
+} from './principal.ts';
 export type { ReadableTable, ReadableTables } from './readable.ts';
 export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';
-export { permissionEffect, refuseOutright } from './system-tables.ts';

@@ -18,8 +18,8 @@ const userField = 'userField:';
 export const nowhere: ReadonlyMap<string, RowGuard> = new Map();
 
 /**
- * `protectedFields` (CONTRACT "Records", schemas): of all lists that speak of the caller, only what each of them hides is hidden, as in
- * Parse. A list `userField:<field>` speaks of him in the records that hold him there; in his own `_User` record no list does.
+ * `protectedFields` (CONTRACT "Records", schemas): a field is hidden if every list that applies to the caller hides it, as in Parse. A list
+ * `userField:<field>` applies in records whose field points to the caller; in the caller's own `_User` record no list applies.
  */
 export function visibilityFor(principal: Principal, table: TableSchema): Visibility {
   const secret = secretFieldsOf(table.className);

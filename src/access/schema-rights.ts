@@ -1,9 +1,8 @@
 import { fail } from '../errors/fail.ts';
 import type { TableSchema } from '../schema/model.ts';
 import { isHidden } from '../schema/system-tables.ts';
-import { administers, mayView } from './agent.ts';
 import { grantFor } from './authorize.ts';
-import { holdsKey, type Principal } from './principal.ts';
+import { administers, holdsKey, mayView, type Principal } from './principal.ts';
 import { visibilityFor } from './protected-fields.ts';
 
 /** Schema changes need a key, or an agent that administers. @throws masterKeyRequired (403) */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ClpAction, clpActions } from '../schema/model.ts';
-import { authorize } from './authorize.ts';
-import { permissionEffect, refuseOutright } from './system-tables.ts';
+import { authorize, permissionEffect, refuseOutright } from './authorize.ts';
 import { callers, tableWith } from './testing/tables.ts';
 
 const reads: readonly ClpAction[] = ['find', 'get', 'count'];

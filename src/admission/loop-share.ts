@@ -48,10 +48,10 @@ export class LoopShare {
     }
   }
 
-  /** @returns `undefined` where the next piece may be done at once; else a promise of its turn */
-  pass(system: unknown): undefined | Promise<void> {
-    if (!this.isSpent) return undefined;
-    return new Promise((resolve) => {
+  /** Resolves when the next piece may be done: at once, or in its turn. */
+  async pass(system: unknown): Promise<void> {
+    if (!this.isSpent) return;
+    await new Promise<void>((resolve) => {
       const line = this.#lines.get(system);
       if (line) line.push(resolve);
       else this.#lines.set(system, [resolve]);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { serviceError } from '../errors/fail.ts';
-import { takenBytes } from './taken.ts';
+import { takenBytes } from './pace.ts';
 
 /** Bytes of a body that anybody may send without a place: the usual request, however many of them there are. */
 export const FREE_BYTES = 16 * 1024;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { leastBytesIn, PACE_INTERVAL } from './pace.ts';
+import { leastBytesIn, PACE_INTERVAL_MS } from './pace.ts';
 import { Place, type Sender } from './place.ts';
 
 /** How much there is, and how much of it one system and one caller may have: others find room however long theirs take. */
@@ -10,7 +10,7 @@ export interface Bounds {
 }
 
 /** Callers of whom it is remembered when they were given a place last. */
-const REMEMBERED = 10_000;
+const MAX_REMEMBERED_CALLERS = 10_000;
 
 /** The room that bodies take, in memory or on a disk. Who finds none waits, unread (docs/adr/0017-admission.md). */
 export class Places {
@@ -23,11 +23,11 @@ export class Places {
   readonly #bySystem = new Tally();
   readonly #byCaller = new Tally();
   /** Callers by when they were given a place last. */
-  readonly #served = new LRUCache<string, number>({ max: REMEMBERED });
+  readonly #served = new LRUCache<string, number>({ max: MAX_REMEMBERED_CALLERS });
   #given = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(bounds: Bounds, interval = PACE_INTERVAL) {
+  constructor(bounds: Bounds, interval = PACE_INTERVAL_MS) {
     this.#bounds = bounds;
     this.#interval = interval;
   }

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { leastBytesIn, PACE_INTERVAL } from './pace.ts';
-import { takenBytes } from './taken.ts';
+import { leastBytesIn, PACE_INTERVAL_MS, takenBytes } from './pace.ts';
 
 /** A whole answer that is in memory until its client has taken it. */
 class Untaken {
@@ -21,7 +20,7 @@ class Untaken {
   measure(): void {
     const taken = takenBytes(this.response);
     const isMeasured = Number.isFinite(taken) && Number.isFinite(this.#measured);
-    this.isSlow = isMeasured && taken - this.#measured < leastBytesIn(PACE_INTERVAL);
+    this.isSlow = isMeasured && taken - this.#measured < leastBytesIn(PACE_INTERVAL_MS);
     this.#measured = taken;
   }
 }
@@ -50,7 +49,7 @@ export class UntakenAnswers {
     this.#answers.add(answer);
     this.#size += size;
     for (const event of ['finish', 'close']) response.once(event, () => this.#remove(answer));
-    this.#timer ??= setInterval(() => this.#measure(), PACE_INTERVAL).unref();
+    this.#timer ??= setInterval(() => this.#measure(), PACE_INTERVAL_MS).unref();
     this.#letGo(answer);
   }
 

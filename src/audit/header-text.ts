@@ -56,7 +56,7 @@ function decoded(text: string): string {
 
 const sessionToken = /r(?::|%3a)[0-9a-f]{32}/gi;
 /** A credential that is shorter stands in too many texts by chance, and is worth too little. */
-const SHORTEST_CREDENTIAL = 8;
+const MIN_CREDENTIAL_LENGTH = 8;
 
 /**
  * Text without session tokens, anybody's, and without the credentials of its own request, which clients put where they do not belong.
@@ -65,7 +65,7 @@ const SHORTEST_CREDENTIAL = 8;
 export function withoutCredentials(text: string, credentials: readonly string[]): string {
   let clean = text.replace(sessionToken, hidden);
   for (const credential of credentials) {
-    if (credential.length < SHORTEST_CREDENTIAL) continue;
+    if (credential.length < MIN_CREDENTIAL_LENGTH) continue;
     clean = clean.replaceAll(credential, hidden);
     if (clean.includes('%')) clean = clean.replaceAll(encodeURIComponent(credential.toWellFormed()), hidden);
   }

@@ -1,7 +1,5 @@
 export { logTableOf } from './log-table.ts';
-export { type Column, ownColumns, ownValues } from './own-row.ts';
-export { factsOf } from './request-facts.ts';
-export { logRequest } from './request-log.ts';
+export { factsOf, type HttpRequest } from './request-facts.ts';
+export { type LoggedRequest, logRequest } from './request-log.ts';
 export { deleteExpired, deleteOld } from './retention.ts';
-export { newRowId } from './row-id.ts';
-export { timeline } from './timeline.ts';
+export { type Column, ownColumns, ownValues, timeline } from './timeline.ts';

@@ -1,5 +1,6 @@
+import { memoByObject } from '../kernel/memo.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { Column } from './own-row.ts';
+import type { Column } from './timeline.ts';
 
 /** A log of the service's, ready for rows. */
 export interface LogTable {
@@ -14,17 +15,13 @@ export interface LogTable {
  * @returns finds it in a schema; `null` where that has none that can hold a row. Remembered for as long as the table stays
  */
 export function logTableOf(className: string, columns: readonly Column[]): (schema: Schema) => LogTable | null {
-  const known = new WeakMap<TableSchema, LogTable | null>();
   const isFit = (field: Field | undefined, at: number): field is Field => field !== undefined && field.type === columns[at]?.[1];
+  const logOf = memoByObject((table: TableSchema): LogTable | null => {
+    const fields = columns.map(([name]) => table.fields.get(name));
+    return fields.every(isFit) ? { table, fields } : null;
+  });
   return (schema) => {
     const table = schema.tables.get(className);
-    if (!table) return null;
-    let log = known.get(table);
-    if (log === undefined) {
-      const fields = columns.map(([name]) => table.fields.get(name));
-      log = fields.every(isFit) ? { table, fields } : null;
-      known.set(table, log);
-    }
-    return log;
+    return table ? logOf(table) : null;
   };
 }

@@ -4,7 +4,7 @@ import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
 import { logTableOf } from './log-table.ts';
-import { type Column, ownColumns, ownValues } from './own-row.ts';
+import { type Column, ownColumns, ownValues } from './timeline.ts';
 
 /** A request that has its answer. */
 export interface LoggedRequest {
@@ -36,7 +36,7 @@ const className = '_RequestLog';
 const most = { path: 1_000, referer: 1_000, userAgent: 500, installationId: 256, other: 100 } as const;
 
 /** The server takes no longer address. */
-const LONGEST_URL = 64 * 1024;
+const MAX_URL_LENGTH = 64 * 1024;
 
 /** The columns of a row, in the order of its values: one statement for all rows. */
 const columns: readonly Column[] = [
@@ -90,7 +90,7 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
   const query = url.indexOf('?');
   return [
     ...ownValues(at),
-    clean(withoutSecrets(bounded(url, LONGEST_URL, query < 0 ? url.length : query)), most.path),
+    clean(withoutSecrets(bounded(url, MAX_URL_LENGTH, query < 0 ? url.length : query)), most.path),
     request.method,
     bounded(request.ip, most.other),
     country === undefined ? null : bounded(country, most.other),

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { newObjectId } from '../kernel/ids.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
 import { fieldOf, tableOf } from '../schema/model.ts';
-import { assignmentsOf, columnsOf } from '../storage/columns.ts';
+import { assignmentsOf, columnsOf } from '../storage/column-values.ts';
 import type { Mutation } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
+import { ReaderPool } from '../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
 import { deleteOld, type KeptDays } from './retention.ts';
 
-const DAY = 86_400_000;
 const now = Date.UTC(2026, 5, 1);
 const directory = mkdtempSync(join(tmpdir(), 'rds-retention-'));
 let pool: ReaderPool;
@@ -68,8 +68,8 @@ async function left(className: string): Promise<number[]> {
 }
 
 test('rows older than the days go, in whatever order they came, and others stay', async () => {
-  const kept = [now - 30 * DAY, now - DAY, now, now + DAY];
-  await add('_RequestLog', [kept[0] as number, now - 31 * DAY, ...kept.slice(1), now - 30 * DAY - 1]);
+  const kept = [now - 30 * DAY_MS, now - DAY_MS, now, now + DAY_MS];
+  await add('_RequestLog', [kept[0] as number, now - 31 * DAY_MS, ...kept.slice(1), now - 30 * DAY_MS - 1]);
   await add('Others', [0]);
   await deleteOld(store, keeping({ requestLogDays: 30 }), now, never);
   assert.deepEqual(await left('_RequestLog'), kept);
@@ -94,7 +94,7 @@ test('a session that is used while those that have expired go stays', async () =
       plan(schema) {
         const table = tableOf(schema, '_Session');
         const filter = { kind: 'compare', field: fieldOf(table, 'createdAt'), op: 'eq', value: now - 1 } as const;
-        const assignments = assignmentsOf(table, { expiresAt: now + DAY });
+        const assignments = assignmentsOf(table, { expiresAt: now + DAY_MS });
         return { changes: [], mutations: [{ kind: 'updateAll', table, filter, assignments }] };
       },
     });
@@ -106,12 +106,12 @@ test('a session that is used while those that have expired go stays', async () =
 
 test('each log has its own days', async () => {
   const logs = ['_RequestLog', '_syslogTriggers', '_Timeline'];
-  for (const className of logs) await add(className, [now - 5 * DAY, now - 3 * DAY, now - DAY]);
+  for (const className of logs) await add(className, [now - 5 * DAY_MS, now - 3 * DAY_MS, now - DAY_MS]);
   await deleteOld(store, { requestLogDays: 2, triggerLogDays: 4, timelineDays: 6 }, now, never);
   assert.deepEqual(await Promise.all(logs.map(left)), [
-    [now - DAY],
-    [now - 3 * DAY, now - DAY],
-    [now - 5 * DAY, now - 3 * DAY, now - DAY],
+    [now - DAY_MS],
+    [now - 3 * DAY_MS, now - DAY_MS],
+    [now - 5 * DAY_MS, now - 3 * DAY_MS, now - DAY_MS],
   ]);
 });
 
@@ -126,8 +126,8 @@ test('the newest row of a record stays the last one', async () => {
         };
       },
     });
-  await write('old', now - 3 * DAY, false);
-  await write('new', now - DAY, true);
+  await write('old', now - 3 * DAY_MS, false);
+  await write('new', now - DAY_MS, true);
   await deleteOld(store, keeping({ timelineDays: 2 }), now, never);
   const rows = await readRows(store, {
     className: '_Timeline',

@@ -1,19 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Filter } from '../query/filter.ts';
+import { DAY_MS } from '../kernel/time.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 
-const DAY = 86_400_000;
 /** Records that are found at once, and that one commit deletes at the most: some milliseconds. */
-const BATCH = 500;
+const MAX_BATCH_SIZE = 500;
 /** Rows may be of any length: the first commit deletes few, and the time that one took says how many the next one may. */
-const FEWEST = 20;
-const GROWTH = 4;
+const MIN_BATCH_SIZE = 20;
+const MAX_BATCH_GROWTH = 4;
 /** Milliseconds that a commit should take. */
-const COMMIT = 100;
+const COMMIT_TARGET_MS = 100;
 /** Milliseconds between two of them, in which others have their turn. */
-const PAUSE = 50;
+const PAUSE_MS = 50;
 
 /** Days that rows are kept; 0: for ever. */
 export interface KeptDays {
@@ -37,7 +37,7 @@ export async function deleteOld(store: Store, kept: KeptDays, now: number, isEno
     ['_Timeline', kept.timelineDays],
   ] as const;
   for (const [className, days] of logs)
-    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY), isEnough);
+    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY_MS), isEnough);
   await deleteExpired(store, '_Session', now, isEnough);
 }
 
@@ -65,20 +65,20 @@ async function deleteInBatches(
   find: () => Promise<Found>,
   isEnough: () => boolean,
 ): Promise<void> {
-  let most = FEWEST;
+  let most = MIN_BATCH_SIZE;
   while (!isEnough()) {
     const found = await find();
     for (let at = 0; at < found.ids.length && !isEnough(); ) {
-      if (at > 0) await wait(PAUSE);
+      if (at > 0) await wait(PAUSE_MS);
       const ids = found.ids.slice(at, at + most);
       const began = performance.now();
       await store.write({ plan: (schema) => planDeletion(schema, className, { ...found, ids }) });
       at += ids.length;
-      most = Math.floor(most * Math.min(GROWTH, COMMIT / (performance.now() - began)));
-      most = Math.max(FEWEST, Math.min(BATCH, most));
+      most = Math.floor(most * Math.min(MAX_BATCH_GROWTH, COMMIT_TARGET_MS / (performance.now() - began)));
+      most = Math.max(MIN_BATCH_SIZE, Math.min(MAX_BATCH_SIZE, most));
     }
     if (!found.more) return;
-    await wait(PAUSE);
+    await wait(PAUSE_MS);
   }
 }
 
@@ -91,10 +91,10 @@ async function oldest(store: Store, className: string, before: number): Promise<
     className,
     fields: ['objectId', 'createdAt'],
     filter: () => ({ kind: 'always' }),
-    limit: BATCH,
+    limit: MAX_BATCH_SIZE,
   });
   const ids = rows.filter(({ createdAt }) => Date.parse(createdAt) < before).map(({ objectId }) => objectId);
-  return { ids, more: ids.length > 0 && rows.length === BATCH };
+  return { ids, more: ids.length > 0 && rows.length === MAX_BATCH_SIZE };
 }
 
 /** Records that ended before. */
@@ -108,9 +108,9 @@ async function expired(store: Store, className: string, before: number): Promise
     fields: ['objectId'],
     filter: still,
     orderBy: 'expiresAt',
-    limit: BATCH,
+    limit: MAX_BATCH_SIZE,
   });
-  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === BATCH, still };
+  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === MAX_BATCH_SIZE, still };
 }
 
 function planDeletion(schema: Schema, className: string, { ids, still }: Found): WritePlan {

@@ -1,20 +1,35 @@
 import { actorId, holdsKey } from '../access/index.ts';
+import { newRowId } from '../kernel/ids.ts';
 import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
-import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
-import { rootOf } from '../schema/naming.ts';
-import { isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
+import { type Field, type FieldType, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
+import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
-import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 const className = '_Timeline';
 
-/** Of the trigger that had a write written. */
-const CAUSE = 'updatedByTrigger';
-
 /** Characters of a page's address that a row keeps. */
-const LONGEST_REFERER = 8_000;
+const MAX_REFERER_LENGTH = 8_000;
+
+/** A column that a row of a log needs. */
+export type Column = readonly [name: string, type: FieldType];
+
+/** The columns that every row of a log begins with. */
+export const ownColumns: readonly Column[] = [
+  ['objectId', 'String'],
+  ['createdAt', 'Date'],
+  ['updatedAt', 'Date'],
+  ['createdBy', 'Pointer'],
+  ['updatedBy', 'Pointer'],
+];
+
+/**
+ * Their values in a new row. SPEC "`_Timeline` fields": its author is always master.
+ * @param at milliseconds since 1970
+ * @param objectId of a row whose id has to be known before
+ */
+export const ownValues = (at: number, objectId = newRowId(at)): StoredValue[] => [objectId, at, at, 'master', 'master'];
 
 /** The columns of a row, in the order of its values. */
 const columns: readonly Column[] = [
@@ -35,13 +50,12 @@ const none: readonly Mutation[] = [];
  * "`_Timeline` fields"; docs/decisions.md "Timeline").
  */
 export const timeline: WriteObserver = {
-  before(event, schema) {
-    const rows = event.event === 'delete' ? rowsFor(event, schema) : null;
-    return rows ? [insertOf(event, rows)] : none;
-  },
-  mutations(event, schema) {
+  plan(event, schema) {
     const rows = rowsFor(event, schema);
-    return rows ? stepsOf(event, rows) : none;
+    if (!rows) return {};
+    return event.event === 'delete'
+      ? { before: [insertOf(event, rows)], after: stepsOf(event, rows) }
+      : { after: stepsOf(event, rows) };
   },
 };
 
@@ -118,10 +132,10 @@ function insertOf(event: WriteEvent, { timeline, own, shared, acl }: Rows): Muta
   const insert = { kind: 'insert', table: timeline, isNote: true } as const;
   const { table, objectId, assignments } = event;
   if (event.event === 'delete')
-    return acl ? { ...insert, values, copies: { from: table, objectId, fields: acl } } : { ...insert, values };
+    return acl ? { ...insert, values, source: { kind: 'copy', from: table, objectId, fields: acl } } : { ...insert, values };
   if (shared.length === 0) return { ...insert, values };
   if (event.event === 'update' && !shared.every(([, from]) => assignments.has(from.name)))
-    return { ...insert, values, copies: { from: table, objectId, fields: shared } };
+    return { ...insert, values, source: { kind: 'copy', from: table, objectId, fields: shared } };
   const pointers = shared.map(([to, from]) => {
     const assignment = assignments.get(from.name);
     return [to, assignment?.kind === 'set' ? assignment.value : null] as const;
@@ -140,14 +154,14 @@ function valuesOf(event: WriteEvent): readonly StoredValue[] {
 function refererOf({ principal, referer }: WriteEvent): string | null {
   if (referer === null) return null;
   if (holdsKey(principal)) return tellsOfFunction(referer) ? referer : null;
-  return withoutCredentials(withoutSecrets(bounded(referer, LONGEST_REFERER)), []);
+  return withoutCredentials(withoutSecrets(bounded(referer, MAX_REFERER_LENGTH)), []);
 }
 
 /** JSON text of the fields as they were sent. SPEC "`_syslogTriggers` fields": it names the trigger whose action wrote. */
 function dataOf({ table, sent, cause }: WriteEvent): string {
   const secret = secretFieldsOf(table.className);
   if (secret.size === 0 && !cause) return JSON.stringify(sent);
-  const shown = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === CAUSE));
-  if (cause) shown.push([CAUSE, cause.triggerId]);
+  const shown = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === causeField));
+  if (cause) shown.push([causeField, cause.triggerId]);
   return JSON.stringify(Object.fromEntries(shown));
 }

@@ -3,31 +3,30 @@ import pLimit from 'p-limit';
 import { isPassing } from '../errors/fail.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
-import type { ActionParts } from './actions/action.ts';
-import type { WriteListener } from './observer.ts';
-import { Peers } from './queue/peers.ts';
-import { Agenda } from './run/agenda.ts';
+import type { WriteListener } from './matching/trigger-observer.ts';
+import type { ActionParts } from './model/action.ts';
+import { LiveProcesses } from './queue/live-processes.ts';
+import { CircuitBreaker } from './run/circuit-breaker.ts';
 import { ClockWatch } from './run/clock-watch.ts';
 import { Doubts } from './run/doubts.ts';
-import { Holds } from './run/holds.ts';
-import type { RunParts } from './run/parts.ts';
-import { PeerWatch } from './run/peer-watch.ts';
-import { Sweep } from './run/sweep.ts';
+import { ProcessWatch } from './run/process-watch.ts';
+import type { JobServices } from './run/services.ts';
+import { Sweep, UnderWay } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
-import { UnderWay } from './run/under-way.ts';
+import { TimerQueue } from './run/timer-queue.ts';
 import { standardParts } from './standard-parts.ts';
 
 /** Milliseconds between two looks at the systems that are open. */
-const LOOK = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Systems that are opened at the same time, where many are due. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_OPENS = 8;
 /** Milliseconds for which the look at one system keeps those at others waiting. */
-const LONGEST_LOOK = 200;
+const MAX_LOOK_MS = 200;
 /** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
-const CLOSE_BOUND = 6_000;
-const FUNCTIONS_BOUND = 5_000;
+const CLOSE_TIMEOUT_MS = 6_000;
+const FUNCTIONS_TIMEOUT_MS = 5_000;
 /** Milliseconds until a system is looked at again that could not be opened, or not be looked at: since what it stands on is away; for a fault. */
-const RETRY = { passing: 1_000, fault: 5_000 };
+const RETRY_DELAYS_MS = { passing: 1_000, fault: 5_000 };
 const notLookedAt = 'a system could not be looked at for its triggers';
 
 /** What automation stands on. */
@@ -40,22 +39,22 @@ export interface AutomationParts extends ActionParts {
 /** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
 export class Automation implements WriteListener {
   readonly #systems: Systems;
-  readonly #parts: RunParts;
-  readonly #peers = new Peers();
-  readonly #peerWatch: PeerWatch;
+  readonly #parts: JobServices;
+  readonly #processes = new LiveProcesses();
+  readonly #processWatch: ProcessWatch;
   readonly #workers = new WeakMap<System, SystemWorker>();
   readonly #atWork = new Map<string, SystemWorker>();
   readonly #woken = new Map<string, { schedules: boolean }>();
-  readonly #jobsDue = new Agenda(
+  readonly #jobsDue = new TimerQueue(
     (appId) => this.#call(appId, false),
     () => performance.now(),
   );
-  readonly #schedulesDue = new Agenda(
+  readonly #schedulesDue = new TimerQueue(
     (appId) => this.#call(appId, true),
     () => Date.now(),
   );
   readonly #clock = new ClockWatch(() => this.#schedulesDue.allAreDue());
-  readonly #limit = pLimit(AT_ONCE);
+  readonly #limit = pLimit(MAX_CONCURRENT_OPENS);
   readonly #doubts = new Doubts((appId, schedules) => this.#call(appId, schedules));
   /** Systems that are being looked at: what hangs in one holds no other up. */
   readonly #lookedAt = new Set<System>();
@@ -80,8 +79,8 @@ export class Automation implements WriteListener {
 
   constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof standardParts> = {}) {
     this.#systems = systems;
-    this.#peerWatch = new PeerWatch(this.#peers, systems);
-    this.#parts = { ...parts, ...standardParts, holds: new Holds(), ...instead };
+    this.#processWatch = new ProcessWatch(this.#processes, systems);
+    this.#parts = { ...parts, ...standardParts, breaker: new CircuitBreaker(), ...instead };
   }
 
   /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
@@ -103,7 +102,7 @@ export class Automation implements WriteListener {
     this.#heard(appId, () => this.#doubts.add(appId, schedules, store));
   }
 
-  /** Whoever has written is not to hear what goes wrong here: what was queued is found all the same. */
+  /** Faults here do not reach the write: what was queued is found all the same. */
   #heard(appId: string, listen: () => void): void {
     try {
       listen();
@@ -114,7 +113,7 @@ export class Automation implements WriteListener {
 
   /** Begins to look for what was left undone, in all systems one after the other, in the background. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#look(), LOOK).unref();
+    this.#timer ??= setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
     this.#clock.start();
     this.#sweep.begin(notLookedAt);
   }
@@ -151,7 +150,7 @@ export class Automation implements WriteListener {
     if (this.#isClosed) return;
     const isFault = !isPassing(error);
     if (isFault) this.#parts.conditions.met(notLookedAt, { app: appId }, error);
-    const pause = isFault ? RETRY.fault : RETRY.passing;
+    const pause = isFault ? RETRY_DELAYS_MS.fault : RETRY_DELAYS_MS.passing;
     this.#jobsDue.set(appId, performance.now() + pause);
     if (schedules) this.#schedulesDue.set(appId, Date.now() + pause);
   }
@@ -181,7 +180,7 @@ export class Automation implements WriteListener {
   }
 
   #newWorker(system: System): SystemWorker {
-    const worker = new SystemWorker(system, this.#parts, this.#peers, {
+    const worker = new SystemWorker(system, this.#parts, this.#processes, {
       atWork: (one, isAtWork) => {
         if (isAtWork) this.#atWork.set(system.appId, one);
         else if (this.#atWork.get(system.appId) === one) this.#atWork.delete(system.appId);
@@ -218,7 +217,7 @@ export class Automation implements WriteListener {
   /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
   async #lookAtOpened(): Promise<void> {
     // What is in the way of one of these is in the way of no other.
-    for (const look of [() => this.#followSystems(), () => this.#peerWatch.look()])
+    for (const look of [() => this.#followSystems(), () => this.#processWatch.look()])
       await look().catch((error) => this.#tell(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
@@ -226,11 +225,11 @@ export class Automation implements WriteListener {
       const news = known?.mayHaveNews;
       if (known?.isAway || (news && !news.jobs && !news.schedules) || this.#lookedAt.has(system)) continue;
       const look = this.#lookAt(system, news).catch((error) => this.#tell(error, notLookedAt, system.appId));
-      await this.#underWay.atMostFor(LONGEST_LOOK, look);
+      await this.#underWay.atMostFor(MAX_LOOK_MS, look);
     }
-    if (this.#losses === this.#peers.losses) return;
+    if (this.#losses === this.#processes.losses) return;
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
-    this.#losses = this.#peers.losses;
+    this.#losses = this.#processes.losses;
     this.#sweep.begin(notLookedAt);
   }
 
@@ -258,7 +257,7 @@ export class Automation implements WriteListener {
     for (const [appId, worker] of this.#atWork) {
       if (!worker.system.isClosing) continue;
       this.#atWork.delete(appId);
-      void worker.close(CLOSE_BOUND);
+      void worker.close(CLOSE_TIMEOUT_MS);
     }
     for (const appId of appIds) if (!before.has(appId)) this.#call(appId, true);
   }
@@ -278,15 +277,15 @@ export class Automation implements WriteListener {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#parts.mailer.leave();
-    this.#parts.functions.leave(FUNCTIONS_BOUND);
-    const bound = wait(CLOSE_BOUND + 1_000, undefined, { ref: false });
+    this.#parts.functions.leave(FUNCTIONS_TIMEOUT_MS);
+    const bound = wait(CLOSE_TIMEOUT_MS + 1_000, undefined, { ref: false });
     clearInterval(this.#timer);
     this.#clock.close();
     this.#jobsDue.close();
     this.#schedulesDue.close();
     const background = Promise.all([this.#looking, this.#sweep.ended()]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
-    await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_BOUND)));
+    await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_TIMEOUT_MS)));
     await Promise.race([Promise.all([background, this.#underWay.ended()]), bound]);
   }
 }

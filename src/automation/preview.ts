@@ -1,15 +1,13 @@
 import { isRefusal, ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { getRecord, type RecordContext, readFirst } from '../records/index.ts';
-import type { ActionDraft } from './actions/action.ts';
-import { ActionFailed } from './actions/action-failed.ts';
+import { getRow, type RecordContext, readFirst } from '../records/index.ts';
 import { draftOf } from './actions/drafts.ts';
-import { meetsCriteria } from './conditions.ts';
 import { authorField, parseTrigger } from './definition/index.ts';
-import type { ActionType, Trigger, TriggeringRecord } from './model.ts';
-import { actingFor, unreadable } from './run/authority.ts';
+import { actingFor, unreadable } from './matching/authority.ts';
+import { meetsCriteria } from './matching/conditions.ts';
+import { type ActionDraft, ActionFailed, TemplateAllowance } from './model/action.ts';
+import type { ActionType, Trigger } from './model/model.ts';
 import { messageOf } from './run/outcome.ts';
-import { TemplateAllowance } from './templates/allowance.ts';
 
 /** What an action would do, or why it could not. */
 export interface ActionPreview {
@@ -45,9 +43,9 @@ export async function previewTrigger(
   shorten: (does: JsonObject) => JsonObject,
 ): Promise<TriggerPreview> {
   // The author is nobody's to read, but what he may not do is the caller's to hear.
-  const definition = await read(context, '_Trigger', triggerId);
+  const definition = await getRow(context, '_Trigger', triggerId);
   const trigger = parseTrigger({ ...definition, [authorField]: await authorOf(context, triggerId) });
-  const record = { className: trigger.table, objectId, fields: await read(context, trigger.table, objectId) };
+  const record = { className: trigger.table, objectId, fields: await getRow(context, trigger.table, objectId) };
   const { met, error } = await lookAt(context, trigger, objectId);
   const actions: ActionPreview[] = [];
   const allowance = new TemplateAllowance();
@@ -70,16 +68,12 @@ async function obstacleOf(context: RecordContext, trigger: Trigger, objectId: st
   const { appId, store } = context;
   try {
     const principal = await actingFor({ appId, name: appId, store }, trigger);
-    await getRecord({ ...context, principal }, trigger.table, objectId, new Map([['keys', 'objectId']]));
+    await getRow({ ...context, principal }, trigger.table, objectId, { keys: ['objectId'] });
     return null;
   } catch (error) {
     if (error instanceof ServiceError && (error.key === 'objectNotFound' || error.key === 'permissionDenied')) return unreadable;
     return toldOf(error);
   }
-}
-
-async function read(context: RecordContext, className: string, objectId: string): Promise<TriggeringRecord['fields']> {
-  return JSON.parse(await getRecord(context, className, objectId, new Map())) as TriggeringRecord['fields'];
 }
 
 async function lookAt(context: RecordContext, trigger: Trigger, objectId: string) {

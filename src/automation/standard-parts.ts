@@ -1,10 +1,10 @@
-import type { ActionParts } from './actions/action.ts';
 import { perform } from './actions/index.ts';
-import { callLater } from './actions/later-code.ts';
-import { activeTriggers } from './active.ts';
-import { fires } from './conditions.ts';
+import { callLater } from './actions/server-side-code.ts';
+import { activeTriggers } from './definition/trigger-cache.ts';
 import { deliverMail } from './mail/deliver.ts';
-import type { RunParts } from './run/parts.ts';
+import { fires } from './matching/conditions.ts';
+import type { ActionParts } from './model/action.ts';
+import type { JobServices } from './run/services.ts';
 import { expand, runDue } from './schedule/index.ts';
 
 /** What jobs are worked off with, where a test gives nothing instead. */
@@ -18,4 +18,4 @@ export const standardParts = {
   ] as const),
   expand,
   runDue,
-} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds'>;
+} satisfies Omit<JobServices, keyof ActionParts | 'hooks' | 'breaker'>;

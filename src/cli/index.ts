@@ -1,2 +1,3 @@
-export { addFirstSystem } from './first-system.ts';
-export { type Actions, runProgram } from './program.ts';
+export { runProgram } from './program.ts';
+export type { Actions } from './terminal/actions.ts';
+export { addFirstSystem } from './users/first-system.ts';

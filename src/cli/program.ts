@@ -1,10 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import type { FileSystem, Files } from '../files/index.ts';
 import { serviceVersion } from '../kernel/version.ts';
-import type { RecordContext } from '../records/index.ts';
-import type { Administration } from '../systems/index.ts';
-import type { Company, MoveEvents, MoveResult } from '../transfer/index.ts';
-import type { ContextOf } from './administrator.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addFilesCommands } from './commands/files.ts';
 import { addImportCommand } from './commands/import.ts';
@@ -12,42 +7,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addMoveCommand } from './commands/move.ts';
 import { addSystemCommands } from './commands/system.ts';
 import { addUserCommands } from './commands/user.ts';
-
-/** What the sub-commands do; the program only parses and prints. */
-export interface Actions {
-  /** Serves until the process is told to end. */
-  start(): Promise<void>;
-  /** Opens what is kept in DATA_DIR for the time of some work. */
-  /** @param use what it may make: nothing where it is left out; all, as the first to use DATA_DIR; a registry beside stores that are there */
-  withAdministration<T>(
-    work: (administration: Administration, contextOf: ContextOf) => T | Promise<T>,
-    use?: 'used' | 'first' | 'adopting',
-  ): Promise<T>;
-  /**
-   * Opens a system's records, as its master, for the time of some work, which may ask who else works on them at the same time.
-   * @throws OperatorError where there is no such system
-   */
-  withRecords<T>(appId: string, work: (context: RecordContext, company: () => Company) => Promise<T>): Promise<T>;
-  /**
-   * Opens the files of a system, or of every one in turn, for the time of some work.
-   * @param appId left out: every one
-   * @returns of every one: those that are refused, or not available now, and why; the others were worked with
-   * @throws OperatorError where there is no such system, or the files cannot be reached
-   */
-  withFiles(
-    appId: string | undefined,
-    work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
-  ): Promise<ReadonlyMap<string, unknown>>;
-  /** Asks who sits at the terminal; `null` where nobody does. */
-  ask(question: string): Promise<string | null>;
-  /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
-  move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
-  /** Says that the systems of the configured store are served from there again. @throws OperatorError where they were not moved */
-  undoMoveMark(): Promise<void>;
-}
-
-/** Where a sub-command's result goes: stdout, one line each. */
-export type Print = (line: string) => void;
+import type { Actions, Print } from './terminal/actions.ts';
 
 /**
  * Runs `record-service` (CONTRACT "Running").

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSettings } from './config.ts';
-import { checkLines, mergeEnvironment } from './env.ts';
-import { ConfigError } from './error.ts';
+import { ConfigError, checkLines, mergeEnvironment } from './env.ts';
 
 test('defaults', () => {
   const { config, secrets } = parseSettings({}, '/here');

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { type Environment, readEnvironment } from './env.ts';
-import { ConfigError } from './error.ts';
+import { ConfigError, type Environment, readEnvironment } from './env.ts';
 import type { S3Location } from './files-url.ts';
 import { type SettingName, settings } from './settings.ts';
 

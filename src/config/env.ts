@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { ConfigError } from './error.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import { type SettingName, settingNames } from './settings.ts';
+
+/** A setting that stops the start. Its message never holds a setting's value. */
+export class ConfigError extends OperatorError {}
 
 /** Settings as text. An empty one counts as not set. */
 export type Environment = Readonly<Partial<Record<SettingName, string>>>;

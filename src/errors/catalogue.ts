@@ -7,6 +7,8 @@ interface Entry {
   readonly text: (...args: any[]) => string;
 }
 
+const recordTooLarge = () => 'The record is too large for its table or an index.';
+
 /** By the key that `fail` takes. */
 export const catalogue = {
   internal: { code: 1, status: 500, text: () => 'server error' },
@@ -54,6 +56,8 @@ export const catalogue = {
   invalidClp: { code: 107, status: 400, text: (why: string) => `Invalid class level permissions: ${why}` },
   /** docs/decisions.md "Agent tools": what a tool was called with. */
   invalidArguments: { code: 107, status: 400, text: (why: string) => `Invalid arguments: ${why}` },
+  /** docs/decisions.md "Users and sessions". */
+  lastAdministrator: { code: 107, status: 400, text: () => 'Invalid arguments: the user is the last active member of Admin' },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
@@ -76,7 +80,7 @@ export const catalogue = {
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
   /** Of the agent tools: a body is read into memory as a whole. */
   tooManyValues: { code: 116, status: 413, text: () => 'Request body is too large: too many values.' },
-  valueTooLarge: { code: 116, status: 413, text: () => 'The record is too large for its table or an index.' },
+  valueTooLarge: { code: 116, status: 413, text: recordTooLarge },
   /** Of an agent tool: more than an agent's context should take. */
   resultTooLarge: { code: 116, status: 413, text: () => 'The answer is too large.' },
   captcha: { code: 119, status: 400, text: () => 'This action is not allowed without a valid CAPTCHA' },
@@ -135,7 +139,7 @@ export const catalogue = {
   userFunctionNotFound: { status: 400, text: () => 'User function not found' },
   formDisabled: { status: 400, text: (flag: string) => `${flag} is Disabled` },
   /** `valueTooLarge` of a form, whose errors are all 400. */
-  formTooLarge: { code: 116, status: 400, text: () => 'The record is too large for its table or an index.' },
+  formTooLarge: { code: 116, status: 400, text: recordTooLarge },
   missingInput: { status: 400, text: (what: string) => `missing ${what}` },
   /** CONTRACT "Operator's functions": what the function threw, or what its input lacks. */
   functionFailed: { status: 400, text: (message: string) => message },

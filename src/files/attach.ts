@@ -3,10 +3,10 @@ import { fail } from '../errors/fail.ts';
 import type { FileKeeper, HeldFile, NamedFile, RecordContext, SettledFiles } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation } from '../storage/port.ts';
-import { attachFile, findFile } from './catalog.ts';
-import { holds, isHeld, placeOf } from './holder.ts';
-import type { FileRow, FileSystem } from './model.ts';
-import { parseFileName } from './name.ts';
+import { holds, isHeld, placeOf } from './file-access.ts';
+import { attachFile, findFile } from './metadata/file-metadata.ts';
+import type { FileRow, FileSystem } from './metadata/model.ts';
+import { parseFileName } from './stores/name.ts';
 
 /**
  * Looks whether the bytes of an awaited upload are there, and notes it.

@@ -6,7 +6,7 @@ const dataHead = /^\s*data:[^,]{0,1000};base64,/i;
 const blank = /[ \t\r\n\f\v]+/g;
 const foreign = /[^\w+/-]/;
 /** Letters and padding that are kept until more come: three of the one, or all of a last group. */
-const LONGEST_REST = 4;
+const MAX_REST_LENGTH = 4;
 
 /**
  * Reads base64 piece by piece. As lenient as Parse's decoder: white space, the letters of addresses, missing padding and a `data:` head, which
@@ -27,7 +27,7 @@ export class Base64Decoder {
     this.#isPadded = end >= 0;
     const whole = (end < 0 ? letters.length : end) & ~3;
     this.#rest = letters.slice(whole);
-    if (this.#rest.length > LONGEST_REST) fail('badUpload', notBase64);
+    if (this.#rest.length > MAX_REST_LENGTH) fail('badUpload', notBase64);
     return Buffer.from(letters.slice(0, whole), 'base64');
   }
 
@@ -44,13 +44,13 @@ export class Base64Decoder {
 }
 
 /** Letters that are decoded at once: other requests have their turn in between. */
-const PIECE = 1024 * 1024;
+const PIECE_LENGTH = 1024 * 1024;
 
 /** The bytes of a whole text in base64, piece by piece. @throws badUpload (107) where it is none */
 export async function* decodeBase64(text: string): AsyncGenerator<Buffer, void> {
   const decoder = new Base64Decoder();
-  for (let at = 0; at < text.length; at += PIECE) {
-    const bytes = decoder.push(text.slice(at, at + PIECE));
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    const bytes = decoder.push(text.slice(at, at + PIECE_LENGTH));
     if (bytes.length > 0) yield bytes;
   }
   const last = decoder.end();

@@ -14,11 +14,11 @@ import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
-import { findFile } from './catalog.ts';
 import { Files } from './files.ts';
-import type { FileSystem, OpenFile, Uploaded } from './model.ts';
-import { newFileName } from './name.ts';
+import { findFile } from './metadata/file-metadata.ts';
+import type { FileSystem, OpenFile, Uploaded } from './metadata/model.ts';
 import { DiskStore } from './stores/disk.ts';
+import { newFileName } from './stores/name.ts';
 import { newId, received } from './stores/testing/cases.ts';
 
 describe('files', () => {

@@ -1,24 +1,25 @@
 import type { Readable } from 'node:stream';
 import type { Addresses } from '../config/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { WEEK_MS } from '../kernel/time.ts';
 import type { About, Conditions } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
-import { noteArrived } from './arrivals.ts';
 import { type CompleteUpload, fileKeeper } from './attach.ts';
-import { readBytes } from './bytes.ts';
-import { readUsage, setQuota } from './catalog.ts';
-import { kindOfFileFault } from './faults.ts';
-import { holds, type Place } from './holder.ts';
-import { LargeUploads } from './large.ts';
-import type { FileRow, FileSystem, OpenFile, PresentFile, StorageUsage, Uploaded } from './model.ts';
-import { clearAbandoned, receive } from './receive.ts';
+import { noteArrived } from './confirm-uploads.ts';
+import { holds, type Place } from './file-access.ts';
+import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './garbage-collect.ts';
+import { readUsage, setQuota } from './metadata/file-metadata.ts';
+import type { FileRow, FileSystem, OpenFile, PresentFile, StorageUsage, Uploaded } from './metadata/model.ts';
+import { admit } from './metadata/usage.ts';
+import { kindOfFileFault } from './stores/faults.ts';
+import { clearAbandoned } from './stores/index.ts';
 import type { ByteRange, FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
-import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './sweep.ts';
-import { findGiven, removeGiven, takeUpload } from './upload.ts';
-import { admit } from './usage.ts';
+import { LargeUploads, UPLOAD_LIFETIME_MS } from './uploads/presigned-uploads.ts';
+import { receive } from './uploads/store-upload.ts';
+import { findGiven, removeGiven, takeUpload } from './uploads/upload.ts';
 
 /** Milliseconds after which the service no longer looks by itself for an upload that was announced. */
-const WEEK = 7 * 86_400_000;
+const ARRIVAL_WINDOW_MS = WEEK_MS;
 
 /** What the files of a service need. */
 export interface FilesParts {
@@ -137,7 +138,7 @@ export class Files {
    * @param isEnough asked between two of them
    */
   async noteArrived(system: FileSystem, isEnough: () => boolean): Promise<void> {
-    await this.#noteArrived(system, Date.now() - WEEK, isEnough);
+    await this.#noteArrived(system, Date.now() - ARRIVAL_WINDOW_MS, isEnough);
   }
 
   /** What a system's files take, with all that came past the service. For operators: it may take a while. */
@@ -217,4 +218,22 @@ export class Files {
     for (const { about, kind } of this.#met.values()) this.#parts.conditions.over(about, kind);
     this.#met.clear();
   }
+}
+
+/**
+ * The bytes of a file, or a range within it.
+ * @returns `null` where they are gone, or where a form brought others than those that were noted
+ */
+async function readBytes(
+  store: FileStore,
+  appId: string,
+  { id, size, version, createdAt }: PresentFile,
+  range?: ByteRange,
+): Promise<Readable | null> {
+  const stream = await store.open(appId, id, range, version);
+  if (stream || version === undefined) return stream;
+  // An operator who restores a bucket makes new versions, of the same size and after the time of any form.
+  const now = await store.stat(appId, id);
+  const isRestored = now !== null && now.size === size && now.storedAt >= createdAt + UPLOAD_LIFETIME_MS;
+  return isRestored ? store.open(appId, id, range, now.version) : null;
 }

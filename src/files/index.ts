@@ -1,11 +1,11 @@
 export { fileKeeper } from './attach.ts';
 export { Base64Decoder, decodeBase64 } from './base64.ts';
-export { sortFileError } from './faults.ts';
 export { Files, type PrivatePlace } from './files.ts';
-export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './model.ts';
-export { fileNameOf } from './name.ts';
+export type { Orphan } from './garbage-collect.ts';
+export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './metadata/model.ts';
+export { sortFileError } from './stores/faults.ts';
 export { openFileStore } from './stores/index.ts';
+export { fileNameOf } from './stores/name.ts';
 export type { ByteRange, FileStore } from './stores/port.ts';
-export type { Orphan } from './sweep.ts';
 export { serving } from './types/index.ts';
-export { refuseWrongKey } from './upload.ts';
+export { refuseWrongKey } from './uploads/upload.ts';

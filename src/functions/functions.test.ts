@@ -7,8 +7,8 @@ import { anonymous } from '../access/index.ts';
 import { serviceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { createLog } from '../observe/index.ts';
+import type { WriteEvent } from '../records/context/write-hooks.ts';
 import { masterContext } from '../records/testing/context.ts';
-import type { WriteEvent } from '../records/write/observer.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
@@ -59,7 +59,7 @@ const callOf = (input: JsonObject, user: FunctionCall['user'] = assert.fail): Fu
   isForm: false,
   request: { method: 'POST', headers: {}, ip: '127.0.0.1', holdsKey: false },
   user,
-  caller: () => anonymous,
+  caller: async () => anonymous,
 });
 
 test('forms are the service’s own, whatever files there are; nobody is asked who calls', async () => {

@@ -4,9 +4,10 @@ import { endOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
 import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
+import { type FunctionRecord, OperatorFunctions, queueCall } from './custom/index.ts';
+import type { FunctionCall, FunctionSystem, FunctionTrigger } from './custom/model.ts';
 import { forms } from './forms/index.ts';
-import type { FormFunction, FunctionCall, FunctionSystem, FunctionTrigger } from './model.ts';
-import { type FunctionRecord, inTurn, OperatorFunctions } from './operator/index.ts';
+import type { FormFunction } from './forms/input.ts';
 
 /** What functions stand on. */
 export interface FunctionsParts {
@@ -52,7 +53,7 @@ export class Functions {
     const user = await asked.user();
     const attacher = await asked.caller();
     const given = { input, isForm, request, user, attacher, record: null, trigger: null };
-    const result = await inTurn(system.store, request, () => this.#operator.run(system, found, given));
+    const result = await queueCall(system.store, request, () => this.#operator.run(system, found, given));
     return `{"result":${JSON.stringify(result)}}`;
   }
 

@@ -1,2 +1,2 @@
+export type { FunctionCall, FunctionTrigger, FunctionUser } from './custom/model.ts';
 export { Functions } from './functions.ts';
-export type { FunctionCall, FunctionTrigger, FunctionUser } from './model.ts';

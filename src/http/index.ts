@@ -1,2 +1,2 @@
-export { limitOf } from './limits/address-limit.ts';
+export { rateLimitOf } from './endpoint/rate-limit.ts';
 export { HttpServer } from './server.ts';

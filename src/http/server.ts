@@ -1,40 +1,37 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { requestCame } from '../kernel/request-turn.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
-import { addressOf } from './address.ts';
-import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
-import { Connections } from './connections.ts';
-import { registerDataEndpoints } from './data.ts';
-import { mostConnections } from './descriptors.ts';
-import type { Edge } from './edge.ts';
+import { BodyTimeouts, MAX_BODY_TIMEOUT_MS } from './connections/body-timeout.ts';
+import { Connections, serializePipelined } from './connections/connections.ts';
+import { mostConnections } from './connections/descriptors.ts';
+import { registerBodyReader } from './endpoint/body-reader.ts';
+import { registerDataEndpoints } from './endpoint/endpoint-handler.ts';
+import { addressOf, parseQueryString } from './endpoint/parse-request.ts';
+import { rateLimitOf } from './endpoint/rate-limit.ts';
+import type { HttpServices } from './endpoint/services.ts';
 import { registerFiles } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
-import { limitOf } from './limits/address-limit.ts';
-import { registerBodyReader } from './plugins/body.ts';
 import { registerCompression } from './plugins/compression.ts';
-import { registerCors } from './plugins/cors.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
-import { registerHealth } from './plugins/health.ts';
-import { registerHome } from './plugins/home.ts';
+import { registerCors, registerRequestId, registerRequestLog, requestId } from './plugins/headers.ts';
 import { registerLongAnswers } from './plugins/long-answers.ts';
-import { registerRequestId, requestId } from './plugins/request-id.ts';
-import { registerRequestLog } from './plugins/request-log.ts';
+import { Readiness } from './plugins/readiness.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
-import { parseQueryString } from './query-string.ts';
-import { Readiness } from './readiness.ts';
+import { registerHealth, registerHome } from './plugins/service-info.ts';
 import { dataEndpoints } from './routes/index.ts';
-import { takeTurns } from './turns.ts';
 
-/** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
-const REQUEST_TIMEOUT = LONGEST_BODY_TIME + 60_000;
-const HEADERS_TIMEOUT = 20_000;
+/** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimeouts` holds most to less), and to send its headers. */
+const REQUEST_TIMEOUT_MS = MAX_BODY_TIMEOUT_MS + MINUTE_MS;
+const HEADERS_TIMEOUT_MS = 20_000;
 /** Milliseconds that a connection may be quiet beside the time that a query may take. */
-const QUIET_TIMEOUT = 120_000;
+const QUIET_TIMEOUT_MS = 120_000;
 /** Queries travel in the address, and a long list of ids in one should pass. */
 const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
-const KEEP_ALIVE_TIMEOUT = 72_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** What the settings say of the server. */
 export interface HttpOptions extends FunctionOptions {
@@ -56,22 +53,22 @@ export interface HttpPart {
 /** The service's HTTP server. */
 export class HttpServer {
   readonly #server: FastifyInstance;
-  readonly #edge: Edge;
+  readonly #services: HttpServices;
   readonly #connections: Connections;
-  readonly #bodyTimes: BodyTimes;
+  readonly #bodyTimeouts: BodyTimeouts;
   readonly #options: HttpOptions;
   #draining = false;
 
-  private constructor(server: FastifyInstance, edge: Edge, options: HttpOptions) {
-    this.#edge = edge;
+  private constructor(server: FastifyInstance, services: HttpServices, options: HttpOptions) {
+    this.#services = services;
     this.#server = server;
     this.#connections = new Connections(server.server, mostConnections());
-    this.#bodyTimes = new BodyTimes(server.server, this.#connections);
+    this.#bodyTimeouts = new BodyTimeouts(server.server, this.#connections);
     this.#options = options;
   }
 
   /** @param parts what else is served: each registers its own routes */
-  static async create(edge: Edge, options: HttpOptions, parts: readonly HttpPart[] = []): Promise<HttpServer> {
+  static async create(services: HttpServices, options: HttpOptions, parts: readonly HttpPart[] = []): Promise<HttpServer> {
     const server = fastify({
       logger: false,
       genReqId: requestId,
@@ -79,10 +76,10 @@ export class HttpServer {
       trustProxy: options.trustProxy,
       // Who reached us before the end is answered; the connection is closed then.
       return503OnClosing: false,
-      connectionTimeout: options.queryTimeout + QUIET_TIMEOUT,
-      requestTimeout: REQUEST_TIMEOUT,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
+      connectionTimeout: options.queryTimeout + QUIET_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
       rewriteUrl: ({ url = '/' }) => addressOf(url),
       frameworkErrors: answerBadAddress,
       clientErrorHandler: answerBadRequest,
@@ -92,13 +89,13 @@ export class HttpServer {
         querystringParser: parseQueryString as unknown as (text: string) => Record<string, unknown>,
       },
     });
-    takeTurns(server.server);
-    // Asked for what it does not know, the server goes on as if it were not asked, so that this answer too is made by the service.
+    serializePipelined(server.server);
+    // Ignores unknown `Expect` headers. Node would answer them with 417 itself, not in the form of our errors.
     server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
-    const http = new HttpServer(server, edge, options);
+    const http = new HttpServer(server, services, options);
     // Before the framework answers.
     server.server.prependListener('request', (_request, response) => {
-      edge.systems.requestCame();
+      requestCame();
       // An answer that its client no longer takes may fail; without a listener that would end the process.
       response.on('error', ignored);
       // Of answers that are not the framework's; the others have a hook.
@@ -113,21 +110,21 @@ export class HttpServer {
     await registerCors(server);
     registerLongAnswers(server);
     await registerCompression(server);
-    registerBodyReader(server, edge);
-    registerErrors(server, edge);
-    registerRequestLog(server, edge.log);
-    registerHealth(server, () => http.#draining, new Readiness(edge.probe));
-    registerHome(server, edge.baseUrl);
-    registerResetPage(server, edge);
+    registerBodyReader(server, services);
+    registerErrors(server, services);
+    registerRequestLog(server, services.log);
+    registerHealth(server, () => http.#draining, new Readiness(services.probe));
+    registerHome(server, services.baseUrl);
+    registerResetPage(server, services);
     registerDataEndpoints(
       server,
-      edge,
-      dataEndpoints(edge, limitOf(options.rateLimits.login), (error) =>
-        edge.conditions.met('a batch item failed', faultPlace(error), error),
+      services,
+      dataEndpoints(services, rateLimitOf(options.rateLimits.login), (error) =>
+        services.conditions.met('a batch item failed', faultPlace(error), error),
       ),
     );
-    registerFiles(server, edge);
-    registerFunctions(server, edge, options);
+    registerFiles(server, services);
+    registerFunctions(server, services, options);
     for (const part of parts) await part.register(server);
     return http;
   }
@@ -136,7 +133,7 @@ export class HttpServer {
   async listen(): Promise<string> {
     const { host, port } = this.#options;
     await this.#server.listen({ host, port });
-    const { conditions } = this.#edge;
+    const { conditions } = this.#services;
     // No reason to end: the next connection may be accepted.
     this.#server.server.on('error', (error) => conditions.met('a connection could not be accepted', faultPlace(error), error));
     this.#server.server.on('drop', () => conditions.met('there are too many connections: new ones are closed'));
@@ -153,7 +150,7 @@ export class HttpServer {
   async close(bound: number): Promise<void> {
     this.drain();
     await this.#connections.close(bound);
-    this.#bodyTimes.close();
+    this.#bodyTimeouts.close();
     await this.#server.close();
   }
 }

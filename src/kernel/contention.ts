@@ -6,10 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises';
  */
 export const CONTENTION_LIMIT_MS = 10_000;
 /** Attempts that work has in any case, however long each takes. */
-const LEAST_ATTEMPTS = 3;
+const MIN_ATTEMPTS = 3;
 /** The pauses between attempts where nothing else is said: what they grow by, and the longest, in milliseconds. */
 const PAUSE_STEP_MS = 1;
-const LONGEST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 20;
 
 /** The attempts of one piece of work, which may last for so long together, with random pauses between them that grow. */
 export class Contention {
@@ -27,11 +27,11 @@ export class Contention {
 
   /** Whether it has lasted too long for another attempt. */
   get isOver(): boolean {
-    return this.#attempt >= LEAST_ATTEMPTS && performance.now() > this.#until;
+    return this.#attempt >= MIN_ATTEMPTS && performance.now() > this.#until;
   }
 
   /** Begins the next attempt. @param stepMs what the longest pause before it grows by with each attempt; 0: no pause @param maxMs up to this */
-  async next(stepMs = PAUSE_STEP_MS, maxMs = LONGEST_PAUSE_MS): Promise<void> {
+  async next(stepMs = PAUSE_STEP_MS, maxMs = MAX_PAUSE_MS): Promise<void> {
     const longestMs = Math.min(stepMs * this.#attempt++, maxMs);
     if (longestMs > 0) await wait(Math.random() * longestMs);
   }

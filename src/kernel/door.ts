@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { isConnected, type SocketHandle } from './socket-handle.ts';
 
 /** Milliseconds without anything new after which all that was on its way has come, and how long to wait for them. */
 const QUIET_MS = 50;
@@ -10,14 +11,6 @@ const CLOSING_BOUND_MS = 1_500;
 const RESEND_MS = 250;
 /** What Node asks for: connections that may wait to be accepted. */
 const BACKLOG = 511;
-
-/** What a listening socket of Node is: its private handle. */
-export interface SocketHandle {
-  /** Changes how many connections may wait to be accepted; one more than that do. */
-  listen(backlog: number): number;
-  getsockname(out: { address?: string; port?: number }): number;
-  getpeername(out: object): number;
-}
 
 /** A socket that listens. */
 export interface Door {
@@ -83,11 +76,11 @@ async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean
   const own: { address?: string; port?: number } = {};
   if (handle.getsockname(own) !== 0 || own.port === undefined) return false;
   handle.listen(0);
-  const filler = connect({ port: own.port, host: reachable(own.address) }) as Socket & { readonly _handle?: SocketHandle | null };
+  const filler = connect({ port: own.port, host: reachable(own.address) });
   filler.on('error', () => {});
   // Node connects in the next tick, which is before any connection is accepted.
   process.nextTick(() => {
-    const isFull = filler._handle?.getpeername({}) === 0;
+    const isFull = isConnected(filler);
     if (isFull) door.close();
     else handle.listen(BACKLOG);
     filler.destroy();

@@ -40,3 +40,21 @@ export function hasMoreParts(value: JsonValue, most: number): boolean {
   };
   return count(value);
 }
+
+/** The bytes of a value as JSON text in UTF-8. */
+export const jsonBytes = (value: JsonValue | readonly JsonValue[]): number => Buffer.byteLength(JSON.stringify(value));
+
+/** No fewer bytes than these: a bound that costs a fraction of the text. */
+export function jsonBytesAtMost(value: JsonValue | readonly JsonValue[]): number {
+  // An escape has six bytes, a number up to 24.
+  if (typeof value === 'string') return 6 * value.length + 2;
+  if (typeof value !== 'object' || value === null) return 24;
+  let bytes = 2;
+  if (Array.isArray(value)) for (const element of value) bytes += jsonBytesAtMost(element) + 1;
+  else for (const [key, member] of Object.entries(value)) bytes += 6 * key.length + 4 + jsonBytesAtMost(member);
+  return bytes;
+}
+
+/** The members of an object whose value is not `undefined`. */
+export const omitUndefined = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined));

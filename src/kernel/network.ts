@@ -6,13 +6,13 @@ const unknown = 'unknown';
 /** Some proxies name a port beside the address. */
 const withPort = /^(?:([\d.]+)|\[([^\]]+)\])(?::\d+)?$/;
 /** 16-bit groups of an address that name the network: a /64 is what one customer of a provider has. */
-const GROUPS = 4;
+const NETWORK_GROUPS = 4;
 /** Longer texts are no addresses. */
-const LONGEST_REMEMBERED = 64;
+const MAX_REMEMBERED_LENGTH = 64;
 
 /** What was found, since each request asks; all of it is forgotten where it is too much. */
 const remembered = new Map<string, string>();
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 /**
  * Whose address it is, as far as an address tells: an IPv4 address itself, of an IPv6 address its /64 (docs/decisions.md "Functions and
@@ -22,8 +22,8 @@ export function networkOf(address: string): string {
   const known = remembered.get(address);
   if (known !== undefined) return known;
   const network = findNetwork(address);
-  if (address.length > LONGEST_REMEMBERED) return network;
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  if (address.length > MAX_REMEMBERED_LENGTH) return network;
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(copied(address), network);
   return network;
 }
@@ -45,7 +45,7 @@ function networkOfIPv6(text: string): string {
   const parsed = ipaddr.process(address);
   if (!('parts' in parsed)) return parsed.toString();
   return parsed.parts
-    .slice(0, GROUPS)
+    .slice(0, NETWORK_GROUPS)
     .map((group) => group.toString(16))
     .join(':');
 }

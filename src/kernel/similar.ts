@@ -1,7 +1,7 @@
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
 
 /** Names that are longer are compared by their letters alone. */
-const LONGEST = 40;
+const MAX_LENGTH = 40;
 
 /**
  * The name that is perhaps meant by one that there is not: it differs in case and underscores, or in a letter or two.
@@ -10,7 +10,7 @@ const LONGEST = 40;
 export function similarTo(name: string, known: readonly string[]): string | undefined {
   const sought = plain(name);
   const same = known.find((one) => one !== name && plain(one) === sought);
-  if (same !== undefined || sought.length > LONGEST) return same;
+  if (same !== undefined || sought.length > MAX_LENGTH) return same;
   const most = Math.min(2, Math.floor(sought.length / 3));
   let nearest: string | undefined;
   let least = most + 1;

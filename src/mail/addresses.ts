@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import addressparser from 'nodemailer/lib/addressparser';
 import { emailKey } from '../kernel/login-key.ts';
+import { parseAddresses } from './nodemailer.ts';
 
 /** Who a message is from or for. */
 export interface MailAddress {
@@ -18,11 +18,11 @@ export interface AddressList {
 }
 
 /** Characters of a list: room for more addresses than a message goes to. */
-const LONGEST_LIST = 50_000;
+const MAX_LIST_LENGTH = 50_000;
 /** Characters of an address: more have no place in SMTP. */
-const LONGEST_ADDRESS = 320;
+const MAX_ADDRESS_LENGTH = 320;
 /** Characters of an entry that is shown. */
-const SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
 /** What ends a line or is not to be seen: none is in a list of addresses, and a line break would begin another header. */
 const control = /\p{Cc}|\p{Zl}|\p{Zp}/u;
@@ -43,7 +43,7 @@ export function addressesOf(list: string): AddressList {
  * nothing. A name that a value has a part in is left out.
  */
 export function addressesIn(pieces: readonly ListPiece[]): AddressList {
-  if (lengthOf(pieces) > LONGEST_LIST)
+  if (lengthOf(pieces) > MAX_LIST_LENGTH)
     return { addresses: [], wrong: shown(pieces.flat().find((text) => text.trim() !== '') ?? '') };
   const values = new Values();
   const text = pieces
@@ -51,9 +51,9 @@ export function addressesIn(pieces: readonly ListPiece[]): AddressList {
     .join('')
     .trim();
   const filled = values.fill(text);
-  if (filled.length > LONGEST_LIST || control.test(text)) return { addresses: [], wrong: shown(filled) };
+  if (filled.length > MAX_LIST_LENGTH || control.test(text)) return { addresses: [], wrong: shown(filled) };
   const addresses = new Map<string, MailAddress>();
-  for (const { name: written, address } of addressparser(text, { flatten: true })) {
+  for (const { name: written, address } of parseAddresses(text, { flatten: true })) {
     const name = values.fill(written);
     for (const one of values.textsOf(address)) {
       const { key, normal } = oneAddress(one);
@@ -75,7 +75,7 @@ const lengthOf = (pieces: readonly ListPiece[]): number =>
 
 /** A text as one address; the key is `null` where it is none. */
 function oneAddress(text: string): { readonly key: string | null; readonly normal: string } {
-  const normal = text.length > LONGEST_ADDRESS ? '' : text.normalize('NFKC');
+  const normal = text.length > MAX_ADDRESS_LENGTH ? '' : text.normalize('NFKC');
   return { key: emailKey(normal), normal };
 }
 
@@ -111,5 +111,5 @@ const unquoted = (name: string): string => name.replace(/^'(.*)'$/, '$1');
 
 function shown(text: string): string {
   const line = text.replace(/\s+/g, ' ');
-  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
 }

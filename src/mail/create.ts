@@ -1,7 +1,7 @@
+import { isIP } from 'node:net';
 import type { Logger } from '../observe/index.ts';
-import { MailBox } from './box.ts';
 import { type Mailer, ReliableMailer } from './mailer.ts';
-import { senderFor } from './sender.ts';
+import { Outbox } from './outbox.ts';
 import { smtpTransport } from './smtp.ts';
 
 /** What the settings say of outgoing mail (CONTRACT "Running"). */
@@ -19,7 +19,7 @@ export interface MailOptions {
  * @throws errors of the operating system where the box is there and cannot be read
  */
 export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: MailOptions, log: Logger): Promise<Mailer> {
-  const box = new MailBox(directory);
+  const box = new Outbox(directory);
   const left = await box.recover();
   if (left > 0) log.warn({ messages: left }, 'messages that an earlier process did not finish sending are kept in the mail box');
   return new ReliableMailer({
@@ -28,4 +28,11 @@ export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: Ma
     box,
     log,
   });
+}
+
+/** The sender of mail where MAIL_FROM is not set: `no-reply` at the host of BASE_URL, or at `localhost` where that is no name. */
+export function senderFor(baseUrl: string | undefined): string {
+  const host = baseUrl === undefined ? '' : (URL.parse(baseUrl)?.hostname ?? '');
+  const isName = host !== '' && isIP(host) === 0 && !host.startsWith('[');
+  return `no-reply@${isName ? host : 'localhost'}`;
 }

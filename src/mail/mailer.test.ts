@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createLog, type Logger } from '../observe/index.ts';
-import { MailBox } from './box.ts';
 import type { ComposedMail } from './compose.ts';
 import { type MailerParts, type MailTransport, ReliableMailer } from './mailer.ts';
+import { Outbox } from './outbox.ts';
 
 const message = { to: 'dana@example.com', subject: 'שלום', text: 'secret text', html: '<p>secret text</p>' };
 
@@ -60,7 +60,7 @@ const inBox = () => {
   }
 };
 const mailer = (transport: MailTransport | null, more: Partial<MailerParts> = {}) =>
-  new ReliableMailer({ from: 'Us <us@example.com>', transport, box: new MailBox(boxPath()), log, pauses: [1, 2], ...more });
+  new ReliableMailer({ from: 'Us <us@example.com>', transport, box: new Outbox(boxPath()), log, pauses: [1, 2], ...more });
 
 const refused = Object.assign(new Error('550 no such user dana@example.com'), {
   code: 'EENVELOPE',
@@ -123,7 +123,7 @@ test('while it is being sent a message is in the box already, and a new process 
   writeFileSync(join(boxPath(), 'x.part'), 'half');
   // Of a process that runs.
   writeFileSync(join(boxPath(), `y.${process.ppid}.sending`), 'another');
-  assert.equal(await new MailBox(boxPath()).recover(), 1);
+  assert.equal(await new Outbox(boxPath()).recover(), 1);
   assert.match(inBox().sort().join(), /^[^,]+\.eml,y\.\d+\.sending$/);
   await assert.rejects(Promise.all([done, one.close()]), { code: 'ENOENT' });
 });
@@ -215,8 +215,8 @@ class SlowTransport extends FakeTransport {
 test('systems take turns, whatever one of them has waiting, and what is sent takes turns with what is tried once', async () => {
   const transport = new SlowTransport();
   let kept = 0;
-  class CountingBox extends MailBox {
-    override async put(...given: Parameters<MailBox['put']>) {
+  class CountingBox extends Outbox {
+    override async put(...given: Parameters<Outbox['put']>) {
       const name = await super.put(...given);
       kept++;
       return name;

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue } from '../admission/fair-queue.ts';
 import type { Logger } from '../observe/index.ts';
-import type { BoxState, MailBox } from './box.ts';
 import { type ComposedMail, compose, type MailMessage } from './compose.ts';
-import { type MailFault, mailFault, type RefusedRecipient } from './fault.ts';
+import type { Outbox, OutboxState } from './outbox.ts';
+import { type MailFault, mailFault, type RefusedRecipient } from './smtp-errors.ts';
 
 /** What came of a single attempt to send a message. */
 export type MailAttempt =
@@ -52,7 +52,7 @@ export interface MailerParts {
   readonly from: string;
   /** `null` where there is none: every message is kept. */
   readonly transport: MailTransport | null;
-  readonly box: MailBox;
+  readonly box: Outbox;
   readonly log: Logger;
   /** Milliseconds before each further attempt. */
   readonly pauses?: readonly number[];
@@ -60,23 +60,23 @@ export interface MailerParts {
   readonly patience?: number;
 }
 
-const PAUSES = [500, 2_000, 8_000];
-const PATIENCE = 3_000;
+const RETRY_DELAYS_MS = [500, 2_000, 8_000];
+const CLOSE_TIMEOUT_MS = 3_000;
 /** Milliseconds of an attempt, whatever the server does meanwhile. */
-const LONGEST_ATTEMPT = 300_000;
+const ATTEMPT_TIMEOUT_MS = 300_000;
 const noServer = 'SMTP_URL is not set';
 /** Messages that are sent at a time: one of each system in turn, so that nobody's wait for all that another one sends. */
-export const AT_ONCE = 3;
+export const CONCURRENCY = 3;
 /** Messages under way beyond which a system keeps further ones at once that has its share of them: they lie in memory meanwhile. */
-const MOST_UNDER_WAY = 1_000;
+const MAX_UNDER_WAY = 1_000;
 
 /** Sends what it can, several times where the fault may pass, and keeps what it cannot. */
 export class ReliableMailer implements Mailer {
   readonly #parts: MailerParts;
   readonly #underWay = new Set<Promise<unknown>>();
-  readonly #turns = new FairQueue({ atOnce: AT_ONCE, waiting: Number.POSITIVE_INFINITY });
+  readonly #turns = new FairQueue({ atOnce: CONCURRENCY, waiting: Number.POSITIVE_INFINITY });
   /** Files are written in turn too: each waits for the disk. */
-  readonly #writing = new FairQueue({ atOnce: AT_ONCE, waiting: Number.POSITIVE_INFINITY });
+  readonly #writing = new FairQueue({ atOnce: CONCURRENCY, waiting: Number.POSITIVE_INFINITY });
   /** Messages under way that nobody else keeps, by system. */
   readonly #sending = new Map<string, number>();
   /** The end has been announced: no more waiting for another attempt. */
@@ -107,7 +107,7 @@ export class ReliableMailer implements Mailer {
     const all = [...this.#sending.values()].reduce((sum, count) => sum + count, 0);
     const own = this.#sending.get(system) ?? 0;
     const systems = this.#sending.size + (own === 0 ? 1 : 0);
-    return all >= MOST_UNDER_WAY && own >= MOST_UNDER_WAY / systems;
+    return all >= MAX_UNDER_WAY && own >= MAX_UNDER_WAY / systems;
   }
 
   #count(system: string, more: number): void {
@@ -171,7 +171,7 @@ export class ReliableMailer implements Mailer {
 
   /** In its turn, so that it counts from there. */
   #tryOnce(transport: MailTransport, mail: ComposedMail): Promise<readonly RefusedRecipient[]> {
-    return transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(LONGEST_ATTEMPT)]));
+    return transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]));
   }
 
   /** @returns the name of its file */
@@ -181,13 +181,13 @@ export class ReliableMailer implements Mailer {
     return `${name}.eml`;
   }
 
-  #put({ raw }: ComposedMail, system: string, state: BoxState): Promise<string> {
+  #put({ raw }: ComposedMail, system: string, state: OutboxState): Promise<string> {
     return this.#writing.run({ system, caller: '' }, () => this.#parts.box.put(raw, state));
   }
 
   /** @returns what was in the way at the last attempt; `null` where the message was sent */
   async #deliver(transport: MailTransport, mail: ComposedMail, system: string): Promise<Fault | null> {
-    const { pauses = PAUSES } = this.#parts;
+    const { pauses = RETRY_DELAYS_MS } = this.#parts;
     for (let attempt = 0; ; attempt++)
       try {
         await this.#turns.run({ system, caller: 'send' }, () => this.#tryOnce(transport, mail));
@@ -210,7 +210,7 @@ export class ReliableMailer implements Mailer {
 
   leave(): void {
     this.#leaving.abort();
-    this.#timer ??= setTimeout(() => this.#over.abort(), this.#parts.patience ?? PATIENCE);
+    this.#timer ??= setTimeout(() => this.#over.abort(), this.#parts.patience ?? CLOSE_TIMEOUT_MS);
   }
 
   async close(): Promise<void> {

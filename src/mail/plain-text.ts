@@ -2,7 +2,7 @@ import type { TokenizerCallbacks } from 'htmlparser2';
 import { TextLines } from './text-lines.ts';
 
 /** Characters of a page that are looked at: nobody reads plain text beyond. */
-const LONGEST = 500_000;
+const MAX_LENGTH = 500_000;
 
 /**
  * The text of a page for readers of plain text: paragraphs, rows and list items on lines of their own, addresses of links in brackets. It
@@ -11,7 +11,7 @@ const LONGEST = 500_000;
 export async function plainText(html: string): Promise<string> {
   // Loaded when the first page comes. Its tokenizer alone, since the parser takes the square of the depth of a page.
   const { Tokenizer } = await import('htmlparser2');
-  const page = new Page(html.slice(0, LONGEST));
+  const page = new Page(html.slice(0, MAX_LENGTH));
   const tokenizer = new Tokenizer({ decodeEntities: true }, page);
   tokenizer.write(page.html);
   tokenizer.end();

@@ -1,7 +1,7 @@
-import type { NodemailerError } from 'nodemailer/lib/errors.js';
 import type { ComposedMail } from './compose.ts';
-import { mailFault } from './fault.ts';
-import { AT_ONCE, type MailTransport } from './mailer.ts';
+import { CONCURRENCY, type MailTransport } from './mailer.ts';
+import type { NodemailerError } from './nodemailer.ts';
+import { mailFault } from './smtp-errors.ts';
 
 /** Milliseconds for each step of an attempt. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 };
@@ -28,5 +28,5 @@ export function smtpTransport(url: string): MailTransport {
 
 async function openPool(url: string) {
   const { createTransport } = await import('nodemailer');
-  return createTransport({ url, pool: true, maxConnections: AT_ONCE, ...timeouts });
+  return createTransport({ url, pool: true, maxConnections: CONCURRENCY, ...timeouts });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as ask } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Edge } from '../http/edge.ts';
+import type { HttpServices } from '../http/endpoint/services.ts';
 import { HttpServer } from '../http/server.ts';
 import { AgentTools } from './index.ts';
 import { apiKey, calling, fakeParts, fakeTools, type Headers, idle, masterKey, message, seen, send } from './testing/fakes.ts';
@@ -10,7 +10,7 @@ import { apiKey, calling, fakeParts, fakeTools, type Headers, idle, masterKey, m
 const makeServer = (): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
   const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
-  return HttpServer.create(fakeParts as unknown as Edge, options, [new AgentTools(fakeParts, fakeTools)]);
+  return HttpServer.create(fakeParts as unknown as HttpServices, options, [new AgentTools(fakeParts, fakeTools)]);
 };
 let http: HttpServer;
 let url: string;

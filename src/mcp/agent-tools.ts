@@ -1,50 +1,48 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { actorId, mayUse, type Principal } from '../access/index.ts';
 import type { Sender } from '../admission/place.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { networkOf } from '../kernel/network.ts';
 import { faultPlace } from '../observe/index.ts';
+import { appIdOf, callerFor } from './caller.ts';
 import type { Tool } from './definition/tool.ts';
-import type { Answerer } from './desk.ts';
-import { appIdOf, callerFor } from './modes/caller.ts';
-import type { McpParts } from './parts.ts';
+import type { RequestHandler } from './handle-request.ts';
+import type { McpServices } from './services.ts';
 import { bodyPlaces, readBody } from './transport/body.ts';
-import { failureOf } from './transport/failure.ts';
-import { hostName, isOwnHost } from './transport/hosts.ts';
-import { type RpcError, rpcCodes } from './transport/messages.ts';
-import { sendRpcError } from './transport/send.ts';
+import { failureOf, type RpcError, rpcCodes, sendRpcError } from './transport/messages.ts';
 
 /** Without sessions there is nothing to be streamed to a GET, and nothing for a DELETE to end. */
 const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Method not allowed.', headers: { allow: 'POST' } };
 
 /** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts, and many a service is done sooner. */
-const PAUSE = 5_000;
+const WARM_UP_DELAY_MS = 5_000;
 
 /** The agent-tool layer (SPEC "Agent-tool layer (MCP)"): tools over the Model Context Protocol, at `/mcp` and `/mcp/{app_id}`. */
 export class AgentTools {
-  readonly #parts: McpParts;
+  readonly #services: McpServices;
   readonly #tools: readonly Tool[] | undefined;
-  #answerer: Promise<Answerer> | undefined;
+  #answerer: Promise<RequestHandler> | undefined;
   readonly #places = bodyPlaces();
   /** Where the answers go to requests whose bodies are being read. */
   readonly #responses = new WeakMap<IncomingMessage, ServerResponse>();
 
   /** @param tools all that the service has, unless a test has its own */
-  constructor(parts: McpParts, tools?: readonly Tool[]) {
-    this.#parts = parts;
+  constructor(services: McpServices, tools?: readonly Tool[]) {
+    this.#services = services;
     this.#tools = tools;
   }
 
   /** Loads the tools, which takes a moment, before anybody asks for them. To be called when the service listens. */
   warmUp(): void {
-    const failed = (error: unknown) => this.#parts.log.error({ err: error }, 'the agent tools were not loaded');
-    setTimeout(() => this.#open().catch(failed), PAUSE).unref();
+    const failed = (error: unknown) => this.#services.log.error({ err: error }, 'the agent tools were not loaded');
+    setTimeout(() => this.#open().catch(failed), WARM_UP_DELAY_MS).unref();
   }
 
   /** A start that waits for hundreds of modules would be twice as long. */
-  #open(): Promise<Answerer> {
-    this.#answerer ??= import('./desk.ts').then(({ openDesk }) => openDesk(this.#parts, this.#tools));
+  #open(): Promise<RequestHandler> {
+    this.#answerer ??= import('./handle-request.ts').then(({ openHandler }) => openHandler(this.#services, this.#tools));
     return this.#answerer;
   }
 
@@ -77,7 +75,7 @@ export class AgentTools {
   }
 
   #refusalOfHost(request: FastifyRequest): RpcError | null {
-    const { baseUrl, host } = this.#parts;
+    const { baseUrl, host } = this.#services;
     const own = hostName(baseUrl());
     if (isOwnHost(request.host, own === null ? [host] : [host, own])) return null;
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
@@ -97,13 +95,13 @@ export class AgentTools {
   /** Whose a body is, as far as it shows before anybody is looked up. */
   #sender(request: FastifyRequest): Sender {
     const appId = appIdOf(request);
-    const isNamed = appId !== undefined && this.#parts.systems.isKnown(appId);
+    const isNamed = appId !== undefined && this.#services.systems.isKnown(appId);
     return { system: isNamed ? appId : '', caller: networkOf(request.ip ?? '') };
   }
 
   /** Whose a long body is; `null` where nobody sends it who may write. */
   async #longSender(request: FastifyRequest): Promise<Sender | null> {
-    const { systems, bearer } = this.#parts;
+    const { systems, bearer } = this.#services;
     const appId = appIdOf(request);
     const system = appId === undefined ? undefined : await systems.acquire(appId);
     if (!system) return null;
@@ -121,7 +119,7 @@ export class AgentTools {
     // Who left while his body was read hears nothing, and nothing is wrong.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
     if (!(known instanceof ServiceError) && !hasLeft)
-      this.#parts.conditions.met('a request for agent tools failed', faultPlace(error), error);
+      this.#services.conditions.met('a request for agent tools failed', faultPlace(error), error);
     if (!reply.sent) sendRpcError(reply, failureOf(known));
   }
 }
@@ -141,4 +139,23 @@ function translate(error: unknown): unknown {
   const { statusCode } = error as { readonly statusCode?: unknown };
   const isFramework = !(error instanceof ServiceError) && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   return isFramework ? serviceError('badRequest') : error;
+}
+
+/**
+ * Whether a request may have come for this service by its name. A page of another site can have its own name lead to a service on the
+ * machine of who visits it (DNS rebinding); it cannot have it called by an address, nor by a name of the service's.
+ * @param host as the `Host` header has it; `undefined` where there is none, which no browser sends
+ * @param names the host names that the service goes by
+ */
+function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
+  if (host === undefined || host === '') return true;
+  const name = hostName(`http://${host}`);
+  if (name === null) return false;
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || names.includes(name);
+}
+
+/** The name in an address, lower-case; `null` where that is none. */
+function hostName(address: string): string | null {
+  return URL.parse(address)?.hostname ?? null;
 }

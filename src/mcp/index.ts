@@ -1,3 +1,2 @@
 export { AgentTools } from './agent-tools.ts';
-export type { BearerVerdict } from './modes/bearer.ts';
-export type { McpParts } from './parts.ts';
+export type { McpServices } from './services.ts';

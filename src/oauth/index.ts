@@ -1,2 +1,2 @@
-export { sweepItems } from './items/sweep.ts';
 export { OAuth } from './oauth.ts';
+export { sweepItems } from './storage/items.ts';

@@ -8,7 +8,7 @@ import type { System } from '../systems/index.ts';
 import { agentFor, authenticate } from '../users/index.ts';
 import type { IssuerAddresses } from './addresses.ts';
 import { isDocumentAddress } from './clients/metadata.ts';
-import { queryValue } from './exchange.ts';
+import { queryValue } from './http-adapter.ts';
 import type { Asking } from './pages/client.ts';
 import { consentPage } from './pages/consent.ts';
 import { chooseLanguage, type Language } from './pages/language.ts';
@@ -43,7 +43,7 @@ export interface Visit {
 /** There is no such request for this browser: it has ended, or begun in another one. */
 class InteractionGone extends Error {}
 
-/** Whether an error says that there is no request that waits for this browser, which the provider says in its own way. */
+/** Whether an error reports that no interaction of this browser is pending; `SessionNotFound` is the error of `oidc-provider`. */
 export function isGone(error: unknown): boolean {
   return error instanceof InteractionGone || (error as { readonly name?: unknown }).name === 'SessionNotFound';
 }

@@ -2,12 +2,12 @@ import type Provider from 'oidc-provider';
 import type { System } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { addressesOf, type IssuerAddresses } from './addresses.ts';
-import type { Fetch } from './clients/guarded-fetch.ts';
-import { OpenItems } from './items/bounds.ts';
-import { Items } from './items/items.ts';
-import { Sealer } from './items/seal.ts';
+import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import { openKeys } from './keys.ts';
 import type { ProviderParts } from './provider.ts';
+import { OpenItems } from './storage/bounds.ts';
+import { Sealer } from './storage/encryption.ts';
+import { Items } from './storage/items.ts';
 import { TokenReader } from './tokens.ts';
 
 /** The authorization server of one open system. */

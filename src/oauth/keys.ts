@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Items } from './items/items.ts';
+import type { Items } from './storage/items.ts';
 
 /** The keys of one system. They are its own, so that nothing that one system signs is good for another. */
 export interface SystemKeys {
@@ -14,14 +14,14 @@ export interface SystemKeys {
 const KIND = 'Keys';
 const ID = 'keys';
 /** How often it may be that another process has made keys, or removed those that cannot be read. More often is no accident. */
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * The keys of a system, made at first use: of many processes that do so at a time, one makes them. Keys that another installation has
  * sealed are of no use, nor is what they have signed: they are made anew.
  */
 export async function openKeys(items: Items): Promise<SystemKeys> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const found = await items.read(KIND, ID);
     if (found) return found.payload as unknown as SystemKeys;
     await items.removeUnreadable(KIND, ID);

@@ -13,7 +13,7 @@ import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { System, type Systems } from '../systems/index.ts';
 import { Registration } from '../systems/system.ts';
 import { openMigrated } from '../systems/testing/open.ts';
-import type { Fetch } from './clients/guarded-fetch.ts';
+import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import { type AddressCounter, OAuth } from './oauth.ts';
 
 const base = 'http://service.test';

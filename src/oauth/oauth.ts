@@ -1,39 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AgentPermission } from '../access/index.ts';
+import type { BearerVerdict } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
 import { endOfWrite } from '../errors/system-faults.ts';
 import { networkOf } from '../kernel/network.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { Progress } from '../records/index.ts';
+import { withSystem } from '../requests/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
-import { type Fetch, guardedFetch, mayBeFetched } from './clients/guarded-fetch.ts';
-import { handOver, queryValue, withSystem } from './exchange.ts';
+import { type Fetch, mayBeFetched, ssrfSafeFetch } from './clients/ssrf-safe-fetch.ts';
+import { handOver, queryValue } from './http-adapter.ts';
 import { isGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
 import { Issuers } from './issuers.ts';
-import { keyOf } from './items/seal.ts';
-import { registerMetadata } from './metadata-routes.ts';
-import { deadEndPage } from './pages/dead-end.ts';
+import { registerMetadata } from './metadata.ts';
 import { chooseLanguage } from './pages/language.ts';
-import { pageHeaders, redirectSources } from './pages/page.ts';
+import { deadEndPage, pageHeaders, redirectSources } from './pages/page.ts';
 import type { DeadEnd } from './pages/texts.ts';
-
-/** What comes of an access token at a system's agent tools. */
-export type BearerVerdict =
-  | {
-      readonly kind: 'valid';
-      readonly userId: string;
-      /** What the user granted. What he still has himself is to be asked at each call. */
-      readonly scopes: readonly AgentPermission[];
-      readonly clientId: string;
-    }
-  /** The system has signed it: it has expired, was revoked, or is for another resource. */
-  | { readonly kind: 'ended' }
-  /** The system has never signed it. */
-  | { readonly kind: 'unknown' };
+import { keyOf } from './storage/encryption.ts';
 
 /** Counts requests of an address. */
 export interface AddressCounter {
@@ -62,9 +48,9 @@ export interface OAuthParts {
  * Requests a minute from one address: to register a client, which leaves a row for a day; to begin to sign in, which leaves one for an
  * hour; that make the service read a client's metadata document.
  */
-const REGISTRATIONS = 60;
-const AUTHORIZATIONS = 300;
-const FETCHES = 60;
+const REGISTRATIONS_PER_MINUTE = 60;
+const AUTHORIZATIONS_PER_MINUTE = 300;
+const FETCHES_PER_MINUTE = 60;
 
 /**
  * Sign-in for agents (SPEC "Authentication: Agent-tool layer"; docs/adr/0014-sign-in.md): each system is an OAuth 2.1 authorization server
@@ -80,7 +66,7 @@ export class OAuth {
   readonly #visitors = new AsyncLocalStorage<Visitor>();
 
   constructor(parts: OAuthParts) {
-    const { baseUrl, secret, limitOf, rateLimits, fetch = guardedFetch } = parts;
+    const { baseUrl, secret, limitOf, rateLimits, fetch = ssrfSafeFetch } = parts;
     this.#parts = parts;
     this.#issuers = new Issuers({
       baseUrl,
@@ -92,9 +78,9 @@ export class OAuth {
       report: (error) => this.#report(error),
     });
     this.#attempts = limitOf(rateLimits.login);
-    this.#registrations = limitOf(REGISTRATIONS);
-    this.#authorizations = limitOf(AUTHORIZATIONS);
-    this.#fetches = limitOf(FETCHES);
+    this.#registrations = limitOf(REGISTRATIONS_PER_MINUTE);
+    this.#authorizations = limitOf(AUTHORIZATIONS_PER_MINUTE);
+    this.#fetches = limitOf(FETCHES_PER_MINUTE);
   }
 
   /** What an access token is good for. @param system held by the caller */

@@ -5,32 +5,31 @@ import { isPassing } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
 import { endOf, type Progress } from '../records/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
-import type { Fetch } from './clients/guarded-fetch.ts';
 import { normalizeClient } from './clients/metadata.ts';
-import { ItemAdapter } from './items/adapter.ts';
-import type { OpenItems } from './items/bounds.ts';
-import type { Items } from './items/items.ts';
-import { keyOf } from './items/seal.ts';
+import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import type { SystemKeys } from './keys.ts';
-import { deadEndPage } from './pages/dead-end.ts';
 import { chooseLanguage } from './pages/language.ts';
-import { pageHeaders } from './pages/page.ts';
+import { deadEndPage, pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';
+import { ItemAdapter } from './storage/adapter.ts';
+import type { OpenItems } from './storage/bounds.ts';
+import { keyOf } from './storage/encryption.ts';
+import type { Items } from './storage/items.ts';
 import { grantClaim, markClaim, type TokenReader } from './tokens.ts';
 
 /** Seconds. */
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
 
 const lifetimes = {
-  accessToken: HOUR,
+  accessToken: HOUR_S,
   code: 60,
-  interaction: HOUR,
+  interaction: HOUR_S,
   /** Of a browser, from the password on. */
-  session: 12 * HOUR,
+  session: 12 * HOUR_S,
   /** Of a refresh token that is not used; each use makes another one. */
-  refreshToken: 30 * DAY,
+  refreshToken: 30 * DAY_S,
 } as const;
 
 const now = (): number => Math.floor(Date.now() / 1_000);
@@ -39,21 +38,21 @@ const now = (): number => Math.floor(Date.now() / 1_000);
 const DOCUMENT_BYTES = 16 * 1024;
 
 /** Characters of the address that begins a sign-in: what it says is kept until its user has come. */
-const ADDRESS_LENGTH = 8_192;
+const MAX_ADDRESS_LENGTH = 8_192;
 /** Characters of a `state`, which is kept with the request. */
-const STATE_LENGTH = 2_048;
+const MAX_STATE_LENGTH = 2_048;
 
 function refuseLongAddress(context: KoaContextWithOIDC): void {
   const language = chooseLanguage({ acceptLanguage: context.get('accept-language') });
   context.status = 400;
   context.set(pageHeaders());
-  const detail = `invalid_request: the address has more than ${ADDRESS_LENGTH} characters`;
+  const detail = `invalid_request: the address has more than ${MAX_ADDRESS_LENGTH} characters`;
   context.body = deadEndPage(language, 'badRequest', detail);
 }
 
 function refuseLongState(_context: unknown, state: string | undefined): void {
-  if (state !== undefined && state.length > STATE_LENGTH)
-    throw new errors.InvalidRequest(`state has more than ${STATE_LENGTH} characters`);
+  if (state !== undefined && state.length > MAX_STATE_LENGTH)
+    throw new errors.InvalidRequest(`state has more than ${MAX_STATE_LENGTH} characters`);
 }
 
 /** What a provider is made of. */
@@ -91,7 +90,7 @@ export function makeProvider(parts: ProviderParts): Provider {
     const { path, method } = context;
     // A HEAD is answered as a GET.
     if (path === endpoints.authorization && method !== 'POST') {
-      if (context.url.length > ADDRESS_LENGTH) {
+      if (context.url.length > MAX_ADDRESS_LENGTH) {
         refuseLongAddress(context as unknown as KoaContextWithOIDC);
         return;
       }
@@ -183,7 +182,7 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
         enabled: true,
         ack: 'draft-02',
         allowFetch: (_context, id) => mayFetch(id),
-        cacheDuration: { min: 5 * 60, max: DAY },
+        cacheDuration: { min: 5 * 60, max: DAY_S },
       },
       devInteractions: { enabled: false },
       dPoP: { enabled: false },

@@ -23,7 +23,7 @@ export interface AccessToken {
 }
 
 /** Seconds that clocks may differ by. */
-const TOLERANCE = 15;
+const TOLERANCE_S = 15;
 
 /** Reads the access tokens of one system, signed with any of its keys. */
 export class TokenReader {
@@ -38,7 +38,7 @@ export class TokenReader {
   /** What a token says; `null` where this system has not signed it. */
   async read(token: string): Promise<AccessToken | null> {
     const { issuer, resource } = this.#addresses;
-    const expected = { issuer, audience: resource, typ: 'at+jwt', algorithms: ['ES256'], clockTolerance: TOLERANCE };
+    const expected = { issuer, audience: resource, typ: 'at+jwt', algorithms: ['ES256'], clockTolerance: TOLERANCE_S };
     try {
       const { payload } = await jwtVerify(token, this.#keys, expected);
       return told(payload, false);

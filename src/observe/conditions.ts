@@ -1,13 +1,14 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { Logger } from './log.ts';
 
 /** Milliseconds: what comes back within them never ended. */
 const FLICKER_MS = 5_000;
 /** Milliseconds between two lines about a condition that lasts, and without being met after which one has ended that nobody asks about. */
-const MINUTE_MS = 60_000;
+const REPEAT_MS = MINUTE_MS;
 /** Milliseconds between two looks whether a line is due. */
 const TICK_MS = 1_000;
 /** Conditions that are told of one by one at a time; what is met beyond is told of as one. */
-const MOST = 200;
+const MAX_CONDITIONS = 200;
 const BEYOND = 'more faults than are told of one by one';
 
 /** Whose condition it is: the application id of a system, the name of a function. Short texts, never values of records. */
@@ -57,7 +58,7 @@ export class Conditions {
       known.overAt = undefined;
       return;
     }
-    if (this.#conditions.size >= MOST && what !== BEYOND) {
+    if (this.#conditions.size >= MAX_CONDITIONS && what !== BEYOND) {
       this.met(BEYOND, {}, error);
       return;
     }
@@ -79,11 +80,11 @@ export class Conditions {
     for (const [key, condition] of this.#conditions) {
       const { what, about, count, beganAt, metAt, overAt } = condition;
       const told = { condition: what, ...about, count };
-      const isEnded = overAt === undefined ? now - metAt >= MINUTE_MS : now - overAt >= FLICKER_MS;
+      const isEnded = overAt === undefined ? now - metAt >= REPEAT_MS : now - overAt >= FLICKER_MS;
       if (isEnded) {
         this.#conditions.delete(key);
         this.#log.warn({ ...told, ms: Math.round((overAt ?? metAt) - beganAt) }, `${what}: ended`);
-      } else if (now - condition.toldAt >= MINUTE_MS) {
+      } else if (now - condition.toldAt >= REPEAT_MS) {
         condition.toldAt = now;
         this.#log.error({ ...told, ms: Math.round(now - beganAt) }, `${what}: goes on`);
       }

@@ -3,7 +3,7 @@ import type { About } from './conditions.ts';
 
 const sources = new URL('../', import.meta.url).pathname;
 /** Deeper than frames of packages usually go. */
-const FRAMES = 20;
+const MAX_FRAMES = 20;
 
 /**
  * What tells one fault of ours from another: the error's class, its code, and where it was thrown. Of those there are as many as the sources
@@ -17,7 +17,7 @@ export function faultPlace(error: unknown): About {
 
 /** The first place of the sources; the first of all where there is none of them. */
 function placeOf(stack: string): string | undefined {
-  const frames = stack.split('\n', FRAMES).flatMap((line) => {
+  const frames = stack.split('\n', MAX_FRAMES).flatMap((line) => {
     const place = /^\s+at .*?\(?((?:file:\/\/|node:|\/)[^()\s]+):\d+\)?$/.exec(line)?.[1];
     return place === undefined ? [] : [place.replace(/^file:\/\//, '')];
   });

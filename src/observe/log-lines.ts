@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 
 /** Bytes of lines that wait for a reader who is slow; beyond, lines are lost. */
-const MOST_WAITING_BYTES = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 /** Milliseconds between two tries to write what waits. */
 const RETRY_MS = 100;
 
@@ -36,7 +36,7 @@ export class LogLines {
   /** @param text a line with its end. Never throws */
   write(text: string): void {
     const bytes = Buffer.from(text);
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes.length > MOST_WAITING_BYTES) {
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) {
       this.#lost++;
       return;
     }

@@ -1,12 +1,11 @@
 import { authorize, type Grant } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import type { Field, FieldType } from '../schema/model.ts';
-import type { Filter } from './filter.ts';
 import { projectFields } from './keys.ts';
-import { namesBelow } from './list.ts';
-import { resolveShown } from './names.ts';
-import type { QueryScope } from './scope.ts';
-import type { Include, Selection } from './selection.ts';
+import type { Filter } from './model/filter.ts';
+import { namesBelow, resolveShown } from './model/names.ts';
+import type { Include, Selection } from './model/selection.ts';
+import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter } from './where/index.ts';
 
 /** Levels of included records: each is a further read. */
@@ -29,18 +28,22 @@ export interface Shape {
  * @throws fieldDenied, invalidFieldName (105) for names of this table; badQuery for an include of too many levels or places
  */
 export function selectionOf(shape: Shape, filter: Filter, grant: Grant, scope: QueryScope): Selection {
-  const projection = projectFields(grant, shape.keys, shape.excludeKeys);
-  return { table: grant.table, ...projection, filter, includes: includesOf(shape, projection.fields, grant, scope) };
+  return selected(shape, filter, grant, new Targets(scope));
 }
 
-function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, scope: QueryScope): readonly Include[] {
+function selected(shape: Shape, filter: Filter, grant: Grant, targets: Targets): Selection {
+  const projection = projectFields(grant, shape.keys, shape.excludeKeys);
+  return { table: grant.table, ...projection, filter, includes: includesOf(shape, projection.fields, grant, targets) };
+}
+
+function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, targets: Targets): readonly Include[] {
   const through = shape.keys?.filter((key) => key.includes('.')) ?? [];
   if (shape.include.length === 0 && through.length === 0) return none;
   const heads = new Set([...shape.include, ...through].map((name) => head(name, grant)));
   const wanted = heads.has('*') ? fields : fields.filter((field) => heads.has(field.name));
   return wanted
     .filter((field) => expandable.has(field.type))
-    .map((field) => ({ field, target: targetOf(shapeBelow(shape, field.name), scope) }));
+    .map((field) => targets.include(field, shapeBelow(shape, field.name)));
 }
 
 /** How many places a shape reaches into. @throws badQuery */
@@ -78,27 +81,48 @@ function shapeBelow(shape: Shape, name: string): Shape {
   };
 }
 
-/** Asks for the right to read a class only when one of its records is met, and once. */
-function targetOf(shape: Shape, scope: QueryScope): Include['target'] {
-  const known = new Map<string, Selection | null>();
-  return (className) => {
-    let selection = known.get(className);
-    if (selection === undefined) {
-      selection = readable(className, shape, scope);
-      known.set(className, selection);
+/** How the records that one query includes are read. */
+class Targets {
+  readonly #scope: QueryScope;
+  /** Of classes that are read whole, as most are: a table may have a thousand Pointers to one. */
+  readonly #whole = new Map<string, Selection | null>();
+
+  constructor(scope: QueryScope) {
+    this.#scope = scope;
+  }
+
+  /** The right to read the class of a Pointer is asked for at once; that of an element of an Array when it is met, and once. */
+  include(field: Field, shape: Shape): Include {
+    if (field.type === 'Pointer') return { field, target: this.#target(field.targetClass ?? '', shape) };
+    const known = new Map<string, Selection | null>();
+    return { field, targetOf: (className) => remembered(known, className, () => this.#target(className, shape)) };
+  }
+
+  #target(className: string, shape: Shape): Selection | null {
+    const isWhole = shape.keys === null && shape.excludeKeys.length === 0 && shape.include.length === 0;
+    const read = () => this.#readable(className, shape);
+    return isWhole ? remembered(this.#whole, className, read) : read();
+  }
+
+  #readable(className: string, shape: Shape): Selection | null {
+    const { schema, principal } = this.#scope;
+    const table = schema.tables.get(className);
+    if (!table) return null;
+    try {
+      const grant = authorize(principal, 'get', table, schema);
+      return selected(shape, guardedFilter(grant, always), grant, this);
+    } catch (error) {
+      if (error instanceof ServiceError) return null;
+      throw error;
     }
-    return selection;
-  };
+  }
 }
 
-function readable(className: string, shape: Shape, scope: QueryScope): Selection | null {
-  const table = scope.schema.tables.get(className);
-  if (!table) return null;
-  try {
-    const grant = authorize(scope.principal, 'get', table, scope.schema);
-    return selectionOf(shape, guardedFilter(grant, always), grant, scope);
-  } catch (error) {
-    if (error instanceof ServiceError) return null;
-    throw error;
+function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make();
+    known.set(key, value);
   }
+  return value;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../kernel/limits.ts';
-import { queryJson, whereValue } from './json-value.ts';
+import { queryJson, whereValue } from './parameters.ts';
 
 const textOf = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`;
 

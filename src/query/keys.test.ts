@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { authorize, type Grant, master, type RowGuard } from '../access/index.ts';
 import { newTable } from '../schema/defaults.ts';
 import type { Field } from '../schema/model.ts';
+import { buildQuery, parseOrder } from './build.ts';
 import { projectFields } from './keys.ts';
-import { parseOrder } from './order.ts';
-import { parseQuery } from './parameters.ts';
 import { grant, narrowGrant, userScope } from './testing/fixture.ts';
 import { parseWhere } from './where/index.ts';
 
@@ -54,7 +53,7 @@ test('keys may name them, and places in them; nothing else may', () => {
   assert.deepEqual([inside.shownIn, inside.paths], [new Map([['extra', rows]]), new Map([['extra', [['a']]]])]);
   for (const name of reveals.keys()) {
     assert.throws(() => parseWhere({ [name]: { $exists: true } }, partial, userScope), denied(name));
-    assert.throws(() => parseOrder(`-${name}`, partial, false), denied(name));
+    assert.throws(() => parseOrder([`-${name}`], partial, false), denied(name));
   }
   assert.throws(() => parseWhere({ 'extra.a': 1 }, partial, userScope), denied('extra.a'));
 });
@@ -65,13 +64,13 @@ test('a field that is hidden everywhere is not named at all', () => {
 });
 
 test('an include expands them only where they show', () => {
-  const parameters = new Map([['include', 'AccountId']]);
-  const { includes, shownIn } = parseQuery(parameters, partial, userScope);
+  const options = { include: ['AccountId'] };
+  const { includes, shownIn } = buildQuery(options, partial, userScope);
   assert.deepEqual([includes.map(({ field }) => field.name), shownIn?.get('AccountId')], [['AccountId'], rows]);
   const hidden: Grant = { ...partial, reveals: new Map() };
-  assert.throws(() => parseQuery(parameters, hidden, userScope), denied('AccountId'));
+  assert.throws(() => buildQuery(options, hidden, userScope), denied('AccountId'));
   assert.deepEqual(
-    parseQuery(new Map([['include', '*']]), hidden, userScope).includes.map(({ field }) => field.name),
+    buildQuery({ include: ['*'] }, hidden, userScope).includes.map(({ field }) => field.name),
     ['createdBy', 'updatedBy', 'tags'],
   );
 });

@@ -1,8 +1,8 @@
 import type { Grant, RowGuard } from '../access/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
-import { resolveShown } from './names.ts';
-import type { Selection } from './selection.ts';
+import { resolveShown } from './model/names.ts';
+import type { Selection } from './model/selection.ts';
 
 /** Returned whatever `keys` and `excludeKeys` say. */
 const alwaysShown: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { parseQuery, parseSelection } from './index.ts';
-import type { Selection } from './selection.ts';
+import { targetAt } from '../storage/sql/reads/read-plan.ts';
+import { buildQuery, buildSelection, FindParameters, ReadParameters } from './index.ts';
+import type { Include, Selection } from './model/selection.ts';
 import { grant, narrowGrant, scope, userScope } from './testing/fixture.ts';
 
-const query = (parameters: JsonObject) => parseQuery(new Map(Object.entries(parameters)), grant, scope);
-const narrow = (parameters: JsonObject) => parseQuery(new Map(Object.entries(parameters)), narrowGrant, userScope);
+const query = (parameters: JsonObject) => buildQuery(new FindParameters(new Map(Object.entries(parameters))), grant, scope);
+const narrow = (parameters: JsonObject) =>
+  buildQuery(new FindParameters(new Map(Object.entries(parameters))), narrowGrant, userScope);
 const names = (selection: Selection) => selection.fields.map((field) => field.name).join(' ');
+const target = ([include]: readonly Include[], className: string) => include && targetAt(include, className);
 const basic = 'objectId createdAt updatedAt ACL';
 
 test('defaults', () => {
@@ -30,7 +33,7 @@ test('defaults', () => {
 test('the caller sees what he may', () => {
   assert.equal(narrow({ where: '{"Name":"a"}' }).filter.kind, 'and');
   assert.equal(narrow({}).filter.kind, 'guard');
-  assert.equal(parseSelection(new Map(), narrowGrant, userScope).filter.kind, 'guard');
+  assert.equal(buildSelection(new ReadParameters(new Map()), narrowGrant, userScope).filter.kind, 'guard');
 });
 
 const refusals: ReadonlyArray<readonly [parameters: JsonObject, key: string]> = [
@@ -129,13 +132,13 @@ test('include', () => {
     includes.map((include) => include.field.name),
     ['AccountId'],
   );
-  const account = includes[0]?.target('Accounts');
+  const account = target(includes, 'Accounts');
   assert.deepEqual(
     account?.includes.map((include) => include.field.name),
     ['ParentId'],
   );
-  assert.equal(includes[0]?.target('Accounts'), account);
-  assert.equal(includes[0]?.target('Nope'), null);
+  assert.equal(target(includes, 'Accounts'), account);
+  assert.equal(target(includes, 'Nope'), null);
   assert.deepEqual(
     query({ include: '*' }).includes.map((include) => include.field.name),
     ['createdBy', 'updatedBy', 'AccountId', 'tags'],
@@ -143,19 +146,19 @@ test('include', () => {
 });
 
 test('a class that the caller may not read stays bare', () => {
-  const target = narrow({ include: 'tags' }).includes[0]?.target;
-  assert.equal(target?.('Secrets'), null);
-  assert.equal(target?.('Accounts')?.filter.kind, 'guard');
+  const { includes } = narrow({ include: 'tags' });
+  assert.equal(target(includes, 'Secrets'), null);
+  assert.equal(target(includes, 'Accounts')?.filter.kind, 'guard');
 });
 
 test('keys through a Pointer', () => {
   const { includes } = query({ keys: 'Name,AccountId.Name' });
-  const account = includes[0]?.target('Accounts');
+  const account = target(includes, 'Accounts');
   assert.equal(account && names(account), `${basic} Name`);
-  const whole = query({ keys: 'AccountId,AccountId.Name' }).includes[0]?.target('Accounts');
+  const whole = target(query({ keys: 'AccountId,AccountId.Name' }).includes, 'Accounts');
   assert.equal(whole?.fields.length, 9);
   assert.deepEqual(query({ keys: 'Name', include: 'AccountId' }).includes, []);
-  const without = query({ include: 'AccountId', excludeKeys: 'AccountId.Name' }).includes[0]?.target('Accounts');
+  const without = target(query({ include: 'AccountId', excludeKeys: 'AccountId.Name' }).includes, 'Accounts');
   assert.equal(
     without?.fields.some((field) => field.name === 'Name'),
     false,

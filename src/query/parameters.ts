@@ -1,125 +1,195 @@
-import type { Grant } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
-import { isJsonObject, type JsonValue } from '../kernel/json.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
+import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { countPlaces, type Shape, selectionOf } from './include.ts';
-import { whereValue } from './json-value.ts';
-import { splitNames } from './list.ts';
-import { parseOrder } from './order.ts';
-import type { QueryParameters, QueryScope } from './scope.ts';
-import type { Query, Selection } from './selection.ts';
-import { findSearch } from './text.ts';
-import { always, guardedFilter, parseWhere } from './where/index.ts';
+import { parseRequestJson } from '../values/index.ts';
+import { splitNames } from './model/names.ts';
+import type { FindOptions, ReadOptions } from './model/options.ts';
+import { refuseDepth } from './where/context.ts';
 
-const ofQueries: ReadonlySet<string> = new Set([
-  'where',
-  'limit',
-  'skip',
-  'order',
-  'keys',
-  'excludeKeys',
-  'include',
-  'includeAll',
-  'count',
-  'redirectClassNameForKey',
+/** Parameters by name: text from an address; JSON values where a query came in a body, or from a function. */
+export type NamedParameters = ReadonlyMap<string, JsonValue>;
+
+const ofReads: readonly string[] = ['keys', 'excludeKeys', 'include', 'includeAll'];
+const knownOfReads: ReadonlySet<string> = new Set(ofReads);
+const knownOfQueries: ReadonlySet<string> = new Set([
+  ...ofReads,
+  ...['where', 'limit', 'skip', 'order', 'count', 'redirectClassNameForKey'],
 ]);
-const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include', 'includeAll']);
-
-/**
- * A query from its parameters (SPEC "Query"; docs/decisions.md "Queries"). Unknown parameters are reported before all else.
- * @throws invalidParameter, badParameterValue, badQuery (102); invalidWhere (500); what `parseWhere`, `keys`, `order`, `include` throw
- */
-export function parseQuery(parameters: QueryParameters, grant: Grant, scope: QueryScope): Query {
-  checkNames(parameters, ofQueries);
-  const where = parseWhere(whereValue(parameters.get('where')), grant, scope);
-  const ranked = findSearch(where) !== undefined;
-  const { shape, places } = shapeOf(parameters);
-  return {
-    ...selectionOf(shape, guardedFilter(grant, where), grant, scope),
-    places,
-    order: parseOrder(parameters.get('order'), grant, ranked),
-    ...pageOf(parameters),
-    count: yesOrNo('count', parameters.get('count')),
-    withClass: redirectKey(parameters) !== null,
-    withScore: ranked && splitNames('keys', parameters.get('keys')).includes('$score'),
-  };
-}
-
-/**
- * Checks the parameters of a query by themselves, against no table and for no caller.
- * @returns whether the number of records is asked for
- * @throws invalidParameter, badParameterValue (102); invalidWhere (500)
- */
-export function checkParameters(parameters: QueryParameters): { readonly count: boolean } {
-  checkNames(parameters, ofQueries);
-  if (!isJsonObject(whereValue(parameters.get('where')))) fail('invalidWhere', 'should be a JSON object');
-  shapeOf(parameters);
-  splitNames('order', parameters.get('order'));
-  pageOf(parameters);
-  redirectKey(parameters);
-  return { count: yesOrNo('count', parameters.get('count')) };
-}
-
-/**
- * The key of `redirectClassNameForKey` (see `redirected`); `null` where there is none.
- * @throws invalidParameter (102) for a parameter that is unknown, badParameterValue (102) for what is no name
- */
-export function redirectKey(parameters: QueryParameters): string | null {
-  const key = parameters.get('redirectClassNameForKey');
-  if (key === undefined || key === '') return null;
-  checkNames(parameters, ofQueries);
-  return typeof key === 'string' ? key : fail('badParameterValue', 'redirectClassNameForKey', 'should be the name of a field');
-}
-
-/** Whether a query asks for the number of records and none of them. Looks at no more than that: `parseQuery` refuses what is malformed. */
-export function countsAlone(parameters: QueryParameters): boolean {
-  const limit = parameters.get('limit');
-  return (limit === '0' || limit === 0) && yes.has(parameters.get('count'));
-}
-
-/** What to read of one record (SPEC "Read one"). @throws invalidParameter (102), and what `keys` and `include` throw */
-export function parseSelection(parameters: QueryParameters, grant: Grant, scope: QueryScope): Selection {
-  checkNames(parameters, ofReads);
-  const { shape, places } = shapeOf(parameters);
-  return { ...selectionOf(shape, guardedFilter(grant, always), grant, scope), places };
-}
-
-function checkNames(parameters: QueryParameters, known: ReadonlySet<string>): void {
-  for (const name of parameters.keys()) if (!known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
-}
-
-const pageOf = (parameters: QueryParameters) => ({
-  limit: wholeNumber('limit', parameters.get('limit'), limits.defaultLimit),
-  skip: wholeNumber('skip', parameters.get('skip'), 0),
-});
-
-/** @throws badParameterValue (102) for what is no list of names; badQuery (102) for too many places */
-function shapeOf(parameters: QueryParameters): { readonly shape: Shape; readonly places: number } {
-  const asked = splitNames('keys', parameters.get('keys'));
-  const keys = asked.filter((name) => name !== '$score');
-  const shape = {
-    keys: asked.length > 0 ? keys : null,
-    excludeKeys: splitNames('excludeKeys', parameters.get('excludeKeys')),
-    include: [
-      ...splitNames('include', parameters.get('include')),
-      ...(yesOrNo('includeAll', parameters.get('includeAll')) ? ['*'] : []),
-    ],
-  };
-  return { shape, places: countPlaces(shape) };
-}
-
-function wholeNumber(name: string, value: JsonValue | undefined, unset: number): number {
-  if (value === undefined) return unset;
-  const number = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0)
-    fail('badParameterValue', name, 'should be a whole number, 0 or more');
-  return Math.min(number, Number.MAX_SAFE_INTEGER);
-}
-
 const yes: ReadonlySet<JsonValue | undefined> = new Set(['1', 'true', 1, true]);
+const no: ReadonlySet<JsonValue | undefined> = new Set([undefined, '0', 'false', 0, false]);
 
-function yesOrNo(name: string, value: JsonValue | undefined): boolean {
-  if (yes.has(value)) return true;
-  if (value === undefined || value === '0' || value === 'false' || value === 0 || value === false) return false;
-  return fail('badParameterValue', name, 'should be 1 or 0');
+/**
+ * The options of a read, parsed from parameters when each is read: the first that is malformed, in the order of the core, is refused.
+ * All getters throw badParameterValue (102).
+ */
+export class ReadParameters implements ReadOptions {
+  protected readonly given: NamedParameters;
+  readonly #known: ReadonlySet<string>;
+
+  constructor(given: NamedParameters, known = knownOfReads) {
+    this.given = given;
+    this.#known = known;
+  }
+
+  /** @throws invalidParameter (102) */
+  refuseUnknown(): void {
+    for (const name of this.given.keys()) if (!this.#known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
+  }
+
+  get keys(): readonly string[] {
+    return this.names('keys');
+  }
+
+  get excludeKeys(): readonly string[] {
+    return this.names('excludeKeys');
+  }
+
+  get include(): readonly string[] {
+    return this.names('include');
+  }
+
+  get includeAll(): boolean {
+    return this.flag('includeAll');
+  }
+
+  protected names(name: string): readonly string[] {
+    return splitNames(name, this.given.get(name));
+  }
+
+  protected flag(name: string): boolean {
+    const value = this.given.get(name);
+    if (yes.has(value)) return true;
+    return no.has(value) ? false : fail('badParameterValue', name, 'should be 1 or 0');
+  }
+}
+
+/** The options of a query, in the same way. */
+export class FindParameters extends ReadParameters implements FindOptions {
+  constructor(given: NamedParameters) {
+    super(given, knownOfQueries);
+  }
+
+  /** @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+  get where(): JsonObject | undefined {
+    return whereOption(this.given.get('where'));
+  }
+
+  get order(): readonly string[] {
+    return this.names('order');
+  }
+
+  get limit(): number | undefined {
+    return this.#wholeNumber('limit');
+  }
+
+  get skip(): number | undefined {
+    return this.#wholeNumber('skip');
+  }
+
+  get count(): boolean {
+    return this.flag('count');
+  }
+
+  /** Never throws. */
+  get countsAlone(): boolean {
+    const limit = this.given.get('limit');
+    return (limit === '0' || limit === 0) && yes.has(this.given.get('count'));
+  }
+
+  /** @throws invalidParameter (102), too: it is read before `refuseUnknown` is called */
+  get redirectClassNameForKey(): string | undefined {
+    const key = this.given.get('redirectClassNameForKey');
+    if (key === undefined || key === '') return undefined;
+    this.refuseUnknown();
+    return typeof key === 'string' ? key : fail('badParameterValue', 'redirectClassNameForKey', 'should be the name of a field');
+  }
+
+  #wholeNumber(name: string): number | undefined {
+    const value = this.given.get(name);
+    if (value === undefined) return undefined;
+    const number = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : value;
+    if (typeof number !== 'number' || !Number.isInteger(number) || number < 0)
+      fail('badParameterValue', name, 'should be a whole number, 0 or more');
+    return Math.min(number, Number.MAX_SAFE_INTEGER);
+  }
+}
+
+/** A `where` that comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+export function whereOption(value: JsonValue | undefined): JsonObject | undefined {
+  if (value === undefined) return undefined;
+  const where = whereValue(value);
+  return isJsonObject(where) ? where : fail('invalidWhere', 'should be a JSON object');
+}
+
+/** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
+const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
+/** A member of an object stands after two marks, its name's and that before it. */
+const MAX_MARKS = 2 * limits.queryValues;
+
+/** The value of a `where` parameter, which comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+export function whereValue(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  try {
+    return queryJson(value, WHERE_DEPTH);
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'nestedTooDeep') refuseDepth();
+    if (error instanceof ServiceError && error.key === 'badQuery') throw error;
+    if (isJson(value)) throw error;
+    return fail('invalidWhere', 'is not valid JSON');
+  }
+}
+
+/** The value of a parameter that is JSON text. @throws badQuery (102) for a longer text, or more values, than a query may bring; invalidJson (107) */
+export function queryJson(text: string, levels: number = limits.jsonDepth): JsonValue {
+  if (text.length > limits.queryLength) refuseLength();
+  try {
+    return parseRequestJson(text, levels, MAX_MARKS);
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'tooManyValues') refuseValues();
+    throw error;
+  }
+}
+
+/** Insists that JSON has no more values than a query may bring. @throws badQuery (102) */
+export function checkValues(value: JsonValue): void {
+  // The value itself is one.
+  if (hasMoreParts(value, limits.queryValues - 1)) refuseValues();
+}
+
+/** A pipeline and its stages are two of levels beside those of a value. */
+const PIPELINE_DEPTH = limits.jsonDepth + 2;
+
+/**
+ * Insists that a pipeline, which need not have come as text, nests no deeper and brings no longer texts than such a text may.
+ * @throws nestedTooDeep (107), badQuery (102)
+ */
+export function checkExtent(pipeline: readonly JsonValue[]): void {
+  let left = limits.queryLength;
+  const look = (part: JsonValue | readonly JsonValue[], levels: number): void => {
+    if (typeof part === 'string') {
+      left -= part.length;
+      if (left < 0) refuseLength();
+    } else if (typeof part === 'object' && part !== null) {
+      if (levels === 0) fail('nestedTooDeep');
+      for (const inner of Array.isArray(part) ? part : Object.values(part)) look(inner, levels - 1);
+    }
+  };
+  look(pipeline, PIPELINE_DEPTH);
+}
+
+function refuseLength(): never {
+  fail('badQuery', `a query has at most ${limits.queryLength} characters`);
+}
+
+function refuseValues(): never {
+  fail('badQuery', `a query has at most ${limits.queryValues} values`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

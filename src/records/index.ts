@@ -1,22 +1,36 @@
-export { aggregateRecords } from './aggregate.ts';
-export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './check.ts';
-export { configFlag, configRow } from './config-flags.ts';
-export type { RecordContext, WriteHooks } from './context.ts';
-export { definitionFields } from './definitions.ts';
-export { decideAnew, exclusively, holding } from './exclusive.ts';
-export { functionReferer, tellsOfFunction } from './function-referer.ts';
-export { readLabels } from './labels.ts';
-export { endOf, type Progress } from './progress.ts';
-export { findRecords, getRecord, readRecord } from './read.ts';
-export { remembering } from './remembered.ts';
-export { type OwnQuery, readFirst, readRow, readRows } from './rows.ts';
+export {
+  endOf,
+  functionReferer,
+  type Progress,
+  type RecordContext,
+  tellsOfFunction,
+  type WriteHooks,
+} from './context/context.ts';
+export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './context/file-keeper.ts';
+export {
+  type AddedSteps,
+  type Cause,
+  eventOf,
+  type RuledFields,
+  type RuledWrite,
+  type TableRules,
+  type WriteEvent,
+  type WriteObserver,
+} from './context/write-hooks.ts';
+export { configFlag, configRow } from './read/config-flags.ts';
+export { aggregateRecords, findRecords, readRecord } from './read/find.ts';
+
+export { readLabels } from './read/labels.ts';
+export { aggregateRows, countRecords, findRows, getRow, type Row } from './read/rows.ts';
+export { type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
+export { definitionFields } from './read/trigger-definitions.ts';
+export { remembering } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
+export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/batch-write.ts';
+export { isSilencingFlag, takeFlags } from './write/before-save.ts';
+export { commitPlan } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';
-export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './write/files.ts';
-export { isSilencingFlag, takeFlags } from './write/flags.ts';
-export type { Cause, WriteEvent, WriteObserver } from './write/observer.ts';
+export { decideAnew, exclusively, holding } from './write/exclusive.ts';
 export { deleteRecord } from './write/remove.ts';
-export type { RuledFields, RuledWrite, TableRules } from './write/rules.ts';
-export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/together.ts';
-export { transact } from './write/transact.ts';
-export { type OnlyIf, updateRecord } from './write/update.ts';
+export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
+export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

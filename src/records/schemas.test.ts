@@ -10,8 +10,8 @@ import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
-import type { RecordContext } from './context.ts';
-import { readRows } from './rows.ts';
+import type { RecordContext } from './context/context.ts';
+import { readRows } from './read/system-reads.ts';
 import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 import { masterContext } from './testing/context.ts';
 import { createRecord } from './write/create.ts';
@@ -32,8 +32,8 @@ describe('schema operations on the embedded engine', () => {
     await rm(directory, { recursive: true });
   });
   const as = (principal: Principal): RecordContext => ({ ...masterContext(store), principal });
-  const read = async (className: string, withDictionary = false) =>
-    JSON.parse(await getSchema(as(master), className, withDictionary));
+  const read = async (className: string, withDictionary = false): Promise<any> =>
+    getSchema(as(master), className, withDictionary);
   const type = (name: string) => ({ type: name });
 
   test('a field of a new system is shown with its label where labels are asked for', async () => {
@@ -51,7 +51,7 @@ describe('schema operations on the embedded engine', () => {
       indexes: { one: { s: 1 }, two: { S: -1, createdAt: 1 } },
       textIndex: ['s', 'S', 'rank'],
     } satisfies JsonObject;
-    const answer = JSON.parse(await createSchema(as(master), undefined, { className: 'Full', ...body }));
+    const answer = await createSchema(as(master), undefined, { className: 'Full', ...body });
     assert.deepEqual({ ...answer, triggers: [] }, await read('Full'));
     const link = { __op: 'AddRelation', objects: [{ __type: 'Pointer', className: 'Full', objectId: 'x' }] };
     await createRecord(as(master), 'Full', { s: 'a', S: 'b', rank: 'c', r: link });
@@ -104,16 +104,16 @@ describe('schema operations on the embedded engine', () => {
       await createRecord(as(master), '_Dictionary', row);
     const { fields } = await read('Labels', true);
     assert.deepEqual([fields.a.dictionary, 'dictionary' in fields.b], ['first', false]);
-    const { results } = JSON.parse(await listSchemas(as(master), true));
-    const listed = results.find((each: JsonObject) => each.className === 'Labels');
-    assert.equal(listed.fields.a.dictionary, 'first');
+    const results = await listSchemas(as(master), true);
+    const listed = results.find((each) => each.className === 'Labels') as JsonObject;
+    assert.equal((listed.fields as typeof fields).a.dictionary, 'first');
     assert.ok(!('triggers' in listed));
     assert.ok(!('dictionary' in (await read('Labels')).fields.a));
   });
 
   test('the hidden tables are not there for anybody', async () => {
-    const { results } = JSON.parse(await listSchemas(as(master), false));
-    const names = results.map(({ className }: JsonObject) => className);
+    const results = await listSchemas(as(master), false);
+    const names = results.map(({ className }) => className);
     for (const name of ['_StoredFile', '_StorageUsage', '_TriggerQueue']) {
       assert.ok(store.schema().tables.has(name) && !names.includes(name));
       await assert.rejects(read(name), { message: `Class ${name} does not exist.`, code: 103 });

@@ -11,39 +11,36 @@ import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyChanges } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
-import { describeTable, type FieldLabels } from '../schema/describe.ts';
+import { describeTable, type FieldLabels, type SchemaRecord } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
-import type { RecordContext } from './context.ts';
-import { readDefinitions, switchOffDefinitions } from './definitions.ts';
-import { readLabels } from './labels.ts';
-import { type RecordWrite, type SchemaPlan, writeTogether } from './write/together.ts';
+import type { RecordContext } from './context/context.ts';
+import { readLabels } from './read/labels.ts';
+import { readDefinitions, switchOffDefinitions } from './read/trigger-definitions.ts';
+import { type RecordWrite, type SchemaPlan, writeTogether } from './write/batch-write.ts';
 
 /**
  * All tables' schema records. SPEC "Schemas".
  * @param withDictionary whether fields carry their labels
- * @returns JSON text `{results: [...]}`
  * @throws masterKeyRequired (403)
  */
-export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<string> {
+export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<SchemaRecord[]> {
   requireSchemaRead(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
-  const results = [...store.schema().tables.values()]
+  return [...store.schema().tables.values()]
     .filter((table) => mayKnowTable(principal, table))
     .map((table) => describeFor(principal, table, labels?.get(table.className)));
-  return JSON.stringify({ results });
 }
 
 /**
  * One table's schema record, with its triggers. SPEC "Schemas".
- * @returns JSON text
  * @throws masterKeyRequired (403), classMissing (103)
  */
 export async function getSchema(
   { store, principal }: RecordContext,
   className: string,
   withDictionary: boolean,
-): Promise<string> {
+): Promise<SchemaRecord> {
   requireSchemaRead(principal);
   const schema = store.schema();
   const table = schema.tables.get(className);
@@ -51,20 +48,20 @@ export async function getSchema(
   const labels = withDictionary ? await readLabels(store, className) : undefined;
   const described = describeFor(principal, table, labels?.get(className));
   const definitions = schema.tables.get('_Trigger');
-  if (!definitions) return JSON.stringify({ ...described, triggers: [] });
+  if (!definitions) return { ...described, triggers: [] };
   const grant = grantFor(principal, 'find', definitions, schema);
-  return JSON.stringify(grant ? { ...described, triggers: await readDefinitions(store, className, grant) } : described);
+  return grant ? { ...described, triggers: await readDefinitions(store, className, grant) } : described;
 }
 
 /** A table as a caller may know it: without the fields that are hidden from him, whatever he may do with its records. */
-const describeFor = (principal: Principal, table: TableSchema, labels: FieldLabels | undefined): JsonObject =>
+const describeFor = (principal: Principal, table: TableSchema, labels: FieldLabels | undefined): SchemaRecord =>
   describeTable(table, labels, schemaViewFor(principal, table));
 
 /**
  * Makes a table. CONTRACT "Records", schemas.
  * @param className the path's; the body's `className` counts where the path has none
  * @param alongside records of the same commit, such as those of labels
- * @returns JSON text of the schema record
+ * @returns the schema record
  * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`;
  *   what the records throw
  */
@@ -73,7 +70,7 @@ export async function createSchema(
   className: string | undefined,
   body: JsonObject,
   alongside?: readonly RecordWrite[],
-): Promise<string> {
+): Promise<SchemaRecord> {
   requireSchemaChange(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('invalidClassName', name);
@@ -84,7 +81,7 @@ export async function createSchema(
  * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. SPEC "Schemas: Add a field"; CONTRACT "Records", schemas.
  * @param body or what makes it of the table as the change meets it; pure
  * @param alongside as of `createSchema`
- * @returns JSON text of the schema record after the change
+ * @returns the schema record after the change
  * @throws masterKeyRequired (403), and the errors of `planTableChange`; what the records throw
  */
 export async function updateSchema(
@@ -92,7 +89,7 @@ export async function updateSchema(
   className: string,
   body: JsonObject | ((table: TableSchema) => JsonObject),
   alongside?: readonly RecordWrite[],
-): Promise<string> {
+): Promise<SchemaRecord> {
   requireSchemaChange(context.principal);
   const name = typeof body === 'function' ? className : definedClass(className, body);
   if (isHidden(name)) fail('classMissing', name);
@@ -123,12 +120,12 @@ async function changeSchema(
   className: string,
   plan: SchemaPlan,
   alongside: readonly RecordWrite[] = [],
-): Promise<string> {
+): Promise<SchemaRecord> {
   let table: TableSchema | undefined;
   await writeTogether(context, alongside, (schema) => {
     const changes = plan(schema);
     table = applyChanges(schema, changes).tables.get(className);
     return changes;
   });
-  return JSON.stringify(describeTable(table as unknown as TableSchema));
+  return describeTable(table as unknown as TableSchema);
 }

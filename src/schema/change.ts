@@ -1,3 +1,4 @@
+import { memoByObject } from '../kernel/memo.ts';
 import { defaultFields, newTable } from './defaults.ts';
 import {
   type ClassLevelPermissions,
@@ -225,17 +226,11 @@ export class TableGrowth {
   }
 }
 
-const sqlNames = new WeakMap<ReadonlyMap<string, TableSchema>, ReadonlySet<string>>();
-
 /** Remembered: every record of a table that is new to a batch asks. */
-function sqlNamesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlySet<string> {
-  let names = sqlNames.get(tables);
-  if (!names) {
-    names = new Set(Array.from(tables.values(), (table) => table.sqlName.toLowerCase()));
-    sqlNames.set(tables, names);
-  }
-  return names;
-}
+const sqlNamesOf = memoByObject(
+  (tables: ReadonlyMap<string, TableSchema>): ReadonlySet<string> =>
+    new Set(Array.from(tables.values(), (table) => table.sqlName.toLowerCase())),
+);
 
 /**
  * SQL folds case and the interface does not, so `Name` and `name` need two columns. `~` cannot stand in a name of the

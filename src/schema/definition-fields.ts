@@ -2,8 +2,7 @@ import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isDefaultField, type NewField } from './change.ts';
-import { type Field, type FieldType, fieldTypes } from './model.ts';
-import { checkClassName } from './naming.ts';
+import { checkClassName, type Field, type FieldType, fieldTypes } from './model.ts';
 import { isDescribed, isSystemField, settledType } from './system-tables.ts';
 
 /** What `fields` of a definition asks of a table. */

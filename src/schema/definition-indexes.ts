@@ -1,8 +1,7 @@
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import type { NewField, SchemaChange } from './change.ts';
-import type { FieldType, TableIndex } from './model.ts';
-import { checkFieldName } from './naming.ts';
+import { checkFieldName, type FieldType, type TableIndex } from './model.ts';
 
 type Fields = ReadonlyMap<string, NewField>;
 

@@ -4,8 +4,7 @@ import type { NewField, SchemaChange } from './change.ts';
 import { newTable } from './defaults.ts';
 import { defineFields } from './definition-fields.ts';
 import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
-import type { Schema, TableSchema, TimelineSettings } from './model.ts';
-import { checkClassName, checkFieldName, forbiddenKeys } from './naming.ts';
+import { checkClassName, checkFieldName, forbiddenKeys, type Schema, type TableSchema, type TimelineSettings } from './model.ts';
 import { readPermissions } from './permissions.ts';
 import { derivedFieldsOf, isDescribed, secretFieldsOf } from './system-tables.ts';
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { ClassLevelPermissions, Field, Grants, TableSchema } from './model.ts';
-import { rootOf } from './naming.ts';
+import { type ClassLevelPermissions, type Field, type Grants, rootOf, type TableSchema } from './model.ts';
 import { shownActions } from './permissions.ts';
 import { isDescribed } from './system-tables.ts';
 
@@ -8,6 +7,9 @@ import { isDescribed } from './system-tables.ts';
 export type FieldLabels = ReadonlyMap<string, string>;
 
 const noLabels: FieldLabels = new Map();
+
+/** A table as clients read it (SPEC "Schema record"). */
+export type SchemaRecord = JsonObject & { className: string };
 
 /** What is not shown of a schema. */
 interface Hiding {
@@ -27,7 +29,7 @@ export function describeTable(
   table: TableSchema,
   labels: FieldLabels = noLabels,
   { hiddenFields, tellsOfHiding }: Hiding = nothing,
-): JsonObject {
+): SchemaRecord {
   const isSeen = (name: string) => name === 'password' || !hiddenFields.has(name);
   const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name) && isSeen(name));
   const record: Record<string, unknown> = {
@@ -41,7 +43,7 @@ export function describeTable(
     const { displayFields, index } = table.timeline;
     record.timeline = { displayFields: seenKeys(displayFields, isSeen), index: seenKeys(index, isSeen) };
   }
-  return record as JsonObject;
+  return record as SchemaRecord;
 }
 
 function describeField(field: Field, labels: FieldLabels): JsonObject {

@@ -2,8 +2,7 @@ import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { NewField } from './change.ts';
-import { type ClassLevelPermissions, clpActions, type Grants } from './model.ts';
-import { forbiddenKeys } from './naming.ts';
+import { type ClassLevelPermissions, clpActions, forbiddenKeys, type Grants } from './model.ts';
 
 type Fields = ReadonlyMap<string, NewField>;
 

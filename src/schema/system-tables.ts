@@ -5,7 +5,7 @@ import type { FieldType } from './model.ts';
 /** The error for a value that another record has. */
 export type DuplicateError = 'usernameTaken' | 'emailTaken' | 'duplicateValue';
 
-/** A field that follows another one: whoever writes that one, the service writes this one with it. It is a String. */
+/** A String field that is derived from another one: each write of that one sets it, too. */
 export interface DerivedField {
   readonly field: string;
   /** The value that follows from a text; `null` for none. */
@@ -39,6 +39,12 @@ interface SystemTable {
   /** Fields whose values have queries in them: the keys inside may hold `$` and `.`. */
   readonly queries?: readonly string[];
 }
+
+/** The trigger that a write came from, in notifications and in the data of the timeline. */
+export const causeField = 'updatedByTrigger';
+
+/** What a notification says, and to whom (SPEC "Other system tables"). */
+export const notificationFields = ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', causeField] as const;
 
 /** Fields by which rows that the service fills with values of other records tell of which (docs/adr/0016). */
 export const copyFields = {
@@ -98,7 +104,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
     secret: [copyFields.className, copyFields.sources],
   },
   _Notification: {
-    kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
+    kept: notificationFields,
     secret: [copyFields.sources],
   },
   Emails: { kept: [], secret: [copyFields.sources] },

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Engine } from './engine-port.ts';
+import type { Engine } from './engine.ts';
 import { type KnownStore, knownOf, newIdentity, StoreRefused } from './identity.ts';
 import { PostgresEngine } from './postgres/index.ts';
 import { testDatabase } from './postgres/testing/server.ts';

@@ -136,7 +136,7 @@ export function lostText(registry: string, places: readonly StoredPlace[]): stri
   return `${registry}, and there is ${named.join(', ')}${more}: put it back, or take each in by record-service system adopt APP`;
 }
 
-/** Proof of an installation that it is making a store, for who has its registry. */
+/** Proof of an installation that it is making a store, for processes that have its registry. */
 export function makerMark(salt: string): string {
   return createHash('sha256').update(`making ${salt}`).digest('base64url').slice(0, 22);
 }

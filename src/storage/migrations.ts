@@ -4,7 +4,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 export interface Migration {
   /** From 1, without gaps. */
   readonly number: number;
-  /** In a few words, for who looks into the database. */
+  /** In a few words, for a person who looks into the database. */
   readonly what: string;
 }
 

@@ -1,25 +1,28 @@
 import type { RowGuard } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { Aggregation } from '../query/aggregate/model.ts';
-import type { Filter } from '../query/filter.ts';
-import type { Query, Selection } from '../query/selection.ts';
+import type { Filter } from '../query/model/filter.ts';
+import type { Query, Selection } from '../query/model/selection.ts';
 import type { SchemaChange } from '../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { JsonEdit } from '../values/operators/edit.ts';
-import type { StoredValue } from '../values/type.ts';
+import type { JsonEdit } from '../values/operators/apply.ts';
+import type { StoredValue } from '../values/types/type.ts';
+import type { Cluster } from './cluster.ts';
+import type { RawAccess } from './raw-access.ts';
 
 /** JSON text, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
 
-/** Characters of a text that is put together in memory, for who needs it in one piece. */
-const LARGEST_WHOLE = 64 * 1024 * 1024;
+/** Characters of a text that is put together in memory, for callers that need it in one piece. */
+const MAX_WHOLE_TEXT = 64 * 1024 * 1024;
 
 /**
  * The text in one piece.
  * @param most characters
  * @throws resultTooLarge (116) for one that is longer
  */
-export async function wholeText(text: JsonText, most = LARGEST_WHOLE): Promise<string> {
+export async function wholeText(text: JsonText, most = MAX_WHOLE_TEXT): Promise<string> {
   if (typeof text === 'string') return text;
   let whole = '';
   for await (const piece of text) {
@@ -31,8 +34,10 @@ export async function wholeText(text: JsonText, most = LARGEST_WHOLE): Promise<s
 
 /** What a query found. */
 export interface FindResult {
-  /** JSON array of the records. */
+  /** JSON array of the records; empty where `rows` has them. */
   readonly results: JsonText;
+  /** The records as values, where they were wanted and are at hand (`rowsOf`). */
+  readonly rows?: readonly JsonObject[];
   /** Present where the query asked for it. */
   readonly count?: number;
 }
@@ -43,8 +48,9 @@ export class SchemaChanged extends Error {}
 /** One system's reads. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex, SchemaChanged */
 export interface Reader {
   /** JSON text of the first record of the selection; `null` where there is none. */
-  get(selection: Selection, objectId: string): string | null | Promise<JsonText | null>;
-  find(query: Query): Promise<FindResult>;
+  get(selection: Selection, objectId: string): Promise<JsonText | null>;
+  /** @param wantsRows whether values are wanted, not text: they come where they are at hand */
+  find(query: Query, wantsRows?: boolean): Promise<FindResult>;
   /** JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;
   /**
@@ -66,38 +72,41 @@ export type Assignment =
 export type MissingError = 'objectNotFound' | 'unknownFile' | 'outOfStorage';
 
 /** Columns of a new record that take over the values of another record, as it is when their step comes. */
-export interface Copies {
+export interface RecordCopy {
+  readonly kind: 'copy';
   readonly from: TableSchema;
   readonly objectId: string;
   /** One at least. */
   readonly fields: ReadonlyArray<readonly [to: Field, from: Field]>;
 }
 
-/** A column of a new record that takes a picture of another record: its values as they are when the step comes, bounded (picture-bounds.ts). */
-export interface Picture {
+/** A column of a new record that takes a snapshot of another record: its values as they are when the step comes, bounded (snapshot-limits.ts). */
+export interface Snapshot {
+  readonly kind: 'snapshot';
   readonly from: TableSchema;
   readonly objectId: string;
   /** Whose values are in it, in this order; no Relations. One list for the same fields. */
   readonly fields: readonly Field[];
-  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`pictured` in columns.ts). */
+  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`snapshotValues` in column-values.ts). */
   readonly to: Field;
 }
 
+/** What an insert takes of another record. */
+export type InsertSource = RecordCopy | Snapshot;
+
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
-  /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
+  /** @throws duplicateValue when the objectId is taken; the error of `uniqueFieldsOf` where another record has the value of such a field */
   | {
       readonly kind: 'insert';
       readonly table: TableSchema;
       readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
-      /** Nothing is added where the other record is not there. */
-      readonly copies?: Copies;
-      /** Nothing is added where the other record is not there. Nobody changes that one until the commit. Never beside `copies`. */
-      readonly picture?: Picture;
+      /** Nothing is added where the other record is not there. Nobody changes one that a snapshot is taken of until the commit. */
+      readonly source?: InsertSource;
       /** It tells of the write in a table of the service's own, under a new id: it does not fail, and may be added in any order with others. */
       readonly isNote?: true;
     }
-  /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFields` */
+  /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFieldsOf` */
   | {
       readonly kind: 'update';
       readonly table: TableSchema;
@@ -121,12 +130,12 @@ export type Mutation =
       readonly table: TableSchema;
       readonly filter: Filter;
       readonly missing?: MissingError;
-      /** Whoever requires the same record is done before the next step, which sees what he wrote, or waits for the end of this write. */
+      /** Another write that requires the same record is done before the next step, which sees what it wrote, or waits for the end of this one. */
       readonly exclusive?: true;
     }
   /**
-   * Sets a mark, a Boolean that is true, to false in the last few created of the records that hold the values: among these it is, unless
-   * many were written at once. It costs the same however many there are, where an index has the values and `createdAt`.
+   * Clears a Boolean mark in the newest few of the matching records. Only these are examined, so that the cost is constant where an index has
+   * the values and `createdAt`; a mark further back, after many writes at once, stays.
    */
   | {
       readonly kind: 'unmark';
@@ -147,19 +156,24 @@ export type Mutation =
   | { readonly kind: 'deleteAll'; readonly table: TableSchema; readonly filter: Filter }
   /** Adds members to, or removes them from, a Relation of a record. */
   | {
-      readonly kind: 'link' | 'unlink';
+      readonly kind: 'link';
       readonly table: TableSchema;
       readonly relation: Field;
       readonly ownerId: string;
       readonly memberIds: readonly string[];
     }
-  /** Takes all members out of a Relation of a record. */
-  | { readonly kind: 'unlinkAll'; readonly table: TableSchema; readonly relation: Field; readonly ownerId: string };
+  | {
+      readonly kind: 'unlink';
+      readonly table: TableSchema;
+      readonly relation: Field;
+      readonly ownerId: string;
+      readonly memberIds: readonly string[] | 'all';
+    };
 
 /** A condition of a write does not hold: what it was decided by is no longer so, and it is to be decided anew. Nothing was written. */
 export class Overtaken extends Error {}
 
-/** Who wrote last under a key, as far as a store that several processes share needs to know. */
+/** The last writer under a key, as far as a store that several processes share needs to know. */
 export interface KeyVersion {
   /** Several keys may share a slot: then one looks as if it were written to when another one is. */
   readonly slot: number;
@@ -191,11 +205,10 @@ export interface WritePlan {
   readonly mutations: readonly Mutation[];
 }
 
-/** Whether a plan deletes a record. */
-export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');
-
 /** A write that is ready to be carried out. */
 export interface PreparedWrite {
+  /** Of writes that reach the store in one turn of the event loop, the one with the lowest number (`nextWriteOrder`) goes first. */
+  readonly order?: number;
   /**
    * What to do under a given schema. Pure. Called once when the write is prepared, and again by the engine where the schema has changed
    * until the write's turn comes; errors reject this write alone.
@@ -205,54 +218,33 @@ export interface PreparedWrite {
 
 /** What came of a write, after it is durable. */
 export interface WriteOutcome {
-  /** Members of a JSON object, e.g. `"views":5,"tags":["a"]`: the values that updates returned; empty where none were asked for. */
+  /** Members of a JSON object, each after a comma (`,"views":5`): the values that updates returned; empty where none were asked for. */
   readonly returned: string;
-}
-
-/** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
-export type StoredRow = readonly [place: number, ...values: StoredValue[]];
-
-/** A member of a Relation: the record that has it, and its own objectId. */
-export type StoredMember = readonly [owner: string, member: string];
-
-/**
- * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. Who
- * adds has the store to himself.
- */
-export interface Contents {
-  /** How many records a table has. */
-  count(table: TableSchema): Promise<number>;
-  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CONTENTS_BYTES`. */
-  rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
-  /** The place of the last record; 0 where there is none. */
-  lastPlace(table: TableSchema): Promise<number>;
-  /** The first members after one, by owner and then member. @param after `null`: from the first */
-  members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
-  /** The last of them. */
-  lastMember(relation: Field): Promise<StoredMember | null>;
-  /** Adds records at their places; durable when it resolves. */
-  addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
-  addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;
 }
 
 /** The store of one system. */
 export interface Store {
   readonly reader: Reader;
-  readonly contents: Contents;
+  readonly raw: RawAccess;
+  /** The processes that serve the systems of this database: the same for all its stores. */
+  readonly cluster: Cluster;
   /** The schema as of now, as far as it is known (`whenCurrent`). */
   schema(): Schema;
   /**
    * Waits, where that is not certain, until the store knows what other processes did up to half a second ago: to its schema and to the
    * tables that `tableVersion` speaks of. To be asked before each request. @throws unavailable
    */
-  whenCurrent(): undefined | Promise<void>;
+  whenCurrent(): Promise<void>;
   /**
    * Another number once anybody has written to a table. Cheap: what was made of the table's records is good for as long as the number is
    * the same. Writes of other processes are noticed within half a second.
    * @param className a system table that is watched (`isWatched`); others may be counted in this process only
    */
   tableVersion(className: string): number;
-  /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
+  /**
+   * Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit, in their
+   * order (`PreparedWrite.order`); each fails alone.
+   */
   write(write: PreparedWrite): Promise<WriteOutcome>;
   /**
    * The versions of keys, in their order, for the condition `unchanged` of a write that is decided by what is read after this: the schema,
@@ -266,20 +258,11 @@ export interface Store {
    */
   writeBehind(write: PreparedWrite): void;
   /**
-   * Whether a job that is to be done now and then falls to this process: to one of all that serve the system, once in so long.
-   * @param every milliseconds
-   */
-  claim(job: string, every: number): Promise<boolean>;
-  /** Names this process among those that serve the system; another one at each start. */
-  readonly processId: string;
-  /** The names of the processes that serve systems of this database now, this one too. One that was killed is missing within seconds. */
-  peers(): Promise<ReadonlySet<string>>;
-  /**
    * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and
    * reads see what is not durable yet.
    */
-  inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /**
    * Resolves once the store has been seen to answer a read and to take a write again after a fault that can pass (`unavailable`,
    * `outcomeUnknown`); at once where no such fault is known. Never rejects. Work that met one waits for it, not for a pause of its own.

@@ -1,13 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Store } from './port.ts';
 
 /** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */
 const LOOK_MS = 500;
 /** Looks in a row at a store that works, while others go on to meet faults, after which it counts as back. */
-const MOST_LOOKS = 3;
+const MAX_LOOKS = 3;
 
 /**
  * Knows whether a store works after a fault that can pass (CONTRACT "Faults of the store"). While it does not, it is tried now and then, once
- * for all who wait; clients' requests try it by themselves.
+ * for all that wait; clients' requests try it by themselves.
  */
 export class Recovery {
   readonly #works: () => Promise<void>;
@@ -51,7 +52,7 @@ export class Recovery {
         const count = this.#count;
         await this.#works();
         // One that was met meanwhile may have been met after the store was seen to work; what is met all the time is somebody's own.
-        if (count === this.#count || ++worked === MOST_LOOKS) break;
+        if (count === this.#count || ++worked === MAX_LOOKS) break;
       } catch {
         worked = 0;
       }
@@ -60,8 +61,15 @@ export class Recovery {
     if (!this.#isClosed) this.#onBack();
   }
 
-  /** Looks no more; who waits goes on. */
+  /** Looks no more; what waits goes on. */
   close(): void {
     this.#isClosed = true;
   }
+}
+
+/** Whether a store is known to be away: it met a fault that can pass, and has not been seen to work since. */
+export function isAway(store: Pick<Store, 'whenBack'>): Promise<boolean> {
+  const back = store.whenBack().then(() => false);
+  // One of which no fault is known answers before the next turn.
+  return Promise.race([back, nextTurn(true)]);
 }

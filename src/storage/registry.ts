@@ -66,14 +66,9 @@ export interface Registry {
   /** Says that they were moved, or, by `null`, that they are served from here. */
   markMoved(mark: MovedMark | null): Promise<void>;
   /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
-  whenCurrent(): undefined | Promise<void>;
+  whenCurrent(): Promise<void>;
   /** Cheap; another number once anybody has changed the content, as far as it is known. */
   version(): number;
-  /**
-   * Told that a request has come, by the event that its parser raises: until the end of this turn of the event loop one look may serve all,
-   * since none of the turn's requests was sent after it.
-   */
-  requestCame(): void;
   read(): RegistryContent;
   /**
    * Adds a system with its keys, unless its application id is taken in whatever case of letters, also by a removed system.

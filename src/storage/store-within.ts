@@ -7,18 +7,16 @@ export interface Within extends Pick<Store, 'write' | 'whenCurrent'> {
   schema(): Schema;
 }
 
-/** A store whose writes are part of one transaction, durable with it (`Store.inOneCommit`). All else is the outer store's. */
+/** A store whose writes are part of one transaction, durable with it (`Store.bulkTransaction`). All else is the outer store's. */
 export function storeWithin(outer: Store, own: Within): Store {
   const within: Store = {
     reader: outer.reader,
-    contents: outer.contents,
+    raw: outer.raw,
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
     keyVersions: (keys) => outer.keyVersions(keys),
-    claim: (job, everyMs) => outer.claim(job, everyMs),
-    processId: outer.processId,
-    peers: () => outer.peers(),
-    inOneCommit: (inner) => inner(within),
+    cluster: outer.cluster,
+    bulkTransaction: (inner) => inner(within),
     whenBack: () => outer.whenBack(),
     close: async () => {},
     ...own,

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import type { Engine } from '../storage/engine-port.ts';
+import { DAY_MS } from '../kernel/time.ts';
+import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { Administration } from './administration.ts';
 
-const DAY = 24 * 3_600_000;
 const start = Date.parse('2026-01-01T00:00:00Z');
 
 let directory: string;
@@ -56,11 +56,11 @@ const inForce = () => administration.systems().map(({ appId }) => appId);
 const overdue = () => administration.deleteOverdue(() => false);
 
 test('a removed system is kept for 14 days, and deleted then', async () => {
-  assert.equal(await administration.removeSystem('one'), start + 14 * DAY);
+  assert.equal(await administration.removeSystem('one'), start + 14 * DAY_MS);
   assert.deepEqual([inForce(), await overdue(), deleted], [['two'], [], []]);
-  mock.timers.setTime(start + 14 * DAY - 1);
+  mock.timers.setTime(start + 14 * DAY_MS - 1);
   assert.deepEqual(await overdue(), []);
-  mock.timers.setTime(start + 14 * DAY);
+  mock.timers.setTime(start + 14 * DAY_MS);
   await assert.rejects(administration.restoreSystem('one'), /one is being deleted/);
   assert.deepEqual(await overdue(), ['one']);
   assert.deepEqual([deleted, administration.removedSystems()], [['records of one', 'files of one'], []]);
@@ -69,22 +69,22 @@ test('a removed system is kept for 14 days, and deleted then', async () => {
 test('a restored system is in force again and is not deleted', async () => {
   await administration.removeSystem('one');
   await administration.restoreSystem('one');
-  mock.timers.setTime(start + 99 * DAY);
+  mock.timers.setTime(start + 99 * DAY_MS);
   assert.deepEqual([inForce(), await overdue()], [['one', 'two'], []]);
   await assert.rejects(administration.restoreSystem('one'), /there is no removed system one/);
 });
 test('a system that is removed again is not kept longer', async () => {
   await administration.removeSystem('one');
-  mock.timers.setTime(start + DAY);
+  mock.timers.setTime(start + DAY_MS);
   await assert.rejects(administration.removeSystem('one'), /was removed: system restore one brings it back/);
-  assert.equal(administration.removedSystems()[0]?.deleteAfter, start + 14 * DAY);
+  assert.equal(administration.removedSystems()[0]?.deleteAfter, start + 14 * DAY_MS);
 });
 for (const what of ['records', 'files'] as const)
   test(`a deletion that is cut off at the ${what} goes on, whatever the clock says then`, async () => {
     failing = what;
     await assert.rejects(administration.deleteSystem('one'), new RegExp(`no ${what}`));
     await assert.rejects(administration.restoreSystem('one'), /one is being deleted/);
-    mock.timers.setTime(start - DAY);
+    mock.timers.setTime(start - DAY_MS);
     await assert.rejects(administration.restoreSystem('one'), /one is being deleted/);
     failing = null;
     assert.deepEqual(await overdue(), ['one']);
@@ -100,7 +100,7 @@ test('what is deleted now was removed before or not, and is there', async () => 
 });
 test('a system that cannot be deleted keeps no other from being deleted, and is told of', async () => {
   for (const appId of ['one', 'two']) await administration.removeSystem(appId);
-  mock.timers.setTime(start + 14 * DAY);
+  mock.timers.setTime(start + 14 * DAY_MS);
   failing = 'one';
   await assert.rejects(overdue(), /no records/);
   assert.deepEqual(deleted, ['records of two', 'files of two']);

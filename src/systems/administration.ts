@@ -1,16 +1,16 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { newSecret } from '../kernel/ids.ts';
-import type { Engine } from '../storage/engine-port.ts';
-import { newIdentity, type StoredPlace } from '../storage/identity.ts';
+import { DAY_MS } from '../kernel/time.ts';
+import type { Engine } from '../storage/engine.ts';
+import { newIdentity, type StoredPlace, UsedSinceRemoval } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
 import { findStrangers, inspectStores, noteGeneration, type StoreState } from './inspection.ts';
 import { openStore } from './migrations/index.ts';
-import { type NewSystem, newEntry, type SystemCredentials } from './new-entry.ts';
+import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
-import { checkKey, checkName, printable, refuse } from './refusal.ts';
-import { removeStore } from './removal.ts';
-import { hashKey, hashPrefix } from './secrets.ts';
+import { hashKey, hashPrefix } from './system.ts';
 
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */
 export interface AdditionSteps {
@@ -34,7 +34,7 @@ export interface ListedKey extends KeyEntry {
 }
 
 /** How long a system is kept after it was removed, in milliseconds. */
-const KEPT = 14 * 24 * 3_600_000;
+const RETENTION_MS = 14 * DAY_MS;
 
 /** What an operator does with systems and keys. Takes effect at once in every process of the service. */
 export class Administration {
@@ -134,7 +134,7 @@ export class Administration {
    * @throws AdministrationError where there is none
    */
   async removeSystem(appId: string): Promise<number> {
-    const deleteAfter = Date.now() + KEPT;
+    const deleteAfter = Date.now() + RETENTION_MS;
     await noteGeneration(this.#registry, this.#engine, appId);
     if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
     return deleteAfter;
@@ -245,3 +245,24 @@ export class Administration {
 
 /** What an operator can do about a system that was removed. */
 const waysOut = (appId: string) => `system restore ${appId} brings it back, system remove ${appId} --now deletes it`;
+
+/** Milliseconds in which a process that closes a store has told the registry of the generation that it left it with. */
+const CLOSING_BOUND_MS = 5_000;
+const AGAIN_MS = 100;
+
+/**
+ * Removes the store of a system that the registry removed. Processes that served it close it at about the same time, each in a new generation
+ * of which the registry hears a moment later.
+ * @throws what `Engine.remove` throws; UsedSinceRemoval where the registry does not hear of it
+ */
+async function removeStore(registry: Registry, engine: Engine, appId: string): Promise<void> {
+  for (const deadline = performance.now() + CLOSING_BOUND_MS; ; await wait(AGAIN_MS)) {
+    const known = await registry.storeOf(appId);
+    if (!known) return;
+    try {
+      return await engine.remove(appId, known);
+    } catch (error) {
+      if (!(error instanceof UsedSinceRemoval) || performance.now() > deadline) throw error;
+    }
+  }
+}

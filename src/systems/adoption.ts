@@ -1,9 +1,8 @@
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { knownOf, newBirth, type StoreIdentity, StoreRefused } from '../storage/identity.ts';
 import type { Registry } from '../storage/registry.ts';
 import { migrate } from './migrations/index.ts';
-import { newEntry, type SystemCredentials } from './new-entry.ts';
-import { refuse } from './refusal.ts';
+import { newEntry, refuse, type SystemCredentials } from './new-entry.ts';
 
 /** A store to take in. */
 export interface AdoptedSystem {

@@ -1,9 +1,9 @@
 import { isPassing } from '../errors/fail.ts';
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { Administration } from './administration.ts';
 
-const HOUR = 3_600_000;
 /** Milliseconds until what was away is tried again. */
-const SOON = 60_000;
+const RETRY_DELAY_MS = MINUTE_MS;
 
 /** Deletes systems that were removed long enough ago: after the start, and every hour; what was away meanwhile is tried again in a minute. */
 export class Deletions {
@@ -25,7 +25,7 @@ export class Deletions {
 
   /** Begins in the background. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#round(), HOUR).unref();
+    this.#timer ??= setInterval(() => this.#round(), HOUR_MS).unref();
     this.#round();
   }
 
@@ -41,7 +41,7 @@ export class Deletions {
 
   #failed(error: unknown): void {
     if (!isPassing(error)) this.#report(error, []);
-    else if (!this.#isClosed) this.#soon = setTimeout(() => this.#round(), SOON).unref();
+    else if (!this.#isClosed) this.#soon = setTimeout(() => this.#round(), RETRY_DELAY_MS).unref();
   }
 
   /** Ends after the system that is being deleted. */

@@ -1,4 +1,4 @@
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { makerMark, refusalOf, type StoredPlace, StoreRefused } from '../storage/identity.ts';
 import type { Registry } from '../storage/registry.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { TooManyRequests } from '../errors/too-many-requests.ts';
-import { KeyGuard } from './key-guard.ts';
-import { hashKey } from './secrets.ts';
+import { hashKey, KeyGuard } from './system.ts';
 
 let now = 0;
 let told: string[];

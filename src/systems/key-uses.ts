@@ -1,7 +1,8 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { KeyUse, Registry } from '../storage/registry.ts';
 
 /** How often what was noted is written down, in milliseconds. */
-const FLUSH_EVERY = 60_000;
+const FLUSH_INTERVAL_MS = MINUTE_MS;
 
 /** A key that is used; `at` is 0 where it was not since it was last written down. */
 type Noted = { -readonly [K in keyof KeyUse]: KeyUse[K] };
@@ -14,7 +15,7 @@ export class KeyUses {
 
   constructor(registry: Registry) {
     this.#registry = registry;
-    this.#timer = setInterval(() => void this.#flush(), FLUSH_EVERY).unref();
+    this.#timer = setInterval(() => void this.#flush(), FLUSH_INTERVAL_MS).unref();
   }
 
   /** @returns what notes a use of the key; each request calls it */

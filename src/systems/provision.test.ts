@@ -11,7 +11,7 @@ import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from './provision.ts';
-import { readTemplate } from './template.ts';
+import { readTemplate } from './template/template.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-provision-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

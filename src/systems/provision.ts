@@ -2,8 +2,8 @@ import { applyChange, type SchemaChange } from '../schema/change.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
 import type { Mutation, Store, WritePlan } from '../storage/port.ts';
 import { newestVersion } from './migrations/index.ts';
-import { readTemplate, type TemplateTable } from './template.ts';
-import { insertRow, planTemplateTable } from './template-plan.ts';
+import { readTemplate, type TemplateTable } from './template/template.ts';
+import { insertRow, planTemplateTable } from './template/template-plan.ts';
 
 /**
  * Makes the first tables and rows of a new system from `template/`, in one commit. A system that has tables stays as it is.

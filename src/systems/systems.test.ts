@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { requestCame } from '../kernel/request-turn.ts';
 import { emptySchema } from '../schema/change.ts';
-import type { Engine, OpenedStore } from '../storage/engine-port.ts';
+import type { Engine, OpenedStore } from '../storage/engine.ts';
 import { type KnownStore, StoreRefused } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { newestVersion } from './migrations/index.ts';
-import { hashKey, hashPrefix } from './secrets.ts';
+import { hashKey, hashPrefix } from './system.ts';
 import { Systems } from './systems.ts';
 
 /** An engine whose stores are names only. */
@@ -26,7 +27,7 @@ class FakeEngine implements Pick<Engine, 'open'> {
     this.log.push(`open ${appId}`);
     const store = {
       schema: () => ({ ...emptySchema, templateVersion: newestVersion }),
-      whenCurrent: () => undefined,
+      whenCurrent: async () => {},
       close: async () => void this.log.push(`close ${appId}`),
     } as unknown as Store;
     return { store, identity: { systemId, appId, birth: 'b', generation: 1, making: null }, missingSince: null };
@@ -74,10 +75,10 @@ const key = (name: string, value: string) => ({ appId: 'app', name, hash: hash('
 const add = (system = entry()) => other.addSystem(system, [], async () => undefined);
 
 test('there is no system until it is added, and it is opened once', async () => {
-  assert.equal(systems.acquire('app'), undefined);
+  assert.equal(await systems.acquire('app'), undefined);
   await add();
   const [one, two] = await Promise.all([systems.acquire('app'), systems.acquire('app')]);
-  assert.ok(one && one === two && one === systems.acquire('app'));
+  assert.ok(one && one === two && one === (await systems.acquire('app')));
   assert.deepEqual(engine.log, ['open app']);
   for (let n = 0; n < 3; n++) one.release();
 });
@@ -90,46 +91,46 @@ test('the systems that are open are told as of each step', async () => {
   const steps = systems.opened();
   assert.equal(steps.next().value, opened[0]);
   await other.removeSystem('b', 0);
-  systems.acquire('app');
+  await systems.acquire('app');
   assert.equal(steps.next().done, true);
   opened[0]?.release();
   for (const system of opened) system?.release();
 });
 test('names of another case or of the prototype chain are no systems', async () => {
   await add();
-  for (const appId of ['APP', '__proto__', 'constructor', '']) assert.equal(systems.acquire(appId), undefined);
+  for (const appId of ['APP', '__proto__', 'constructor', '']) assert.equal(await systems.acquire(appId), undefined);
 });
 test('keys of another process count at once, and under their own name only', async () => {
   await add();
   const system = await systems.acquire('app');
   assert.ok(system);
-  const kind = (credentials: object) => {
-    systems.acquire('app');
+  const kind = async (credentials: object) => {
+    await systems.acquire('app');
     system.release();
     return system.registration.principalFor({ masterKey: undefined, apiKey: undefined, sessionToken: undefined, ...credentials })
       ?.kind;
   };
-  assert.equal(kind({ apiKey: 'aaaa' }), 'invalid');
+  assert.equal(await kind({ apiKey: 'aaaa' }), 'invalid');
   await other.addKey(key('a', 'aaaa'));
-  assert.equal(kind({ apiKey: 'aaaa' }), 'apiKey');
-  assert.equal(kind({ masterKey: 'aaaa' }), 'invalid');
-  assert.equal(kind({ masterKey: 'mmmm', apiKey: 'wrong' }), 'master');
-  assert.equal(kind({ apiKey: 'mmmm' }), 'invalid');
-  assert.equal(kind({ masterKey: ['mmmm'] }), 'invalid');
-  assert.equal(kind({ masterKey: '' }), 'anonymous');
-  assert.equal(kind({ sessionToken: 'r:x' }), undefined);
+  assert.equal(await kind({ apiKey: 'aaaa' }), 'apiKey');
+  assert.equal(await kind({ masterKey: 'aaaa' }), 'invalid');
+  assert.equal(await kind({ masterKey: 'mmmm', apiKey: 'wrong' }), 'master');
+  assert.equal(await kind({ apiKey: 'mmmm' }), 'invalid');
+  assert.equal(await kind({ masterKey: ['mmmm'] }), 'invalid');
+  assert.equal(await kind({ masterKey: '' }), 'anonymous');
+  assert.equal(await kind({ sessionToken: 'r:x' }), undefined);
   await other.removeKey('app', 'a');
-  assert.equal(kind({ apiKey: 'aaaa' }), 'invalid');
+  assert.equal(await kind({ apiKey: 'aaaa' }), 'invalid');
   system.release();
 });
 test('requests of one turn share a look at the registry; one that comes later knows of a change before it', async () => {
   await add();
   (await systems.acquire('app'))?.release();
   const known = () => systems.isKnown('b');
-  systems.requestCame();
+  requestCame();
   assert.equal(known(), false);
   await other.addSystem(entry('b'), [], async () => undefined);
-  systems.requestCame();
+  requestCame();
   assert.equal(known(), false);
   await setImmediate();
   assert.equal(known(), true);
@@ -137,7 +138,7 @@ test('requests of one turn share a look at the registry; one that comes later kn
   // Not for a request, or the first of its turn.
   assert.equal(known(), false);
   await other.addSystem(entry('c'), [], async () => undefined);
-  systems.requestCame();
+  requestCame();
   assert.equal(systems.isKnown('c'), true);
 });
 test('an idle system is closed, one that is held is not', async () => {
@@ -155,7 +156,7 @@ test('a removed system is gone at once and closed when nobody holds it', async (
   await add();
   const system = await systems.acquire('app');
   await other.removeSystem('app', 0);
-  assert.equal(systems.acquire('app'), undefined);
+  assert.equal(await systems.acquire('app'), undefined);
   await wait(10);
   assert.deepEqual(engine.log, ['open app']);
   system?.release();
@@ -193,18 +194,18 @@ test('a system that was removed and added anew is another one, opened after the 
 test('a system that could not be opened is tried again', async () => {
   await add();
   engine.failing = new Error('no disk');
-  await assert.rejects(async () => systems.acquire('app'), /no disk/);
+  await assert.rejects(systems.acquire('app'), /no disk/);
   engine.failing = null;
   (await systems.acquire('app'))?.release();
 });
 test('a store that is refused is unavailable, is looked at again after a second, and told of by condition', async () => {
   await add();
   engine.failing = new StoreRefused('missing', '/data/app');
-  for (let n = 0; n < 5; n++) await assert.rejects(async () => systems.acquire('app'), { key: 'unavailable' });
+  for (let n = 0; n < 5; n++) await assert.rejects(systems.acquire('app'), { key: 'unavailable' });
   assert.equal(engine.asked, 1);
   assert.deepEqual(told, ['met the store is missing {"app":"app","store":"/data/app"}']);
   engine.failing = null;
-  await assert.rejects(async () => systems.acquire('app'), { key: 'unavailable' });
+  await assert.rejects(systems.acquire('app'), { key: 'unavailable' });
   await wait(1_000);
   (await systems.acquire('app'))?.release();
   assert.equal(told.at(-1), 'over {"app":"app","store":"/data/app"}');
@@ -212,9 +213,9 @@ test('a store that is refused is unavailable, is looked at again after a second,
 test('a store that is refused is forgotten with its system, and no other one is held for it', async () => {
   await add();
   engine.failing = new StoreRefused('older', '/data/app');
-  await assert.rejects(async () => systems.acquire('app'), { key: 'unavailable' });
+  await assert.rejects(systems.acquire('app'), { key: 'unavailable' });
   assert.equal(await other.forgetSystem('app'), true);
-  assert.equal(systems.acquire('app'), undefined);
+  assert.equal(await systems.acquire('app'), undefined);
   engine.failing = null;
   await add(entry('app', 'second'));
   (await systems.acquire('app'))?.release();
@@ -251,7 +252,7 @@ test('application ids differ by more than the case of letters; an addition that 
 test('an addition is seen when it is complete, by this process too', async () => {
   const adding = registry.addSystem(entry(), [], () => wait(20));
   await wait(5);
-  assert.equal(systems.acquire('app'), undefined);
+  assert.equal(await systems.acquire('app'), undefined);
   await adding;
   (await systems.acquire('app'))?.release();
 });

@@ -1,13 +1,12 @@
 import { fail, isPassing, type ServiceError } from '../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
 import type { Conditions } from '../observe/index.ts';
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { type Refusal, StoreRefused } from '../storage/identity.ts';
 import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
-import { KeyGuard } from './key-guard.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
-import { Registration, System } from './system.ts';
+import { KeyGuard, Registration, System } from './system.ts';
 
 /** Milliseconds until a store that was refused is looked at again. */
 const LOOK_AGAIN_MS = 1_000;
@@ -78,30 +77,28 @@ export class Systems {
     this.#sweeper.unref();
   }
 
-  /** As `Registry.requestCame`. */
-  requestCame(): void {
-    this.#registry.requestCame();
+  /**
+   * The system of an application id as the registry has it now, opened where it is not, and held for the caller, who has to release it;
+   * `undefined` where there is none.
+   * @throws unavailable
+   */
+  async acquire(appId: string): Promise<System | undefined> {
+    for (;;) {
+      await this.#registry.whenCurrent();
+      if (this.#registry.version() !== this.#version) this.#reload();
+      const open = this.#open.get(appId);
+      if (open instanceof System) return holdCurrent(open);
+      const registration = this.#registrations.get(appId);
+      if (!open && !registration) return undefined;
+      await (open ?? this.#openRegistered(registration as Registration));
+    }
   }
 
-  /**
-   * The system of an application id as the registry has it now, held for the caller, who has to release it; `undefined` where there is
-   * none. At once where the system is open.
-   */
-  acquire(appId: string): System | undefined | Promise<System | undefined> {
-    const behind = this.#registry.whenCurrent();
-    if (behind) return behind.then(() => this.acquire(appId));
-    if (this.#registry.version() !== this.#version) this.#reload();
-    const open = this.#open.get(appId);
-    if (open instanceof System) {
-      return holdCurrent(open);
-    }
-    if (open) return open.then(() => this.acquire(appId));
-    const registration = this.#registrations.get(appId);
-    if (!registration) return undefined;
+  async #openRegistered(registration: Registration): Promise<void> {
+    const { appId, id } = registration.entry;
     const refused = this.#refused.get(appId);
-    if (refused && performance.now() < refused.until && refused.id === registration.entry.id)
-      return Promise.reject(refused.error);
-    return this.#openSystem(registration).then(() => this.acquire(appId));
+    if (refused && performance.now() < refused.until && refused.id === id) throw refused.error;
+    await this.#openSystem(registration);
   }
 
   /** Whether there is a system of an application id, as far as this process knows by now. */
@@ -267,16 +264,14 @@ export class Systems {
   }
 }
 
-/** Holds a system for a caller, once its store knows what other processes did. */
-function holdCurrent(system: System): System | Promise<System> {
+/** Holds a system for a caller, once its store knows what other processes did. @throws unavailable */
+async function holdCurrent(system: System): Promise<System> {
   system.hold();
-  const behind = system.store.whenCurrent();
-  if (!behind) return system;
-  return behind.then(
-    () => system,
-    (error) => {
-      system.release();
-      throw error;
-    },
-  );
+  try {
+    await system.store.whenCurrent();
+    return system;
+  } catch (error) {
+    system.release();
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import { type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { configFlag, readRow } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
-import { callerOf, type UserPrincipal } from './present.ts';
+import { callerOf, type UserPrincipal } from './accounts/present.ts';
 
 const fields = ['active', 'mcpPermissions'] as const;
 

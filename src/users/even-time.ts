@@ -1,15 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../errors/fail.ts';
-import { isAway } from '../storage/away.ts';
+import { memoByObject } from '../kernel/memo.ts';
 import type { Store } from '../storage/port.ts';
+import { isAway } from '../storage/recovery.ts';
 
 /** Times that are remembered for each system: enough for how they differ, few enough to follow the load. */
-const REMEMBERED = 32;
+const MAX_TIMES = 32;
 /** Milliseconds. One commit that was held up is not to hold up others long after. */
-const LONGEST = 1_000;
+const MAX_TIME_MS = 1_000;
 
 /** How long the last commits that counted an attempt took, in milliseconds. */
-const known = new WeakMap<Store, number[]>();
+const commitTimes = memoByObject<Store, number[]>(() => []);
 
 /** Remembers how long a commit that counts an attempt takes, whatever comes of it. */
 export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<T> {
@@ -17,10 +18,9 @@ export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<
   try {
     return await commit();
   } finally {
-    const times = known.get(store) ?? [];
-    times.push(Math.min(LONGEST, performance.now() - began));
-    if (times.length > REMEMBERED) times.shift();
-    known.set(store, times);
+    const times = commitTimes(store);
+    times.push(Math.min(MAX_TIME_MS, performance.now() - began));
+    if (times.length > MAX_TIMES) times.shift();
   }
 }
 
@@ -30,7 +30,7 @@ export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<
  * @throws unavailable
  */
 export async function pretendCommit(store: Store): Promise<void> {
-  const times = known.get(store) ?? [];
+  const times = commitTimes(store);
   const time = times[Math.floor(Math.random() * times.length)] ?? 0;
   // Timers count whole milliseconds.
   await wait(Math.floor(time + Math.random()));

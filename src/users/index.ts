@@ -1,9 +1,9 @@
-export { ADMIN_KEY, isLastAdministrator, notLastAdministrator } from './administrators.ts';
+export { ADMIN_KEY } from './accounts/administrators.ts';
+export { LOCK_MINUTES } from './accounts/lockout.ts';
+export { presentUser, userCaller } from './accounts/present.ts';
 export { agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
-export { LOCK_MINUTES } from './lock.ts';
 export { authenticate, markOf } from './login.ts';
-export { meetsPolicy } from './passwords/policy.ts';
-export { presentUser, userCaller } from './present.ts';
-export { resetPassword } from './reset/password.ts';
-export { PasswordResets, resetPath } from './reset/requests.ts';
-export { principalFor, Users, userTableRules } from './users.ts';
+export { meetsPolicy } from './passwords/password.ts';
+export { resetPassword } from './passwords/reset-password.ts';
+export { PasswordResets, resetPath } from './passwords/reset-requests.ts';
+export { principalOfSession, type SignedIn, Users, userTableRules } from './users.ts';

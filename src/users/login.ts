@@ -1,17 +1,17 @@
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import type { Mutation, Store } from '../storage/port.ts';
+import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './accounts/lockout.ts';
+import { holds, notBlocked } from './accounts/user-filters.ts';
+import { type UserUpdate, updateUser } from './accounts/user-update.ts';
 import { pretendCommit, timed } from './even-time.ts';
-import { holds, notBlocked } from './filters.ts';
-import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './lock.ts';
-import { isPassword } from './passwords/hash.ts';
+import { isPassword } from './passwords/password.ts';
 import { newSession, openSession } from './sessions/record.ts';
-import { hashToken } from './token-hash.ts';
-import { type UserUpdate, updateUser } from './user-update.ts';
+import { hashToken } from './sessions/token.ts';
 
 /** What somebody signs in with; values as they were sent. */
 export interface SignInAttempt {

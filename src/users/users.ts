@@ -4,18 +4,21 @@ import { type JsonObject, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import {
   type Created,
+  commitPlan,
   createRecord,
-  getRecord,
+  eventOf,
+  getRow,
   type RecordContext,
+  type Row,
+  readRecord,
   type TableRules,
   takeFlags,
-  transact,
+  type WriteEvent,
 } from '../records/index.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
-import type { Store } from '../storage/port.ts';
-import type { Credentials, System } from '../systems/index.ts';
-import { typeOfValue } from '../values/infer.ts';
-import { pointerOf } from '../values/pointer.ts';
+import { type Store, wholeText } from '../storage/port.ts';
+import { typeOfValue } from '../values/json/infer.ts';
+import { pointerOf } from '../values/types/pointer.ts';
 import { logIn } from './login.ts';
 import { notificationRules } from './rules/notification.ts';
 import { roleRules } from './rules/role.ts';
@@ -23,7 +26,7 @@ import { sessionRules } from './rules/session.ts';
 import { startsBlocked, userRules } from './rules/user.ts';
 import { type Session, sessionsOf } from './sessions/cache.ts';
 import { endSession, newSession, openSession, requireSession, requireUser } from './sessions/record.ts';
-import { hashToken } from './token-hash.ts';
+import { hashToken } from './sessions/token.ts';
 
 /** The installation that a client says it is; `null` where it says nothing. */
 export type InstallationId = string | null;
@@ -37,8 +40,17 @@ export interface LoginClient {
   readonly isGone: () => boolean;
 }
 
+const none: WriteEvent['assignments'] = new Map();
+
 /** What opens a session answers beside what it made. The token is shown this once. */
 export interface Opened extends Created {
+  readonly sessionToken: string;
+}
+
+/** Who has signed in. The token is shown this once. */
+export interface SignedIn {
+  /** JSON text of his record, as `currentUserText`. */
+  readonly user: string;
   readonly sessionToken: string;
 }
 
@@ -50,16 +62,9 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
   ['_Notification', notificationRules],
 ]);
 
-/**
- * Who asks (SPEC "Credentials"); at once where it is known.
- * @param address where the request came from
- * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
- */
-export function principalFor(system: System, credentials: Credentials, address: string): Principal | Promise<Principal> {
-  const principal = system.principalFor(credentials, address);
-  if (principal) return principal;
-  const session = sessionsOf(system.store).sessionOf(credentials.sessionToken);
-  return session instanceof Promise ? session.then((found) => found.principal) : session.principal;
+/** The user of a session (SPEC "Credentials"). @throws invalidSession (209) */
+export async function principalOfSession(store: Store, token: unknown): Promise<Principal> {
+  return (await sessionsOf(store).sessionOf(token)).principal;
 }
 
 /** SPEC "Users and sessions", "Login and session". */
@@ -89,25 +94,29 @@ export class Users {
   /**
    * SPEC "Users and sessions: Log in".
    * @param sent `username` or `email`, and `password`
-   * @returns JSON text of the user with his token
    * @throws what `logIn` throws
    */
-  async logIn(context: RecordContext, sent: JsonObject, { installationId, network, isGone }: LoginClient): Promise<string> {
+  async logIn(context: RecordContext, sent: JsonObject, { installationId, network, isGone }: LoginClient): Promise<SignedIn> {
     const { username, email, password } = sent;
     const attempt = { username, email, password, installationId, network, isGone, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
     if (context.progress) context.progress.hasWritten = true;
-    return unlessMissing(withToken(context, userId, token), 'badLogin');
+    return { user: await unlessMissing(userText(context, userId), 'badLogin'), sessionToken: token };
   }
 
   /**
    * SPEC "Users and sessions: Current user": all that is shown of himself, whatever the permissions say.
-   * @returns JSON text of the user with the token that was sent
    * @throws invalidSession (209)
    */
-  async currentUser(context: RecordContext, token: unknown): Promise<string> {
+  async currentUser(context: RecordContext, token: unknown): Promise<Row> {
     const { principal } = await sessionsOf(context.store).sessionOf(token);
-    return unlessMissing(withToken(context, principal.userId, token as string), 'invalidSession');
+    return unlessMissing(getRow({ ...context, principal: master }, '_User', principal.userId), 'invalidSession');
+  }
+
+  /** The same as JSON text. @throws invalidSession (209) */
+  async currentUserText(context: RecordContext, token: unknown): Promise<string> {
+    const { principal } = await sessionsOf(context.store).sessionOf(token);
+    return unlessMissing(userText(context, principal.userId), 'invalidSession');
   }
 
   /** The session of a token. @throws invalidSession (209) */
@@ -145,14 +154,24 @@ export class Users {
       ...(asking ? [requireSession(schema, asking.objectId)] : []),
     ];
     const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
-    const event = { event: 'create', objectId: session.objectId, sent, principal, flags, referer: context.referer } as const;
-    const write = transact(context, (schema) => ({
-      changes: [],
-      mutations: [...allowed(schema), ...openSession(schema, session, opening)],
-      events: [
-        { ...event, table: tableOf(schema, '_Session'), assignments: new Map(), cause: context.cause ?? null, at: opening.at },
-      ],
-    }));
+    const { objectId } = session;
+    const { at } = opening;
+    const write = commitPlan(context, (schema) => {
+      const about = {
+        event: 'create',
+        table: tableOf(schema, '_Session'),
+        objectId,
+        sent,
+        assignments: none,
+        flags,
+        at,
+      } as const;
+      return {
+        changes: [],
+        mutations: [...allowed(schema), ...openSession(schema, session, opening)],
+        events: [eventOf(context, about)],
+      };
+    });
     await (asking ? unlessMissing(write, 'invalidSession') : write);
     return { objectId: session.objectId, createdAt: isoText(opening.at), sessionToken };
   }
@@ -172,8 +191,7 @@ function unlessMissing<T>(asked: Promise<T>, otherwise: 'invalidSession' | 'badL
   });
 }
 
-/** The user's record as the master sees it, secrets left out for everybody, and the token. */
-async function withToken(context: RecordContext, userId: string, token: string): Promise<string> {
-  const record = await getRecord({ ...context, principal: master }, '_User', userId, new Map());
-  return `${record.slice(0, -1)},"sessionToken":${JSON.stringify(token)}}`;
+/** The user's record as the master sees it, secrets left out for everybody. */
+async function userText(context: RecordContext, userId: string): Promise<string> {
+  return wholeText(await readRecord({ ...context, principal: master }, '_User', userId));
 }

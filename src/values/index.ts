@@ -1,26 +1,25 @@
 import type { Field, FieldType } from '../schema/model.ts';
-import { aclType } from './acl.ts';
-import { arrayType } from './array.ts';
-import { booleanType } from './boolean.ts';
-import { dateType } from './date.ts';
-import { fileType, privateFileType } from './file.ts';
-import { htmlType } from './html.ts';
-import { numberType } from './number.ts';
-import { objectType } from './object.ts';
-import { pointerType } from './pointer.ts';
-import { relationType } from './relation.ts';
-import { stringType } from './string.ts';
-import type { Storage, ValueType } from './type.ts';
+import { aclType } from './types/acl.ts';
+import { fileType, privateFileType } from './types/file.ts';
+import { arrayType, booleanType, dateType, htmlType, numberType, objectType, stringType } from './types/plain-types.ts';
+import { pointerType, relationType } from './types/pointer.ts';
+import type { Storage, ValueType } from './types/type.ts';
 
-export { type InferredType, inferType } from './infer.ts';
-export { parseIsoDate } from './iso.ts';
-export { checkText, parseRequestJson } from './json-input.ts';
-export { parseScannedJson, scanJson } from './json-long.ts';
-export { checkKeys, checkPath } from './keys.ts';
+export { type InferredType, inferType } from './json/infer.ts';
+export { parseIsoDate } from './json/iso.ts';
+export { checkText, parseRequestJson } from './json/json-input.ts';
+export { parseScannedJson, scanJson } from './json/json-long.ts';
+export { checkKeys, checkPath } from './json/keys.ts';
 export { applyEdits } from './operators/apply.ts';
-export { flattenForCreate } from './operators/create.ts';
-export { isOperator, type Operator, operatorType, parseOperator, type RelationStep } from './operators/parse.ts';
-export type { Storage, StoredValue, ValueType } from './type.ts';
+export {
+  flattenForCreate,
+  isOperator,
+  type Operator,
+  operatorType,
+  parseOperator,
+  type RelationStep,
+} from './operators/parse.ts';
+export type { Storage, StoredValue, ValueType } from './types/type.ts';
 
 /** The wire types by name (SPEC "Wire types"). */
 export const valueTypes: ReadonlyMap<FieldType, ValueType> = new Map(

@@ -32,7 +32,7 @@ export const usual: readonly [EngineName, StoreName][] = [
 
 export const everyPlace: typeof usual = [...usual, ['postgres', 'disk'], ['sqlite', 's3']];
 
-/** For what no engine has a say in. */
+/** For suites that do not depend on the engine. */
 export const bothStores: typeof usual = anyEngine.flatMap((engine): [EngineName, StoreName][] => [
   [engine, 'disk'],
   [engine, 's3'],

@@ -1,4 +1,4 @@
-/** SPEC "web2table": inputs, the contact, the row, and that both are one. Flags and the other two functions: web2-flags.test.ts. */
+/** SPEC "web2table": inputs, the contact, the row, and that both are one. Flags and the other two functions: web2-inputs.test.ts. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer, unique } from '../support/records.ts';

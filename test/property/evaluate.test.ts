@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { authorize, master } from '../../src/access/index.ts';
 import { ServiceError } from '../../src/errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../src/kernel/json.ts';
-import type { Filter } from '../../src/query/filter.ts';
+import type { Filter } from '../../src/query/model/filter.ts';
 import { parseWhere } from '../../src/query/where/index.ts';
 import { evaluatorOf } from '../../src/storage/sql/testing/filter-evaluated.ts';
 import { TestTables } from '../../src/storage/sqlite/testing/tables.ts';

@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from '../../src/storage/postgres/test
 export const engines = enginesOf(process.env.TEST_ENGINES ?? 'sqlite,postgres');
 export type EngineName = 'sqlite' | 'postgres';
 
-/** For what no engine has a say in: the first of them. */
+/** For suites that do not depend on the engine: the first of them. */
 export const anyEngine: readonly EngineName[] = engines.slice(0, 1);
 
 function enginesOf(names: string): readonly EngineName[] {

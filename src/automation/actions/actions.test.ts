@@ -6,11 +6,10 @@ import { deleteRecord, type FileKeeper, updateRecord } from '../../records/index
 import type { Mutation } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import type { TriggeringRecord } from '../model.ts';
+import type { TriggeringRecord } from '../model/model.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
-import { createObject } from './create-object.ts';
 import { notification } from './notification.ts';
-import { updateObject } from './update-object.ts';
+import { createObject, updateObject } from './write-object.ts';
 
 const pointer = (className: string, objectId: string): JsonObject => ({ __type: 'Pointer', className, objectId });
 const attached: string[] = [];
@@ -180,15 +179,15 @@ test('update-object: where nothing is to be written, nothing is; the action is d
 
 test('update-object: what is not there is an error', async () => {
   const gone = await world.create('Probes', {});
-  const gonePicture = await world.read('Probes', gone);
+  const goneSnapshot = await world.read('Probes', gone);
   await deleteRecord(world.master, 'Probes', gone, {});
   const dangling = { ...record, fields: { ...record.fields, AccountId: pointer('Accounts', 'nowhere') } };
   world.writes.length = 0;
   for (const [target, of, more, message] of [
     ['self', record, { event: 'delete' }, 'Object not found.'],
-    ['self', gonePicture, {}, 'Object not found.'],
+    ['self', goneSnapshot, {}, 'Object not found.'],
     ['AccountId', dangling, {}, 'Object not found.'],
-    ['AccountId', gonePicture, {}, 'Bad pointer: AccountId is empty'],
+    ['AccountId', goneSnapshot, {}, 'Bad pointer: AccountId is empty'],
     ['Name', record, {}, 'Bad pointer: Name is empty'],
     ['constructor', record, {}, 'Bad pointer: constructor is empty'],
   ] as const) {

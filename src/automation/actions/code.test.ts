@@ -5,11 +5,10 @@ import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import type { TriggeringRecord } from '../model.ts';
-import type { LaterJob } from '../queue/later.ts';
+import type { TriggeringRecord } from '../model/model.ts';
+import type { RetryableJob } from '../queue/retryable-jobs.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
-import { callLater } from './later-code.ts';
-import { serverSideCode } from './server-side-code.ts';
+import { callLater, serverSideCode } from './server-side-code.ts';
 
 let world: World;
 let record: TriggeringRecord;
@@ -93,7 +92,7 @@ test('with useQueue the call is queued in the commit of the note; what is queued
     level: 1,
     source: 'trigger001',
     chain: 'chain00001',
-    owner: world.store.processId,
+    owner: world.store.cluster.processId,
   });
   const attempt = await callLater(world.system, job(JSON.parse(state as string), 0), world.parts);
   assert.deepEqual(attempt, { kind: 'done' });
@@ -115,7 +114,7 @@ test('where the commit cannot be, nothing is queued', async () => {
   assert.equal((await queued(world.store)).length, before);
 });
 
-const job = (state: JsonObject, attempts: number): LaterJob => ({
+const job = (state: JsonObject, attempts: number): RetryableJob => ({
   id: 'a',
   state,
   attempts,

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { fillerFor } from '../template.ts';
-import type { ActionDraft } from './action.ts';
+import type { ActionDraft } from '../model/action.ts';
+import { fillerFor } from '../templates/template.ts';
 import { mailDraft } from './e-mail.ts';
-import { filledFields } from './filled-fields.ts';
 import { userIdOf } from './notification.ts';
-import { targetOf } from './update-object.ts';
+import { filledFields, targetOf } from './write-object.ts';
 
 /**
  * What an action would do for a record, its templates filled; nothing is done.

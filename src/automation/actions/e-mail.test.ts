@@ -5,7 +5,7 @@ import type { Mailer } from '../../mail/index.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { queuedMail } from '../mail/testing/queued.ts';
-import type { ActionData, TriggeringRecord } from '../model.ts';
+import type { ActionData, TriggeringRecord } from '../model/model.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
 import { email } from './e-mail.ts';
 
@@ -99,7 +99,7 @@ test('the row, the job and the note are one commit; values are escaped in html a
     from: 'CRM <crm@example.com>',
     messageId: row.MessageId,
   });
-  assert.deepEqual([job?.job.owner, job?.job.level, job?.job.triggers], [world.store.processId, 1, [run.trigger.id]]);
+  assert.deepEqual([job?.job.owner, job?.job.level, job?.job.triggers], [world.store.cluster.processId, 1, [run.trigger.id]]);
 });
 
 for (const [what, data, error] of [

@@ -3,20 +3,21 @@ import { domainToASCII } from 'node:url';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece } from '../../mail/index.ts';
 import { createRecord } from '../../records/index.ts';
+import { wirePointer } from '../../values/json/wire.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
+import type { ActionDraft, ActionRun, Perform } from '../model/action.ts';
+import { asService } from '../model/action.ts';
+import { notingSources } from '../model/sources.ts';
 import { queueJob } from '../queue/index.ts';
-import { notingSources } from '../sources.ts';
-import { fillerFor } from '../template.ts';
-import type { ActionDraft, ActionRun, Perform } from './action.ts';
-import { asService } from './as-service.ts';
+import { fillerFor } from '../templates/template.ts';
 
 type Run = ActionRun<'e-mail'>;
 
 /** Recipients of a message: what every mail server takes (RFC 5321, 4.5.3.1.8). */
-const MOST_RECIPIENTS = 100;
+const MAX_RECIPIENTS = 100;
 /** Characters of a filled subject, and of a list of addresses as the row has it. */
-const LONGEST_SUBJECT = 1_000;
-const LONGEST_SHOWN = 50_000;
+const MAX_SUBJECT_LENGTH = 1_000;
+const MAX_SHOWN_LENGTH = 50_000;
 
 /** Pointers of `Emails` by which mail is found again, and the tables that they point at. */
 const links = [
@@ -59,7 +60,7 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
       className,
       objectId,
       cause,
-      owner: system.store.processId,
+      owner: system.store.cluster.processId,
       at,
     });
   });
@@ -94,7 +95,7 @@ async function fillIn(draft: ActionDraft<'e-mail'>): Promise<{ readonly texts: M
     cc: textOf(pieces[1]),
     bcc: textOf(pieces[2]),
     subject: headerText(await filler.text(subject))
-      .slice(0, LONGEST_SUBJECT)
+      .slice(0, MAX_SUBJECT_LENGTH)
       .toWellFormed(),
     html: await filler.html(html),
   };
@@ -112,7 +113,7 @@ function whyNot(lists: readonly AddressList[]): string | null {
   const wrong = lists.find((list) => list.wrong !== null);
   if (wrong) return `"${wrong.wrong}" is not an e-mail address.`;
   const count = lists.reduce((sum, { addresses }) => sum + addresses.length, 0);
-  if (count > MOST_RECIPIENTS) return `The message is for more than ${MOST_RECIPIENTS} recipients.`;
+  if (count > MAX_RECIPIENTS) return `The message is for more than ${MAX_RECIPIENTS} recipients.`;
   return count === 0 ? 'There is nobody to send the message to.' : null;
 }
 
@@ -123,13 +124,13 @@ async function rowOf({ record, event, sources, system }: Run, { to, cc, bcc, sub
     ['CC', cc],
     ['BCC', bcc],
   ] as const)
-    if (list !== '') row[name] = list.slice(0, LONGEST_SHOWN).toWellFormed();
+    if (list !== '') row[name] = list.slice(0, MAX_SHOWN_LENGTH).toWellFormed();
   for (const [name, className] of links) {
     const isOne = record.className === className && event !== 'delete';
     const objectId = isOne ? record.objectId : pointed(record.fields, name, className);
     if (objectId === null) continue;
     if (!isOne) await sources.add(system.store, record.className, record.fields, name);
-    row[name] = { __type: 'Pointer', className, objectId };
+    row[name] = wirePointer(className, objectId);
   }
   return row;
 }

@@ -1,10 +1,9 @@
-import type { ActionType } from '../model.ts';
-import type { ActionParts, ActionRun, Perform } from './action.ts';
-import { createObject } from './create-object.ts';
+import type { ActionParts, ActionRun, Perform } from '../model/action.ts';
+import type { ActionType } from '../model/model.ts';
 import { email } from './e-mail.ts';
 import { notification } from './notification.ts';
 import { serverSideCode } from './server-side-code.ts';
-import { updateObject } from './update-object.ts';
+import { createObject, updateObject } from './write-object.ts';
 
 const performers: { readonly [Type in ActionType]: Perform<Type> } = {
   'create-object': createObject,

@@ -2,12 +2,13 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { createRecord } from '../../records/index.ts';
-import { pointerOf } from '../../values/pointer.ts';
-import { notingSources } from '../sources.ts';
-import { type Filler, fillerFor } from '../template.ts';
-import type { ActionDraft, Perform } from './action.ts';
-import { ActionFailed } from './action-failed.ts';
-import { asService } from './as-service.ts';
+import { causeField } from '../../schema/system-tables.ts';
+import { wireDate, wirePointer } from '../../values/json/wire.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { ActionDraft, Perform } from '../model/action.ts';
+import { ActionFailed, asService } from '../model/action.ts';
+import { notingSources } from '../model/sources.ts';
+import { type Filler, fillerFor } from '../templates/template.ts';
 import { pointerField } from './pointer-field.ts';
 
 const table = '_Notification';
@@ -24,12 +25,12 @@ export const notification: Perform<'notification'> = async (run) => {
   const userId = await userIdOf(run, filler);
   if (userId === null) throw new ActionFailed('There is no user to be notified.');
   const body: JsonObject = {
-    User: { __type: 'Pointer', className: '_User', objectId: userId },
+    User: wirePointer('_User', userId),
     Content: await filler.text(content),
-    Date: { __type: 'Date', iso: isoText(Date.now()) },
+    Date: wireDate(isoText(Date.now())),
     objectClass: run.record.className,
     objectIdValue: run.record.objectId,
-    updatedByTrigger: run.trigger.id,
+    [causeField]: run.trigger.id,
   };
   if (icon !== null) body.Icon = await filler.text(icon);
   await createRecord(await notingSources(asService(run.context, table), table, run.sources), table, body);

@@ -1,6 +1,6 @@
 import { own } from '../../kernel/json.ts';
-import { pointerOf } from '../../values/pointer.ts';
-import type { ActionRun } from './action.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { ActionRun } from '../model/action.ts';
 
 /** A record by its class and id. */
 export interface NamedRecord {

@@ -1,8 +1,12 @@
+import { isRefusal } from '../../errors/fail.ts';
+import type { FunctionTrigger } from '../../functions/index.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { Mutation } from '../../storage/port.ts';
+import { type ActionRun, commitDone, type Perform } from '../model/action.ts';
+import type { TriggeringRecord } from '../model/model.ts';
+import { logError } from '../model/trigger-log.ts';
 import { queueJob } from '../queue/index.ts';
-import type { ActionRun, Perform } from './action.ts';
-import { commitDone } from './commit-done.ts';
-import { type QueuedCall, stateOf } from './queued-call.ts';
+import { type RetryableWork, UnreadableJob } from '../queue/retryable-jobs.ts';
 
 /**
  * Calls a function of the operator for the record (CONTRACT "Triggers": `server-side-code`), or queues the call.
@@ -16,7 +20,7 @@ export const serverSideCode: Perform<'server-side-code'> = async (run, { functio
     await queue(run, { functionName, trigger: called, record: record.fields });
     return;
   }
-  // That it was called is remembered first: whoever asked for it notes that it is done.
+  // The call is noted first; the caller of this notes that it is done.
   await functions.callForRecord(system, functionName, record.fields, { ...called, attempt }, cause);
 };
 
@@ -36,8 +40,45 @@ async function queue(
     className,
     objectId,
     cause,
-    owner: store.processId,
+    owner: store.cluster.processId,
     at,
   } as const;
   await commitDone({ system, done: (schema): readonly Mutation[] => [...queueJob(schema, job), ...done(schema)] });
 }
+
+/** A call of a function that waits in the queue. */
+export interface QueuedCall {
+  readonly functionName: string;
+  readonly trigger: Omit<FunctionTrigger, 'attempt'>;
+  readonly record: TriggeringRecord['fields'];
+}
+
+/** As the `state` of its job has it. */
+export function stateOf({ functionName, trigger, record }: QueuedCall): JsonObject {
+  return { functionName, trigger: { ...trigger }, record };
+}
+
+/** The call of a job that `stateOf` was written for. @throws UnreadableJob */
+export function callOf(state: JsonObject): QueuedCall {
+  const { functionName, trigger, record } = state;
+  if (typeof functionName !== 'string' || !isJsonObject(trigger) || !isJsonObject(record)) throw new UnreadableJob();
+  return state as unknown as QueuedCall;
+}
+
+/** Milliseconds before each attempt but the first (docs/decisions.md "Triggers": `server-side-code`). */
+const pauses = [1_000, 5_000, 30_000, 120_000, 600_000];
+
+/** Calls a function that was queued. The action's row in `_syslogTriggers` tells of the last attempt. */
+export const callLater: RetryableWork = async (system, { state, attempts, cause }, { functions }) => {
+  const { functionName, trigger, record } = callOf(state);
+  try {
+    await functions.callForRecord(system, functionName, record, { ...trigger, attempt: attempts + 1 }, cause);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const { message } = error;
+    const pause = pauses[attempts];
+    const outcome = pause === undefined ? ({ kind: 'failed' } as const) : ({ kind: 'again', pause } as const);
+    return { ...outcome, steps: (schema) => logError(schema, trigger.runId, message) };
+  }
+  return { kind: 'done', ...(attempts > 0 && { steps: (schema) => logError(schema, trigger.runId, null) }) };
+};

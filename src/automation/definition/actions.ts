@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { checkFieldName, rootOf } from '../../schema/naming.ts';
+import { checkFieldName, rootOf } from '../../schema/model.ts';
 import { checkPath } from '../../values/index.ts';
-import { pointerOf } from '../../values/pointer.ts';
-import type { Action, ActionData, ActionType, Template } from '../model.ts';
-import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './form.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { Action, ActionData, ActionType, Template } from '../model/model.ts';
+import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './assertions.ts';
 
-const MOST_ACTIONS = 100;
+const MAX_ACTIONS = 100;
 /** Characters of all actions together, as JSON: definitions are kept in memory. */
-const LONGEST_ACTIONS = 5_000_000;
-const LONGEST_ADDRESSES = 10_000;
-const LONGEST_SUBJECT = 1_000;
-const LONGEST_HTML = 1_000_000;
-const LONGEST_CONTENT = 10_000;
-const LONGEST_ICON = 2_000;
+const MAX_ACTIONS_LENGTH = 5_000_000;
+const MAX_ADDRESSES_LENGTH = 10_000;
+const MAX_SUBJECT_LENGTH = 1_000;
+const MAX_HTML_LENGTH = 1_000_000;
+const MAX_CONTENT_LENGTH = 10_000;
+const MAX_ICON_LENGTH = 2_000;
 
 /** SPEC "Limits": Trigger and action ids. */
 const actionId = /^[0-9A-Za-z_-]{10}$/;
@@ -45,19 +45,19 @@ const forms: { readonly [Type in ActionType]: Form<Type> } = {
   'e-mail': {
     keys: ['to', 'cc', 'bcc', 'subject', 'html'],
     read: (data, place) => ({
-      to: filledText(withAddresses(data, 'to', place), 'to', place, LONGEST_ADDRESSES),
-      cc: optionalText(withAddresses(data, 'cc', place), 'cc', place, LONGEST_ADDRESSES),
-      bcc: optionalText(withAddresses(data, 'bcc', place), 'bcc', place, LONGEST_ADDRESSES),
-      subject: textAt(data, 'subject', place, LONGEST_SUBJECT),
-      html: textAt(data, 'html', place, LONGEST_HTML),
+      to: filledText(withAddresses(data, 'to', place), 'to', place, MAX_ADDRESSES_LENGTH),
+      cc: optionalText(withAddresses(data, 'cc', place), 'cc', place, MAX_ADDRESSES_LENGTH),
+      bcc: optionalText(withAddresses(data, 'bcc', place), 'bcc', place, MAX_ADDRESSES_LENGTH),
+      subject: textAt(data, 'subject', place, MAX_SUBJECT_LENGTH),
+      html: textAt(data, 'html', place, MAX_HTML_LENGTH),
     }),
   },
   notification: {
     keys: ['user', 'content', 'icon'],
     read: (data, place) => ({
       ...userAt(data, place),
-      content: textAt(data, 'content', place, LONGEST_CONTENT),
-      icon: optionalText(data, 'icon', place, LONGEST_ICON),
+      content: textAt(data, 'content', place, MAX_CONTENT_LENGTH),
+      icon: optionalText(data, 'icon', place, MAX_ICON_LENGTH),
     }),
   },
   'server-side-code': {
@@ -76,10 +76,10 @@ const isType = (type: JsonValue): type is ActionType => typeof type === 'string'
  * @throws invalidTrigger (107)
  */
 export function readActions(value: JsonValue): readonly Action[] {
-  const actions = arrayOf(value, 'actions', MOST_ACTIONS).map(readAction);
+  const actions = arrayOf(value, 'actions', MAX_ACTIONS).map(readAction);
   if (new Set(actions.map((action) => action.id)).size < actions.length) refuse('two actions have the same _id');
-  if (JSON.stringify(value).length > LONGEST_ACTIONS)
-    refuse(`actions are longer than ${LONGEST_ACTIONS.toLocaleString('en')} characters`);
+  if (JSON.stringify(value).length > MAX_ACTIONS_LENGTH)
+    refuse(`actions are longer than ${MAX_ACTIONS_LENGTH.toLocaleString('en')} characters`);
   return actions;
 }
 
@@ -88,7 +88,7 @@ function readAction(value: JsonValue, index: number): Action {
   const action = objectOf(value, place, ['_id', 'type', 'Active', 'actionData']);
   const _id = at(action, '_id');
   if (typeof _id !== 'string' || !actionId.test(_id)) refuse(`${place}._id is not 10 letters, digits, _ or -`);
-  const type = filledText(action, 'type', `${place}.`, LONGEST_CONTENT);
+  const type = filledText(action, 'type', `${place}.`, MAX_CONTENT_LENGTH);
   if (!isType(type)) refuse(`${place}.type is unknown: ${shown(type)}`);
   const isActive = booleanAt(action, 'Active', `${place}.`, true);
   const { keys, read } = forms[type];
@@ -107,10 +107,10 @@ function withAddresses(data: JsonObject, key: string, place: string): JsonObject
 /** Who is notified: a text, or a Pointer to a user. */
 function userAt(data: JsonObject, place: string): Pick<ActionData['notification'], 'user' | 'isPointer'> {
   const value = at(data, 'user');
-  if (!isJsonObject(value)) return { user: filledText(data, 'user', place, LONGEST_SUBJECT) };
+  if (!isJsonObject(value)) return { user: filledText(data, 'user', place, MAX_SUBJECT_LENGTH) };
   const pointer = pointerOf(value);
   if (pointer?.className !== '_User') refuse(`${place}user is no Pointer to _User`);
-  return { user: filledText(value, 'objectId', `${place}user.`, LONGEST_SUBJECT), isPointer: true };
+  return { user: filledText(value, 'objectId', `${place}user.`, MAX_SUBJECT_LENGTH), isPointer: true };
 }
 
 /** What is written into a record: the names are checked, the values may be anything. */

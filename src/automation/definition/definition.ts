@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { rootOf } from '../../schema/naming.ts';
-import { type Trigger, type TriggerEvent, triggerEvents } from '../model.ts';
+import { rootOf } from '../../schema/model.ts';
+import { type Trigger, type TriggerEvent, triggerEvents } from '../model/model.ts';
 import { readActions } from './actions.ts';
-import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './form.ts';
+import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './assertions.ts';
 import { readSchedule } from './schedule.ts';
 
 /** The fields of `_Trigger` that make a definition (CONTRACT "Triggers"). */
@@ -12,13 +12,14 @@ export const parts = ['Name', 'table', 'events', 'criteria', 'changedFields', 's
 /** The hidden field that keeps the objectId of the user with whose rights a definition acts; empty: the master. */
 export const authorField = '_author';
 
-const LONGEST_NAME = 1_000;
+const MAX_NAME_LENGTH = 1_000;
+const MAX_EVENTS = 1_000;
 /** Characters of criteria as JSON: definitions are kept in memory. */
-const LONGEST_CRITERIA = 1_000_000;
+const MAX_CRITERIA_LENGTH = 1_000_000;
 const none: ReadonlySet<TriggerEvent> = new Set();
 
 /**
- * Reads a definition by itself; whether it fits the tables is for `checkFit`.
+ * Reads a definition by itself; whether it fits the tables is for `typecheck`.
  * @param row in wire form
  * @throws invalidTrigger (107)
  */
@@ -46,7 +47,7 @@ export function readDefinition(row: JsonObject): Trigger {
 }
 
 /**
- * Reads a row of `_Trigger` as it is stored, whoever wrote it: what makes no definition is switched off. Never throws.
+ * Reads a row of `_Trigger` as it is stored, whatever wrote it: what makes no definition is switched off. Never throws.
  * @param row in wire form
  */
 export function parseTrigger(row: JsonObject): Trigger {
@@ -89,12 +90,12 @@ function authorOf(row: JsonObject): string | null {
 
 /** @throws invalidTrigger (107) */
 export function readName(row: JsonObject): string | null {
-  return optionalText(row, 'Name', '', LONGEST_NAME);
+  return optionalText(row, 'Name', '', MAX_NAME_LENGTH);
 }
 
 function readEvents(value: JsonValue): ReadonlySet<TriggerEvent> {
   const events = new Set<TriggerEvent>();
-  for (const [index, event] of arrayOf(value, 'events', LONGEST_NAME).entries()) {
+  for (const [index, event] of arrayOf(value, 'events', MAX_EVENTS).entries()) {
     const known = triggerEvents.find((each) => each === event);
     events.add(known ?? refuse(`events[${index}] is unknown: ${shown(textOf(event))}`));
   }
@@ -104,8 +105,8 @@ function readEvents(value: JsonValue): ReadonlySet<TriggerEvent> {
 function readCriteria(value: JsonValue): JsonObject | null {
   if (value === null) return null;
   if (!isJsonObject(value)) refuse('criteria are not an object');
-  if (JSON.stringify(value).length > LONGEST_CRITERIA)
-    refuse(`criteria are longer than ${LONGEST_CRITERIA.toLocaleString('en')} characters`);
+  if (JSON.stringify(value).length > MAX_CRITERIA_LENGTH)
+    refuse(`criteria are longer than ${MAX_CRITERIA_LENGTH.toLocaleString('en')} characters`);
   return Object.keys(value).length > 0 ? value : null;
 }
 

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Store } from '../../storage/port.ts';
-import { activeTriggers } from '../active.ts';
+import { refuse } from './assertions.ts';
 import { sizeOf } from './definition.ts';
-import { refuse } from './form.ts';
+import { activeTriggers } from './trigger-cache.ts';
 
 /** Definitions of a system, and their characters together: all of them are kept in memory. */
-const MOST = 1_000;
-const LONGEST = 20_000_000;
+const MAX_DEFINITIONS = 1_000;
+const MAX_DEFINITIONS_LENGTH = 20_000_000;
 /** Milliseconds after which a definition that was judged is known, or was never stored. */
 const PENDING_MS = 5_000;
 
@@ -23,7 +23,7 @@ const pendingOf = new WeakMap<Store, LRUCache<string, number>>();
 export function checkRoom(store: Store, objectId: string, definition: JsonObject, before: JsonObject | null): void {
   const size = sizeOf(definition);
   const known = activeTriggers.sizes(store);
-  const pending = pendingOf.get(store) ?? new LRUCache<string, number>({ max: 2 * MOST, ttl: PENDING_MS });
+  const pending = pendingOf.get(store) ?? new LRUCache<string, number>({ max: 2 * MAX_DEFINITIONS, ttl: PENDING_MS });
   pendingOf.set(store, pending);
   if (before === null || size > sizeOf(before)) {
     let [count, characters] = [1, size];
@@ -40,8 +40,10 @@ export function checkRoom(store: Store, objectId: string, definition: JsonObject
       count++;
       characters += waiting;
     }
-    if (before === null && count > MOST) refuse(`a system has at most ${MOST.toLocaleString('en')} triggers`);
-    if (characters > LONGEST) refuse(`the triggers of a system have at most ${LONGEST.toLocaleString('en')} characters`);
+    if (before === null && count > MAX_DEFINITIONS)
+      refuse(`a system has at most ${MAX_DEFINITIONS.toLocaleString('en')} triggers`);
+    if (characters > MAX_DEFINITIONS_LENGTH)
+      refuse(`the triggers of a system have at most ${MAX_DEFINITIONS_LENGTH.toLocaleString('en')} characters`);
   }
   pending.set(objectId, size);
 }

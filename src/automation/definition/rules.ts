@@ -4,18 +4,17 @@ import { newObjectId } from '../../kernel/ids.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
-import { checkFieldName, rootOf } from '../../schema/naming.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import { checkFieldName, fieldOf, rootOf, type TableSchema, tableOf } from '../../schema/model.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import { isOperator } from '../../values/index.ts';
-import { activeTriggers } from '../active.ts';
-import type { Trigger } from '../model.ts';
+import type { Trigger } from '../model/model.ts';
+import { at, refuse, shown } from './assertions.ts';
+import { authorizeTrigger } from './authorize.ts';
 import { authorField, parseTrigger, parts, readDefinition, readName } from './definition.ts';
-import { checkFit } from './fit.ts';
-import { at, refuse, shown } from './form.ts';
-import { checkPowers } from './powers.ts';
 import { checkRoom, leaveRoom } from './quota.ts';
 import { checkRuns, nextRun } from './schedule.ts';
+import { activeTriggers } from './trigger-cache.ts';
+import { typecheck } from './typecheck.ts';
 
 const isPart: ReadonlySet<string> = new Set(parts);
 /** docs/decisions.md "Triggers": the service alone writes them. */
@@ -28,13 +27,13 @@ const harmless: ReadonlySet<string> = new Set(['Active', 'Name']);
  * Throws invalidTrigger (107), invalidFieldName (105), and the errors of `where` for criteria.
  */
 export const triggerRules: TableRules = {
-  create(write: RuledWrite): RuledFields | Promise<RuledFields> {
-    // At once where it can be: triggers run in the order of their creation.
-    const wait = activeTriggers.sizes(write.context.store) ? undefined : activeTriggers.ready(write.context.store);
-    return wait ? wait.then(() => ruledCreate(write)) : ruledCreate(write);
+  async create(write: RuledWrite): Promise<RuledFields> {
+    const { store } = write.context;
+    if (!activeTriggers.sizes(store)) await activeTriggers.ready(store);
+    return ruledCreate(write);
   },
 
-  remove({ context, objectId }: RuledWrite): RuledFields {
+  async remove({ context, objectId }: RuledWrite): Promise<RuledFields> {
     leaveRoom(context.store, objectId);
     return { fields: {} };
   },
@@ -68,8 +67,8 @@ export const triggerRules: TableRules = {
       return { fields, set: { nextRun: null }, version };
     }
     const trigger = readDefinition(after);
-    checkFit(trigger, schema, context.patterns);
-    checkPowers(trigger, schema, principal);
+    typecheck(trigger, schema, context.patterns);
+    authorizeTrigger(trigger, schema, principal);
     checkRoom(store, objectId, after, row);
     const set = {
       ...timingOf(before, trigger),
@@ -85,8 +84,8 @@ function ruledCreate({ context, objectId, fields: sent }: RuledWrite): RuledFiel
   const schema = context.store.schema();
   const fields = taken(sent, schema.tables.get('_Trigger'), null);
   const trigger = readDefinition({ ...definitionOf(fields), objectId });
-  checkFit(trigger, schema, context.patterns);
-  checkPowers(trigger, schema, context.principal);
+  typecheck(trigger, schema, context.patterns);
+  authorizeTrigger(trigger, schema, context.principal);
   checkRoom(context.store, objectId, fields, null);
   const set = { nextRun: dueNext(trigger), [authorField]: userIdOf(context.principal) };
   if (at(fields, 'Active') !== null) return { fields, set };

@@ -1,12 +1,13 @@
 import { Cron } from 'croner';
 import type { JsonValue } from '../../kernel/json.ts';
-import type { Schedule } from '../model.ts';
-import { filledText, objectOf, optionalText, refuse, shown } from './form.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import type { Schedule } from '../model/model.ts';
+import { filledText, objectOf, optionalText, refuse, shown } from './assertions.ts';
 
 /** 29 February comes every four years, and may have eight between. */
-const LONGEST_WAIT = 9 * 366 * 86_400_000;
-const LONGEST_CRON = 500;
-const LONGEST_ZONE = 100;
+const MAX_WAIT_MS = 9 * 366 * DAY_MS;
+const MAX_CRON_LENGTH = 500;
+const MAX_ZONE_LENGTH = 100;
 
 /** The time zones that were met, so that their data are looked up once. */
 const zones = new Set<string>();
@@ -17,8 +18,8 @@ const zones = new Set<string>();
  */
 export function readSchedule(value: JsonValue): Schedule {
   const sent = objectOf(value, 'schedule', ['cron', 'timezone']);
-  const cron = filledText(sent, 'cron', 'schedule.', LONGEST_CRON).trim().split(/\s+/).join(' ');
-  const timezone = optionalText(sent, 'timezone', 'schedule.', LONGEST_ZONE) ?? 'UTC';
+  const cron = filledText(sent, 'cron', 'schedule.', MAX_CRON_LENGTH).trim().split(/\s+/).join(' ');
+  const timezone = optionalText(sent, 'timezone', 'schedule.', MAX_ZONE_LENGTH) ?? 'UTC';
   if (!isZone(timezone)) refuse(`schedule.timezone is no IANA time zone: ${shown(timezone)}`);
   const fields = cron.split(' ').length;
   if (fields !== 5 && fields !== 6) refuse('schedule.cron has not 5 or 6 fields');
@@ -29,7 +30,7 @@ export function readSchedule(value: JsonValue): Schedule {
 /** Insists that a schedule comes to a run. @throws invalidTrigger (107) */
 export function checkRuns(schedule: Schedule, now: number): void {
   const next = nextRun(schedule, now);
-  if (next === null || next - now > LONGEST_WAIT) refuse('schedule.cron has no run within the next eight years');
+  if (next === null || next - now > MAX_WAIT_MS) refuse('schedule.cron has no run within the next eight years');
 }
 
 /**

@@ -8,9 +8,9 @@ import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { email } from '../actions/e-mail.ts';
-import type { TriggeringRecord } from '../model.ts';
+import type { TriggeringRecord } from '../model/model.ts';
 import { removeJob } from '../queue/index.ts';
-import type { Attempt, LaterJob } from '../queue/later.ts';
+import type { Attempt, RetryableJob } from '../queue/retryable-jobs.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
 import { deliverMail } from './deliver.ts';
 import { queuedMail } from './testing/queued.ts';
@@ -54,7 +54,7 @@ async function queue(to = 'dana@example.com'): Promise<string> {
 async function work(attempts = 0, store: Store = world.store): Promise<Attempt> {
   const [queued] = await queuedMail(world.store);
   const { job, mail } = queued ?? assert.fail('nothing is queued');
-  const done: LaterJob['done'] = (schema) => removeJob(schema, job);
+  const done: RetryableJob['done'] = (schema) => removeJob(schema, job);
   const reading: RecordContext = { ...world.master, store, cause };
   const context = { ...reading, alongside: done };
   const state = mail as unknown as JsonObject;

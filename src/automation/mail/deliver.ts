@@ -1,39 +1,45 @@
 import { isRefusal } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { isoText } from '../../kernel/time.ts';
+import { HOUR_MS, isoText, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
 import { readRow, updateRecord } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { ActionParts, AutomationSystem } from '../actions/action.ts';
-import { logError } from '../log.ts';
+import { wireDate } from '../../values/json/wire.ts';
+import type { ActionParts, AutomationSystem } from '../model/action.ts';
+import { logError } from '../model/trigger-log.ts';
 import { queueJob } from '../queue/index.ts';
-import type { Attempt, LaterJob, LaterWork } from '../queue/later.ts';
+import type { Attempt, RetryableJob, RetryableWork } from '../queue/retryable-jobs.ts';
 import { mailOf, mailTable, type QueuedMail, stateOf } from './queued-mail.ts';
 
 type Steps = (schema: Schema) => readonly Mutation[];
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 /** Milliseconds before each attempt but the first: a day in all (docs/decisions.md "Triggers": `e-mail`). */
-const pauses = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...Array<number>(23).fill(HOUR)];
+const pauses = [
+  SECOND_MS,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  ...Array<number>(23).fill(HOUR_MS),
+];
 
 /** Characters of `ErrorMessage`. */
-const LONGEST_ERROR = 2_000;
+const MAX_ERROR_LENGTH = 2_000;
 
 /**
  * Tries once to send a message that was queued, and tells its row in `Emails` what came of it (CONTRACT "Triggers": `e-mail`). Where it is
  * not to be sent, the action's row in `_syslogTriggers` has the reason too.
  */
-export const deliverMail: LaterWork = async (system, job, parts) => {
+export const deliverMail: RetryableWork = async (system, job, parts) => {
   const mail = mailOf(job.state);
   const outcome = await tryOnce(system, job, mail, parts);
   // It was none, or one that nobody knows the end of.
   if (outcome.kind === 'ended') return { kind: 'again', pause: 0 };
   // The box is the machine's own: what keeps it from being written is no fault of the message, however long it lasts.
-  if (outcome.kind === 'away') return { kind: 'again', pause: SECOND, isShared: true, isUncounted: true };
+  if (outcome.kind === 'away') return { kind: 'again', pause: SECOND_MS, isShared: true, isUncounted: true };
   if (outcome.kind === 'kept') return settle(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
   if (outcome.kind === 'sent') return settleSent(system, job, mail, outcome.refused);
   const why = whyNotAll(mail, outcome.why);
@@ -54,7 +60,7 @@ function whyNotAll({ message: { only = [] }, rest }: QueuedMail, why: string): s
 /** The server took it for all, or for some. Those whom it refused for now have a job of their own. */
 function settleSent(
   system: AutomationSystem,
-  job: LaterJob,
+  job: RetryableJob,
   mail: QueuedMail,
   refused: readonly RefusedRecipient[],
 ): Promise<Attempt> {
@@ -63,7 +69,7 @@ function settleSent(
   const forGood = [...(mail.rest?.refused ?? []), ...refused.filter(({ permanent }) => permanent).map(text)];
   const all = [...forGood, ...left.map(text)];
   const told = all.length > 0 ? bounded(all) : null;
-  const sent: JsonObject = mail.rest ? {} : { SendStatus: 'sent', SendAt: { __type: 'Date', iso: isoText(Date.now()) } };
+  const sent: JsonObject = mail.rest ? {} : { SendStatus: 'sent', SendAt: wireDate(isoText(Date.now())) };
   const more: Steps = (schema) => [
     ...(forGood.length > 0 ? notSent(mail, bounded(forGood))(schema) : []),
     ...(left.length > 0 ? queueRest(system, job, mail, { left, forGood }, schema) : []),
@@ -73,7 +79,7 @@ function settleSent(
 
 function queueRest(
   { store }: AutomationSystem,
-  { cause }: LaterJob,
+  { cause }: RetryableJob,
   mail: QueuedMail,
   { left, forGood }: { left: readonly RefusedRecipient[]; forGood: readonly string[] },
   schema: Schema,
@@ -81,7 +87,7 @@ function queueRest(
   const message = { ...mail.message, only: left.map(({ address }) => address) };
   const state = stateOf({ ...mail, message, rest: { refused: forGood } });
   const { id: triggerId, event, className, objectId } = mail.trigger;
-  const owner = store.processId;
+  const owner = store.cluster.processId;
   return queueJob(schema, { kind: 'mail', state, triggerId, event, className, objectId, cause, owner, at: Date.now() });
 }
 
@@ -93,7 +99,7 @@ const notSent =
 /** Ends the job in the commit that changes the row in `Emails`, or without where that is gone or does not take the values. */
 async function settle(
   system: AutomationSystem,
-  job: LaterJob,
+  job: RetryableJob,
   { emailId }: QueuedMail,
   fields: JsonObject,
   more: Steps = () => [],
@@ -113,7 +119,7 @@ async function settle(
 const reasonAlone = ['ErrorMessage'] as const;
 
 /** Leaves the reason of the last attempt in the row, as far as that can be. */
-async function tellWhy(system: AutomationSystem, { reading }: LaterJob, { emailId }: QueuedMail, why: string): Promise<void> {
+async function tellWhy(system: AutomationSystem, { reading }: RetryableJob, { emailId }: QueuedMail, why: string): Promise<void> {
   try {
     const row = await readRow<{ ErrorMessage?: string }>(system.store, mailTable, reasonAlone, emailId);
     const fields = knownFields(system, { ErrorMessage: why });
@@ -135,12 +141,12 @@ function knownFields({ store }: AutomationSystem, fields: JsonObject): JsonObjec
  * and job.
  */
 const settled = new Map<string, MailAttempt>();
-const MOST_SETTLED = 100_000;
-const keyOf = ({ appId }: AutomationSystem, { id }: LaterJob): string => `${appId} ${id}`;
+const MAX_SETTLED = 100_000;
+const keyOf = ({ appId }: AutomationSystem, { id }: RetryableJob): string => `${appId} ${id}`;
 
 async function tryOnce(
   system: AutomationSystem,
-  job: LaterJob,
+  job: RetryableJob,
   { message, emailId }: QueuedMail,
   { mailer, log, conditions }: ActionParts,
 ): Promise<MailAttempt | { readonly kind: 'away' }> {
@@ -152,7 +158,7 @@ async function tryOnce(
     if (outcome.kind === 'kept') conditions.over(aboutBox);
     if (outcome.kind === 'sent' || outcome.kind === 'kept') settled.set(key, outcome);
     // Some may be of jobs that another process has taken over.
-    if (settled.size > MOST_SETTLED) settled.delete(settled.keys().next().value as string);
+    if (settled.size > MAX_SETTLED) settled.delete(settled.keys().next().value as string);
     return outcome;
   } catch (error) {
     const fault = passingFaultOfSystem(error);
@@ -171,5 +177,5 @@ const aboutBox = { place: 'the mail box' };
 
 function bounded(reasons: readonly string[]): string {
   const text = reasons.join('; ');
-  return text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR).toWellFormed()}…` : text;
+  return text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH).toWellFormed()}…` : text;
 }

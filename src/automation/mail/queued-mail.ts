@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { MailMessage } from '../../mail/index.ts';
-import type { TriggerEvent } from '../model.ts';
-import { UnreadableJob } from '../queue/later.ts';
+import type { TriggerEvent } from '../model/model.ts';
+import { UnreadableJob } from '../queue/retryable-jobs.ts';
 
 /** The table of outgoing mail (SPEC "Main business tables"). */
 export const mailTable = 'Emails';

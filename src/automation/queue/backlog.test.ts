@@ -42,17 +42,17 @@ const held = new Set<string>();
 const busy: Busy = { isHeld: (id) => held.has(id), held, isWaiting: () => false, waiting: [], laterRoom: () => 8 };
 const read = (backlog: Backlog): Promise<Batch> => backlog.read(Date.now(), busy, async () => false);
 const record = (length: number): string => JSON.stringify(['x', 'y'.repeat(length)]);
-const picture = (length: number) => ({ fields: '["objectId","name"]', record: record(length) });
+const snapshot = (length: number) => ({ fields: '["objectId","name"]', record: record(length) });
 const rowsOf = (lengths: readonly number[], from = 0) =>
-  lengths.map((length, at) => ({ objectId: `row${from + at}`, triggers: 't', objectIdValue: `r${at}`, ...picture(length) }));
+  lengths.map((length, at) => ({ objectId: `row${from + at}`, triggers: 't', objectIdValue: `r${at}`, ...snapshot(length) }));
 
-/** All jobs in the order in which reads bring them, each with the length of its picture. */
+/** All jobs in the order in which reads bring them, each with the length of its snapshot. */
 async function all(backlog: Backlog): Promise<string[]> {
   const found: string[] = [];
   held.clear();
   for (let reads = 0; reads < 100; reads++) {
     const { jobs, isMore } = await read(backlog);
-    for (const { id, picture: taken } of jobs) {
+    for (const { id, snapshot: taken } of jobs) {
       held.add(id);
       found.push(`${id} ${taken?.fault ?? taken?.record.length}`);
     }
@@ -62,7 +62,7 @@ async function all(backlog: Backlog): Promise<string[]> {
   return found;
 }
 
-test('long pictures come in portions, in order, and those that do not fit by themselves with a fault', async () => {
+test('long snapshots come in portions, in order, and those that do not fit by themselves with a fault', async () => {
   const lengths = Array.from({ length: 40 }, (_, at) => (at === 7 ? 20_000 : at % 3 === 0 ? 3_000 : 10));
   await queueRows(store, rowsOf(lengths));
   const { store: seen, reads } = narrow();
@@ -94,10 +94,10 @@ test('a read of small rows is one query, until one is long', async () => {
   assert.equal(new Set(await all(backlog)).size, 6);
 });
 
-test('pictures from before are read in portions too; a job waits for its own', async () => {
+test('snapshots from before are read in portions too; a job waits for its own', async () => {
   const pairs = Array.from({ length: 10 }, (_, at) => [
-    { objectId: `old${at}`, kind: 'before', objectIdValue: `r${at}`, ...picture(at === 3 ? 20_000 : 2_500) },
-    { objectId: `row${at}`, triggers: 't', objectIdValue: `r${at}`, before: `old${at}`, ...picture(10) },
+    { objectId: `old${at}`, kind: 'before', objectIdValue: `r${at}`, ...snapshot(at === 3 ? 20_000 : 2_500) },
+    { objectId: `row${at}`, triggers: 't', objectIdValue: `r${at}`, before: `old${at}`, ...snapshot(10) },
   ]);
   await queueRows(store, pairs.flat());
   const backlog = new Backlog(narrow().store, bounds);
@@ -135,7 +135,7 @@ test('states of later jobs are read in portions', async () => {
   }
 });
 
-test('pictures from before that no row names are removed when they are old', async () => {
+test('snapshots from before that no row names are removed when they are old', async () => {
   const old = Date.now() - 120_000;
   await queueRows(store, [
     { objectId: 'stray', kind: 'before', createdAt: old, objectIdValue: 'r' },

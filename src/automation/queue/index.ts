@@ -1,4 +1,4 @@
-export { type Job, recordKey, type StoredPicture, startedFlag, stateOf } from './job.ts';
+export { type Job, recordKey, type StoredSnapshot, startedFlag, stateOf } from './job.ts';
 export { jobRow, queueJob, type RowValues } from './rows.ts';
 export { noteJob, removeJob, removeJobs } from './steps.ts';
-export { type LaterKind, laterKinds, queueTable } from './table.ts';
+export { queueTable, type RetryableKind, retryableKinds } from './table.ts';

@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
-import { type TriggerEvent, triggerEvents } from '../model.ts';
+import { type TriggerEvent, triggerEvents } from '../model/model.ts';
 import type { JobKind, QueueField } from './table.ts';
 
-/** A picture of a record as a row of the queue has it. */
-export interface StoredPicture {
+/** A snapshot of a record as a row of the queue has it. */
+export interface StoredSnapshot {
   /** JSON array: the names of its fields. */
   readonly fields: string;
-  /** JSON array of their values (`pictured` in storage/columns.ts). */
+  /** JSON array of their values (`Snapshot` in storage/column-values.ts). */
   readonly record: string;
   /** Why there is none. */
   readonly fault?: string;
 }
 
-/** Stands for a picture that cannot be read. */
-export const tooLarge: StoredPicture = { fields: '[]', record: '[]', fault: 'The record is too large for triggers.' };
+/** Stands for a snapshot that cannot be read. */
+export const tooLarge: StoredSnapshot = { fields: '[]', record: '[]', fault: 'The record is too large for triggers.' };
 
 /** Of `write` silencing flags, those that leave out actions of a type. */
 export type SilencedActions = 'createActions' | 'updateActions';
@@ -33,8 +33,8 @@ export interface Job {
   /** Of a schedule: the trigger's. */
   readonly objectId: string;
   /** `null` where the row has none. */
-  readonly picture: StoredPicture | null;
-  /** The objectId of the row that has the picture before the write. */
+  readonly snapshot: StoredSnapshot | null;
+  /** The objectId of the row that has the snapshot before the write. */
   readonly beforeId: string | null;
   readonly level: number;
   /** The trigger of level 1; `null` on level 1. */
@@ -53,7 +53,7 @@ export interface Job {
   readonly queuedAt: number;
   /** When an attempt was last noted, likewise. */
   readonly notedAt: number;
-  /** `Store.processId` of the process that runs it. */
+  /** `Cluster.processId` of the process that runs it. */
   readonly owner: string;
   /** The job of level 1 that it came of; its own id on level 1. */
   readonly chain: string;
@@ -79,7 +79,7 @@ export function jobOf(row: QueueRow): Job {
     event,
     className: row.objectClass ?? '',
     objectId: row.objectIdValue ?? '',
-    picture: pictureOf(row),
+    snapshot: snapshotOf(row),
     beforeId: row.before ?? null,
     level: row.level ?? 1,
     source: row.source ?? null,
@@ -96,8 +96,8 @@ export function jobOf(row: QueueRow): Job {
   };
 }
 
-/** The picture that a row has. */
-export function pictureOf({ fields, record }: QueueRow): StoredPicture | null {
+/** The snapshot that a row has. */
+export function snapshotOf({ fields, record }: QueueRow): StoredSnapshot | null {
   return fields === undefined || record === undefined ? null : { fields, record };
 }
 
@@ -107,7 +107,7 @@ export function recordKey({ kind, className, objectId, triggers }: Job): string 
 }
 
 /** Whether a job is tried again by itself, on its own, instead of in the order of its record. */
-export function isLater({ kind }: Job): boolean {
+export function isRetryable({ kind }: Job): boolean {
   return kind === 'mail' || kind === 'code';
 }
 

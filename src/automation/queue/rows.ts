@@ -1,25 +1,26 @@
-import { newRowId } from '../../audit/index.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { Cause } from '../../records/index.ts';
 import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
-import { columnsOf, type OwnValues } from '../../storage/columns.ts';
-import type { Mutation, Picture } from '../../storage/port.ts';
+import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
+import type { Mutation, Snapshot } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
-import type { TriggerEvent } from '../model.ts';
+import type { TriggerEvent } from '../model/model.ts';
 import { type QueueField, queueTable } from './table.ts';
 
 /** What a row of the queue holds; the id and the time are made where they are not given. */
 export type RowValues = Readonly<Partial<Record<QueueField | 'objectId' | 'createdAt', StoredValue>>>;
 
-/** By the list of fields of a picture: their names as JSON. */
-const namesOf = new WeakMap<readonly Field[], string>();
+/** The names of a snapshot's fields, as JSON. */
+const fieldNames = memoByObject((fields: readonly Field[]) => JSON.stringify(fields.map(({ name }) => name)));
 
 /**
- * Adds a row to the queue. Whoever adds many gives the same keys each time, so that they are one statement.
- * @param picture of a record, to be taken in the commit: it becomes `fields` and `record`. Nothing is added where the record is not there
+ * Adds a row to the queue. Many of them should have the same keys, so that they are one statement.
+ * @param snapshot of a record, to be taken in the commit: it becomes `fields` and `record`. Nothing is added where the record is not there
  * @returns the step; none where the system has no queue
  */
-export function jobRow(schema: Schema, given: RowValues, picture?: Omit<Picture, 'to'>): readonly Mutation[] {
+export function jobRow(schema: Schema, given: RowValues, snapshot?: Omit<Snapshot, 'to' | 'kind'>): readonly Mutation[] {
   const table = schema.tables.get(queueTable);
   if (!table) return [];
   const { objectId, createdAt, ...rest } = given;
@@ -29,26 +30,15 @@ export function jobRow(schema: Schema, given: RowValues, picture?: Omit<Picture,
     createdAt: at,
     updatedAt: at,
     ...(rest as OwnValues),
-    ...(picture ? { fields: fieldNames(picture.fields) } : {}),
+    ...(snapshot ? { fields: fieldNames(snapshot.fields) } : {}),
   };
   const values = columnsOf(table, Object.fromEntries(Object.entries(row).filter(([name]) => table.fields.has(name))));
   const note = { kind: 'insert', table, values, isNote: true } as const;
-  if (!picture) return [note];
-  const { from, objectId: of, fields } = picture;
-  return [{ ...note, picture: { from, objectId: of, fields, to: fieldOf(table, 'record') } }];
-}
-
-function fieldNames(fields: readonly Field[]): string {
-  let names = namesOf.get(fields);
-  if (names === undefined) {
-    names = JSON.stringify(fields.map(({ name }) => name));
-    namesOf.set(fields, names);
-  }
-  return names;
+  return [snapshot ? { ...note, source: { kind: 'snapshot', ...snapshot, to: fieldOf(table, 'record') } } : note];
 }
 
 /** Work that is to be tried until it succeeds. */
-export interface LaterRow {
+export interface RetryableRow {
   readonly kind: 'mail' | 'code';
   /** The kind's own. */
   readonly state: JsonObject;
@@ -59,7 +49,7 @@ export interface LaterRow {
   readonly objectId: string;
   /** Of whatever it writes. */
   readonly cause: Cause;
-  /** `Store.processId` */
+  /** `Cluster.processId` */
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -68,7 +58,7 @@ export interface LaterRow {
 }
 
 /** Queues such work. */
-export function queueJob(schema: Schema, row: LaterRow): readonly Mutation[] {
+export function queueJob(schema: Schema, row: RetryableRow): readonly Mutation[] {
   return jobRow(schema, {
     createdAt: row.at,
     kind: row.kind,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { Job } from './job.ts';
 import { queueTable } from './table.ts';
@@ -68,7 +68,7 @@ export function noteJob(schema: Schema, job: Held, { state, ...noted }: Noted): 
   };
 }
 
-/** Takes a job out of the queue, with its picture from before, on the condition of `stillOurs`. @throws objectNotFound in the commit */
+/** Takes a job out of the queue, with its snapshot from before, on the condition of `stillOurs`. @throws objectNotFound in the commit */
 export function removeJob(schema: Schema, job: Held & Pick<Job, 'beforeId'>): readonly Mutation[] {
   return [stillOurs(schema, job), removeRows(schema, rowsOf(job))];
 }

@@ -4,16 +4,16 @@ export const queueTable = '_TriggerQueue';
 /**
  * What a row of it asks for.
  * - `write`: the triggers of a write of one record, or of one record that a schedule chose
- * - `before`: nothing; it has the picture of a record before the write whose row names it
+ * - `before`: nothing; it has the snapshot of a record before the write whose row names it
  * - `schedule`: the records that a scheduled trigger runs for
  * - `mail`: a message that is to be sent
  * - `code`: a function of the operator that is to be called, tried until it succeeds (`useQueue`)
  */
-export type JobKind = 'write' | 'before' | 'schedule' | LaterKind;
+export type JobKind = 'write' | 'before' | 'schedule' | RetryableKind;
 
 /** Kinds that are tried again by themselves, in no order with others. */
-export const laterKinds = ['mail', 'code'] as const;
-export type LaterKind = (typeof laterKinds)[number];
+export const retryableKinds = ['mail', 'code'] as const;
+export type RetryableKind = (typeof retryableKinds)[number];
 
 /** Fields of the table, all Strings but for those that say otherwise. */
 export const queueFields = [
@@ -27,9 +27,9 @@ export const queueFields = [
   'objectIdValue',
   /** JSON array: the names of the fields in `record`. */
   'fields',
-  /** A picture (`pictured` in storage/columns.ts) of the record after the write; before it for a delete. */
+  /** A snapshot (`Snapshot` in storage/column-values.ts) of the record after the write; before it for a delete. */
   'record',
-  /** The objectId of the row of the kind `before`; empty where no trigger asks what has changed. Its `fields` and `record` are the picture. */
+  /** The objectId of the row of the kind `before`; empty where no trigger asks what has changed. Its `fields` and `record` are the snapshot. */
   'before',
   /** Number: of the triggers in `triggers`; 1 where a client's write fired them. */
   'level',
@@ -45,7 +45,7 @@ export const queueFields = [
   'attempts',
   /** Date: not before; empty: at once. */
   'dueAt',
-  /** `Store.processId` of the process that runs it. */
+  /** `Cluster.processId` of the process that runs it. */
   'owner',
   /** The objectId of the row of level 1 that this one came of; empty: it is that row. */
   'chain',

@@ -1,13 +1,13 @@
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
 import { among } from './steps.ts';
 import { queueTable } from './table.ts';
 
 /** Rows that one commit takes over, at first and at the most: those of large records are long. */
-const BATCH = { first: 10, most: 1_000 };
+const BATCH_SIZES = { first: 10, most: 1_000 };
 /** Milliseconds of a commit beyond which the next one takes fewer rows over. */
 const SLOW_MS = 20;
 
@@ -33,7 +33,7 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
     return { kind: 'or', items };
   };
   let taken = 0;
-  let batch = BATCH.first;
+  let batch = BATCH_SIZES.first;
   while (!isEnough()) {
     const query = { className: queueTable, fields: ['objectId'], filter: ofThese, limit: batch };
     const ids = (await readRows<{ objectId: string }>(store, query)).map(({ objectId }) => objectId);
@@ -43,14 +43,14 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
       plan(schema) {
         const table = tableOf(schema, queueTable);
         const filter: Filter = { kind: 'and', items: [among(table, 'objectId', ids), ofThese(table)] };
-        const assignments = assignmentsOf(table, { owner: store.processId });
+        const assignments = assignmentsOf(table, { owner: store.cluster.processId });
         return { changes: [], mutations: [{ kind: 'updateAll', table, filter, assignments }] };
       },
     });
     taken += ids.length;
     if (ids.length < batch) break;
     const isSlow = performance.now() - began > SLOW_MS;
-    batch = isSlow ? Math.max(1, batch >> 2) : Math.min(BATCH.most, batch * 4);
+    batch = isSlow ? Math.max(1, batch >> 2) : Math.min(BATCH_SIZES.most, batch * 4);
   }
   return taken;
 }

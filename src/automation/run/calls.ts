@@ -1,5 +1,5 @@
 /** Calls that are remembered. */
-const MOST = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** What became of a call: `null`: all went well; else what the log is to say. */
 type Ending = { readonly error: string | null };
@@ -25,7 +25,7 @@ export class Calls {
   begin(runId: string): void {
     this.#calls.set(runId, null);
     // Of some the end was noted without an answer.
-    if (this.#calls.size > MOST) this.#calls.delete(this.#calls.keys().next().value as string);
+    if (this.#calls.size > MAX_REMEMBERED) this.#calls.delete(this.#calls.keys().next().value as string);
   }
 
   end(runId: string, error: string | null): void {

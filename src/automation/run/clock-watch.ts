@@ -1,10 +1,12 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
+
 /** Milliseconds between two looks at the clock. */
 const LOOK_MS = 1_000;
 /** Milliseconds by which it has to be off to have been set; less is corrected now and then. */
 const JUMP_MS = 1_000;
 
 /** Milliseconds by which the clock of another process may be ahead, or may have been before the start, without having been set. */
-const SKEW_MS = 60_000;
+const SKEW_MS = MINUTE_MS;
 
 /** Notices that the clock on the wall was set, forward or back: it goes otherwise then than the one that never does. */
 export class ClockWatch {

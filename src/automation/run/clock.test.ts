@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Agenda } from './agenda.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import { ClockWatch } from './clock-watch.ts';
-
-const HOUR = 3_600_000;
+import { TimerQueue } from './timer-queue.ts';
 
 async function until(what: () => boolean): Promise<void> {
   for (const end = performance.now() + 5_000; !what(); ) {
@@ -16,24 +15,24 @@ async function until(what: () => boolean): Promise<void> {
 test('what is due by a clock that is set forward comes within seconds', async () => {
   let wall = 1_000_000;
   const due: string[] = [];
-  const agenda = new Agenda(
+  const timers = new TimerQueue(
     (appId) => due.push(appId),
     () => wall,
   );
   const keepsAwake = setInterval(() => {}, 1_000);
-  agenda.set('one', wall + HOUR);
-  agenda.set('two', wall + 2 * HOUR);
+  timers.set('one', wall + HOUR_MS);
+  timers.set('two', wall + 2 * HOUR_MS);
   await wait(20);
   assert.deepEqual(due, []);
-  wall += HOUR;
+  wall += HOUR_MS;
   await until(() => due.length > 0);
   assert.deepEqual(due, ['one']);
-  agenda.allAreDue();
+  timers.allAreDue();
   assert.deepEqual(due, ['one', 'two']);
-  wall += 2 * HOUR;
+  wall += 2 * HOUR_MS;
   await wait(1_100);
   assert.deepEqual(due, ['one', 'two']);
-  agenda.close();
+  timers.close();
   clearInterval(keepsAwake);
 });
 
@@ -51,9 +50,9 @@ test('a clock that is set forward or back is noticed once, whoever looks; correc
     return watch.jumps;
   };
   assert.deepEqual([pass(1_000), pass(1_000, 1_050), pass(1_000, 950), jumped], [0, 0, 0, 0]);
-  assert.equal(pass(1_000, 1_000 - HOUR), 1);
+  assert.equal(pass(1_000, 1_000 - HOUR_MS), 1);
   assert.deepEqual([pass(1_000), pass(500), jumped], [1, 1, 1]);
-  assert.equal(pass(1_000, 24 * HOUR), 2);
+  assert.equal(pass(1_000, 24 * HOUR_MS), 2);
   // A machine that slept.
   assert.equal(pass(10, 60_000), 3);
   assert.deepEqual([pass(1_000), jumped], [3, 3]);

@@ -1,18 +1,18 @@
 import { master } from '../../access/index.ts';
-import { newRowId } from '../../audit/index.ts';
 import { isPassing } from '../../errors/fail.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
-import type { ActionRun } from '../actions/action.ts';
-import type { Action, Trigger } from '../model.ts';
-import { Sources } from '../sources.ts';
-import { type Authority, authorityOver } from './authority.ts';
+import { type Authority, authorityOver } from '../matching/authority.ts';
+import type { ActionRun } from '../model/action.ts';
+import type { Action, Trigger } from '../model/model.ts';
+import { Sources } from '../model/sources.ts';
+import { withAdaptiveLimit } from './adaptive-concurrency.ts';
 import { commit, endedMessage, givenUpMessage, JobLost, JobPaused, type Steps } from './outcome.ts';
 import type { Progress, Started } from './progress.ts';
-import { inShare } from './share.ts';
 import type { WriteRun } from './write-job.ts';
 
 /** Starts of an action that ended with their process. It may be the action that ends it. */
-const MOST_ENDS = 5;
+const MAX_INTERRUPTED_STARTS = 5;
 
 /**
  * Does an action: what it writes, its row in the log and the note that it is done are one commit; so are its error's row and the note.
@@ -20,7 +20,7 @@ const MOST_ENDS = 5;
  * @throws JobLost, JobPaused
  */
 export async function doAction(job: WriteRun, trigger: Trigger, action: Action, after: Progress | null): Promise<void> {
-  const { store } = job.place.system;
+  const { store } = job.jobContext.system;
   const at = Date.now();
   const isCall = action.type === 'server-side-code' && !action.data.useQueue;
   const start = isCall ? nextStart(job, at) : { runId: newRowId(at), attempts: 1, ends: 0 };
@@ -35,10 +35,10 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
         sources: tells(error) ? sources.text() : null,
       })(schema);
   const end = (error: string | null): Steps => job.stepsTo(after, row(error));
-  if (start.ends >= MOST_ENDS) return commit(store, end(givenUpMessage));
+  if (start.ends >= MAX_INTERRUPTED_STARTS) return commit(store, end(givenUpMessage));
   const work = { trigger, action, start, sources, end };
   if (!isCall) return write(job, work);
-  const { calls } = job.place;
+  const { calls } = job.jobContext;
   try {
     const isNoted = !calls.endingOf(start.runId) && (await call(job, work, at));
     if (!isNoted) await commit(store, end(calls.endingOf(start.runId)?.error ?? null));
@@ -60,20 +60,20 @@ interface Work {
 }
 
 /** What is noted of the next start of a call, or of the one that has ended already. */
-function nextStart({ place, progress: { started } }: WriteRun, at: number): Started {
+function nextStart({ jobContext, progress: { started } }: WriteRun, at: number): Started {
   if (!started) return { runId: newRowId(at), attempts: 1, ends: 0 };
   const { runId, attempts, ends } = started;
-  return { runId, attempts: attempts + 1, ends: ends + (place.calls.isOwn(runId) ? 0 : 1) };
+  return { runId, attempts: attempts + 1, ends: ends + (jobContext.calls.isOwn(runId) ? 0 : 1) };
 }
 
 /** Does an action that writes: the commit of what it writes is its end. @throws JobLost, JobPaused */
 async function write(job: WriteRun, work: Work): Promise<void> {
-  const { store } = job.place.system;
+  const { store } = job.jobContext.system;
   const ending = new Ending(work.end);
   const doIt = async () => {
     const run = await runOf(job, work, ending);
-    await inShare(store, job.job.queuedAt, () => inTurn(job, run));
-    if (work.action.type === 'e-mail' || work.action.type === 'server-side-code') job.place.queued();
+    await withAdaptiveLimit(store, job.job.queuedAt, () => inTurn(job, run));
+    if (work.action.type === 'e-mail' || work.action.type === 'server-side-code') job.jobContext.queued();
     // One that found nothing to write.
     if (!ending.isNoted) await commit(store, run.done);
   };
@@ -103,7 +103,7 @@ class Ending {
  * @throws JobLost, JobPaused
  */
 async function call(job: WriteRun, work: Work, at: number): Promise<boolean> {
-  const { parts, calls } = job.place;
+  const { parts, calls } = job.jobContext;
   const { start, trigger, action } = work;
   const wasCut = start.attempts > 1 && !calls.isOwn(start.runId);
   const ended = { id: newRowId(at), at, triggerId: trigger.id, actionId: action.id, error: endedMessage };
@@ -141,27 +141,27 @@ async function attempt(
 }
 
 /** Its turn may come when the service ends. */
-async function inTurn({ place: { isEnough, parts } }: WriteRun, run: ActionRun): Promise<void> {
+async function inTurn({ jobContext: { isEnough, parts } }: WriteRun, run: ActionRun): Promise<void> {
   if (isEnough()) throw new JobPaused('the service ends');
   await parts.perform(run, parts);
 }
 
 async function runOf(job: WriteRun, { trigger, action, start, sources }: Work, ending: Ending): Promise<ActionRun> {
   // His rights of now, since the last action may have taken its time.
-  const authority = await authorityOver(job.place.system, trigger, job.record);
+  const authority = await authorityOver(job.jobContext.system, trigger, job.record);
   const done = ending.steps(null);
   const own = { runId: start.runId, attempt: start.attempts, sources, done, failed: (error: string) => ending.steps(error) };
   return actionRun(job, trigger, action, authority, own);
 }
 
 function actionRun(
-  { place, job, record }: WriteRun,
+  { jobContext, job, record }: WriteRun,
   trigger: Trigger,
   action: Action,
   { principal, hidden }: Authority,
   own: Pick<ActionRun, 'runId' | 'attempt' | 'sources' | 'done' | 'failed'>,
 ): ActionRun {
-  const { system, parts } = place;
+  const { system, parts } = jobContext;
   const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id, chain: job.chain };
   const { appId, store } = system;
   const reading: RecordContext = { appId, store, principal, actor: master, hooks: parts.hooks, referer: null, cause };

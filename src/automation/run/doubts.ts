@@ -5,7 +5,7 @@ import type { Store } from '../../storage/port.ts';
  * is back, since it may be carried out a little later.
  */
 const pauses = [500, 5_000];
-const PAUSE_AFTER_BACK = 500;
+const PAUSE_AFTER_RECOVERY_MS = 500;
 
 interface Doubt {
   schedules: boolean;
@@ -29,7 +29,7 @@ export class Doubts {
     for (const [pause, systems] of this.#systems)
       this.#note(systems, appId, schedules, (look) => setTimeout(look, pause).unref());
     this.#note(this.#away, appId, schedules, (look) => {
-      void store.whenBack().then(() => setTimeout(look, PAUSE_AFTER_BACK).unref());
+      void store.whenBack().then(() => setTimeout(look, PAUSE_AFTER_RECOVERY_MS).unref());
     });
   }
 

@@ -7,9 +7,9 @@ import { masterContext } from '../../records/testing/context.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { type Fate, FaultyStore } from '../../storage/testing/faulty-store.ts';
-import type { ActionRun } from '../actions/action.ts';
+import type { ActionRun } from '../model/action.ts';
 import { queueJob } from '../queue/index.ts';
-import type { LaterWork } from '../queue/later.ts';
+import type { RetryableWork } from '../queue/retryable-jobs.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { calls, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
@@ -32,7 +32,7 @@ function randomFrom(seed: number): () => number {
 
 async function queueCalls(count: number): Promise<void> {
   const cause = { triggerId: 't', level: 2, source: 's', chain: 'c' };
-  const about = { triggerId: 't', event: 'update', className: 'Things', objectId: 'x', owner: store.processId } as const;
+  const about = { triggerId: 't', event: 'update', className: 'Things', objectId: 'x', owner: store.cluster.processId } as const;
   await store.write({
     plan: (schema) => ({
       changes: [],
@@ -59,7 +59,7 @@ describe('a store that goes and comes', () => {
         called.push(run.record.objectId);
       };
       const later: unknown[] = [];
-      const code: LaterWork = async (_, { state, attempts }) => {
+      const code: RetryableWork = async (_, { state, attempts }) => {
         await wait(random() * 20);
         later.push([state.n, attempts]);
         return { kind: 'done' };
@@ -195,7 +195,7 @@ describe('a store that goes and comes', () => {
     const faulty = new FaultyStore(store, { fate: () => 'undone' });
     await queueCalls(1);
     const attempts: number[] = [];
-    const code: LaterWork = async (_, job) => {
+    const code: RetryableWork = async (_, job) => {
       attempts.push(job.attempts);
       if (attempts.length > 3) return { kind: 'done' };
       faulty.leave();
@@ -220,7 +220,7 @@ test('a job that was noted by a clock which was ahead is due, and not only when 
     { ...later, objectId: 'waiting', dueAt: ahead },
   ]);
   const seen: string[] = [];
-  const code: LaterWork = async (_, { id }) => {
+  const code: RetryableWork = async (_, { id }) => {
     seen.push(id);
     return { kind: 'done' };
   };

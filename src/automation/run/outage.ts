@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../../errors/fail.ts';
-import { isAway } from '../../storage/away.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { Store } from '../../storage/port.ts';
+import { isAway } from '../../storage/recovery.ts';
 
 /** Milliseconds between two looks whether somebody still waits. */
 const GLANCE_MS = 200;
@@ -50,14 +51,5 @@ export class Outage {
   }
 }
 
-const outages = new WeakMap<Store, Outage>();
-
 /** The outage of a store: one for all that automation does there. */
-export function outageOf(store: Store): Outage {
-  let outage = outages.get(store);
-  if (!outage) {
-    outage = new Outage(store);
-    outages.set(store, outage);
-  }
-  return outage;
-}
+export const outageOf = memoByObject((store: Store) => new Outage(store));

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors/fail.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 
@@ -31,7 +32,7 @@ export async function commit(store: Store, steps: Steps): Promise<void> {
 
 /** A pause that grows with the number of failures. @returns milliseconds: 1 s … 1 min */
 export function backoff(failures: number): number {
-  return Math.min(60_000, 1_000 * 2 ** Math.min(failures, 16));
+  return Math.min(MINUTE_MS, 1_000 * 2 ** Math.min(failures, 16));
 }
 
 /** What the log says of an error; faults show nothing of themselves. */

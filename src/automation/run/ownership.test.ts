@@ -5,7 +5,7 @@ import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
-import type { ActionRun } from '../actions/action.ts';
+import type { ActionRun } from '../model/action.ts';
 import { change, makeTables, queued, remove } from '../schedule/testing/tables.ts';
 import { calls, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 

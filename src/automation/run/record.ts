@@ -1,13 +1,13 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { secretFieldsOf } from '../../schema/system-tables.ts';
-import { pictured } from '../../storage/columns.ts';
+import { snapshotValues } from '../../storage/column-values.ts';
 import type { Reader, Store } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import type { PicturedRecord } from '../conditions.ts';
-import type { TriggeringRecord } from '../model.ts';
-import type { Job, StoredPicture } from '../queue/index.ts';
+import type { SnapshotRecord } from '../matching/conditions.ts';
+import type { TriggeringRecord } from '../model/model.ts';
+import type { Job, StoredSnapshot } from '../queue/index.ts';
 
-/** How the values of a picture lie. */
+/** How the values of a snapshot lie. */
 interface Layout {
   readonly names: readonly string[];
   /** Of all values; a stand-in where the table has no such field any more. */
@@ -19,14 +19,14 @@ interface Layout {
 /** By the names as JSON, for each table. */
 const layouts = new WeakMap<TableSchema, Map<string, Layout>>();
 /** Forms of one table that are remembered: creates have one for each set of fields. */
-const MOST_LAYOUTS = 200;
+const MAX_LAYOUTS = 200;
 
 function layoutOf(table: TableSchema, names: string): Layout {
   const known = layouts.get(table) ?? new Map<string, Layout>();
   layouts.set(table, known);
   let layout = known.get(names);
   if (!layout) {
-    if (known.size >= MOST_LAYOUTS) known.clear();
+    if (known.size >= MAX_LAYOUTS) known.clear();
     layout = layOut(table, namesOf(names));
     known.set(names, layout);
   }
@@ -55,21 +55,21 @@ function layOut(table: TableSchema, names: readonly string[]): Layout {
 const none: ReadonlySet<string> = new Set();
 
 /** A record as a row of the queue has it, under the schema as it is now: fields that are gone, or have another type since, are absent. */
-export class RecordPicture implements PicturedRecord {
+export class RecordSnapshot implements SnapshotRecord {
   readonly className: string;
   readonly objectId: string;
-  /** Why nothing is known but the id, though there is a picture; whoever writes the queue by other means than the service's own harms nobody. */
+  /** Why nothing is known but the id, though there is a snapshot; whoever writes the queue by other means than the service's own harms nobody. */
   readonly fault: string | null;
   readonly #values: ReadonlyMap<string, StoredValue>;
   readonly #write: () => string;
   #text: string | undefined;
 
-  /** @param picture `null`: nothing is known but the id */
-  constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, picture: StoredPicture | null) {
+  /** @param snapshot `null`: nothing is known but the id */
+  constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, snapshot: StoredSnapshot | null) {
     this.className = className;
     this.objectId = objectId;
     const table = store.schema().tables.get(className);
-    const read = table && picture ? readOrFault(table, picture) : null;
+    const read = table && snapshot ? readOrFault(table, snapshot) : null;
     this.fault = typeof read === 'string' ? read : null;
     const known = typeof read === 'string' ? null : read;
     this.#values = known?.values ?? new Map();
@@ -88,20 +88,20 @@ export class RecordPicture implements PicturedRecord {
   }
 }
 
-function readOrFault(table: TableSchema, picture: StoredPicture): ReturnType<typeof readPicture> | string {
-  if (picture.fault !== undefined) return picture.fault;
+function readOrFault(table: TableSchema, snapshot: StoredSnapshot): ReturnType<typeof readSnapshot> | string {
+  if (snapshot.fault !== undefined) return snapshot.fault;
   try {
-    return readPicture(table, picture);
+    return readSnapshot(table, snapshot);
   } catch {
     return 'What was queued of the record cannot be read.';
   }
 }
 
-function readPicture(table: TableSchema, { fields, record }: StoredPicture) {
+function readSnapshot(table: TableSchema, { fields, record }: StoredSnapshot) {
   const layout = layoutOf(table, fields);
   const values = new Map<string, StoredValue>();
   if (!record.startsWith('[')) throw new Error('no list');
-  pictured(record, layout.fields).forEach((value, at) => {
+  snapshotValues(record, layout.fields).forEach((value, at) => {
     const field = layout.fields[at];
     if (field && isFit(field, value)) values.set(field.name, value);
   });

@@ -6,7 +6,7 @@ import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
-import type { ActionRun } from '../actions/action.ts';
+import type { ActionRun } from '../model/action.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
@@ -41,7 +41,7 @@ describe('order and number', () => {
     };
     const busy = new Set<string>();
     await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
-    // Those that write share the commits of clients, and leave them room (share.ts).
+    // Those that write share the commits of clients, and leave them room (adaptive-concurrency.ts).
     assert.ok(most >= 6 && most <= 64, String(most));
     assert.equal(order.size, 30);
     for (const [record, seen] of order)
@@ -82,7 +82,7 @@ describe('order and number', () => {
   });
 
   test('a queue full of others is worked off in bounded memory', async () => {
-    await store.inOneCommit(async (within) => {
+    await store.bulkTransaction(async (within) => {
       for (let n = 0; n < 20; n++)
         await queueRows(
           within,

@@ -1,27 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing, isTimeout } from '../../errors/fail.ts';
 import { Backlog, type Batch, type Busy } from '../queue/backlog.ts';
-import { type Job, recordKey, type StoredPicture } from '../queue/index.ts';
-import type { Peers } from '../queue/peers.ts';
+import { type Job, recordKey, type StoredSnapshot } from '../queue/index.ts';
+import type { LiveProcesses } from '../queue/live-processes.ts';
+import { AutoResetEvent } from './auto-reset-event.ts';
+import { RecordBackoff } from './backoff.ts';
+import { BatchedDeletes } from './batched-deletes.ts';
 import { Calls } from './calls.ts';
-import { Lanes, type Turn } from './lanes.ts';
-import { LaterJobs } from './later-jobs.ts';
+import { KeyedQueue, type Turn } from './keyed-queue.ts';
 import { type Outage, outageOf } from './outage.ts';
 import { backoff, JobLost, JobPaused } from './outcome.ts';
-import type { Place } from './parts.ts';
-import { Pauses } from './pauses.ts';
-import { Removals } from './removals.ts';
-import { Signal } from './signal.ts';
+import { RetryableJobs } from './retryable-jobs.ts';
+import type { JobContext } from './services.ts';
 import { runWriteJob } from './write-job.ts';
 
 /** Milliseconds between two reads of the queue while jobs are at work, at least: many that came meanwhile are read at once. */
-const BETWEEN_READS = 10;
+const MIN_READ_INTERVAL_MS = 10;
 /** Reads of records for a schedule that may take too long, before its run ends. */
-const MOST_TIMEOUTS = 5;
+const MAX_TIMEOUTS = 5;
 
 /** What a runner is told of the world. */
-export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
-  readonly peers: Peers;
+export interface RunnerSettings extends Pick<JobContext, 'system' | 'parts'> {
+  readonly processes: LiveProcesses;
   /** Keeps the system open until the answer is called. */
   hold(): () => void;
   /**
@@ -35,16 +35,16 @@ export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
 export class Runner {
   readonly #settings: RunnerSettings;
   readonly #backlog: Backlog;
-  readonly #lanes: Lanes;
-  readonly #later: LaterJobs;
-  readonly #removals: Removals;
-  readonly #pauses = new Pauses();
-  readonly #signal = new Signal();
-  readonly #place: Place;
+  readonly #atWork: KeyedQueue;
+  readonly #retryable: RetryableJobs;
+  readonly #deletes: BatchedDeletes;
+  readonly #backoff = new RecordBackoff();
+  readonly #wakeUp = new AutoResetEvent();
+  readonly #context: JobContext;
   readonly #outage: Outage;
   /** Jobs that are read and not done. */
   readonly #held = new Set<string>();
-  readonly #before = new WeakMap<Job, StoredPicture>();
+  readonly #before = new WeakMap<Job, StoredSnapshot>();
   /** Jobs that ended while the queue was read, which may have found them still. */
   #endedMeanwhile: string[] | undefined;
   /** Records whose jobs went back into the queue while it was read: of what was found of them the first may be missing. */
@@ -63,22 +63,22 @@ export class Runner {
     const { system, parts } = settings;
     this.#settings = settings;
     this.#outage = outageOf(system.store);
-    this.#place = {
+    this.#context = {
       ...{ system, parts, calls: new Calls() },
       ...{ isEnough: () => this.#isClosed, isOver: () => this.#isOver, queued: () => this.#look() },
     };
     this.#backlog = new Backlog(system.store);
-    this.#lanes = new Lanes((job) => this.#work(job), {
-      left: (ids) => this.#let(ids.filter((id) => !this.#removals.has(id))),
-      freed: (isCut) => (isCut ? this.#look() : this.#signal.set()),
+    this.#atWork = new KeyedQueue((job) => this.#work(job), {
+      left: (ids) => this.#let(ids.filter((id) => !this.#deletes.has(id))),
+      freed: (isCut) => (isCut ? this.#look() : this.#wakeUp.set()),
     });
-    this.#later = new LaterJobs(this.#place, (id) => {
+    this.#retryable = new RetryableJobs(this.#context, (id) => {
       this.#let([id]);
       this.#look();
     });
-    this.#removals = new Removals(system.store, (ids) => {
+    this.#deletes = new BatchedDeletes(system.store, (ids) => {
       this.#let(ids);
-      this.#signal.set();
+      this.#wakeUp.set();
     });
   }
 
@@ -102,7 +102,7 @@ export class Runner {
 
   #look(): void {
     this.#isDirty = true;
-    this.#signal.set();
+    this.#wakeUp.set();
   }
 
   #stopped(): void {
@@ -121,7 +121,7 @@ export class Runner {
         const pause = this.#rest(performance.now());
         if (pause === 'done') return;
         if (pause === 'read') await this.#read();
-        else await this.#signal.wait(pause);
+        else await this.#wakeUp.wait(pause);
         failures = 0;
       } catch (error) {
         if (this.#isClosed) return;
@@ -135,20 +135,20 @@ export class Runner {
   /** Nothing is begun while the store is away. */
   async #untilBack(): Promise<void> {
     await this.#outage.sleep(() => this.#isClosed);
-    this.#pauses.back(performance.now());
+    this.#backoff.back(performance.now());
     this.#isDirty = true;
   }
 
   /** What to do next: read the queue, or wait for so many milliseconds, or until something happens, or nothing. */
   #rest(now: number): 'read' | 'done' | number | null {
-    const pauses = this.#pauses.end(now);
+    const pauses = this.#backoff.end(now);
     const isDue = this.#nextDue !== null && this.#nextDue <= now;
     if (pauses.isAny || isDue) this.#isDirty = true;
     if (isDue) this.#nextDue = null;
     const times = [pauses.next, this.#nextDue].filter((at) => at !== null).map((at) => at - now);
-    if (this.#isDirty && this.#lanes.isHungry && !this.#pauses.areMany) {
+    if (this.#isDirty && this.#atWork.isHungry && !this.#backoff.areMany) {
       const since = performance.now() - this.#readAt;
-      const between = this.#held.size === 0 ? 0 : Math.max(BETWEEN_READS, 2 * this.#readTook);
+      const between = this.#held.size === 0 ? 0 : Math.max(MIN_READ_INTERVAL_MS, 2 * this.#readTook);
       if (since >= between) return 'read';
       times.push(between - since);
     }
@@ -177,21 +177,21 @@ export class Runner {
   #take({ jobs, before, later, isLaterLeft, blocked, isMore, nextDue }: Batch): void {
     const now = performance.now();
     for (const job of jobs) {
-      if (this.#isPutBack(job) || !this.#lanes.add(job)) continue;
+      if (this.#isPutBack(job) || !this.#atWork.add(job)) continue;
       this.#held.add(job.id);
-      const picture = job.beforeId === null ? undefined : before.get(job.beforeId);
-      if (picture) this.#before.set(job, picture);
+      const snapshot = job.beforeId === null ? undefined : before.get(job.beforeId);
+      if (snapshot) this.#before.set(job, snapshot);
     }
     for (const job of later) {
       this.#held.add(job.id);
-      this.#later.begin(job);
+      this.#retryable.begin(job);
     }
-    for (const key of blocked) this.#pauses.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
-    const tried = isLaterLeft ? this.#place.parts.holds.end(now) : null;
+    for (const key of blocked) this.#backoff.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
+    const tried = isLaterLeft ? this.#context.parts.breaker.end(now) : null;
     const due = nextDue === null ? null : now + nextDue - Date.now();
     this.#nextDue = due === null || tried === null ? (due ?? tried) : Math.min(due, tried);
     if (isMore) this.#isDirty = true;
-    this.#lanes.start();
+    this.#atWork.start();
   }
 
   #isPutBack(job: Job): boolean {
@@ -204,14 +204,14 @@ export class Runner {
     return {
       isHeld: (id) => this.#held.has(id),
       held: this.#held,
-      isWaiting: (key) => this.#lanes.isFull(key) || this.#pauses.has(key),
-      waiting: [...this.#lanes.full(), ...this.#pauses.waiting()],
-      laterRoom: (kind) => this.#later.room(kind),
+      isWaiting: (key) => this.#atWork.isFull(key) || this.#backoff.has(key),
+      waiting: [...this.#atWork.full(), ...this.#backoff.waiting()],
+      laterRoom: (kind) => this.#retryable.room(kind),
     };
   }
 
   async #isShared(): Promise<boolean> {
-    return this.#hasOrphans || this.#settings.peers.areOthers(this.#settings.system.store);
+    return this.#hasOrphans || this.#settings.processes.areOthers(this.#settings.system.store);
   }
 
   #let(ids: readonly string[]): void {
@@ -232,29 +232,29 @@ export class Runner {
     try {
       const isWhole = job.kind === 'schedule' ? await this.#expand(job, key) : await this.#write(job, key);
       if (!isWhole) return 'held';
-      this.#pauses.succeed(key);
+      this.#backoff.succeed(key);
       return 'next';
     } catch (error) {
       if (error instanceof JobLost) return 'held';
       const cause = error instanceof JobPaused ? error.cause : error;
       const isOutage = await this.#outage.isCauseOf(cause);
       const why = isOutage ? 'outage' : isTimeout(cause) ? 'timeout' : isPassing(cause) ? 'passing' : 'fault';
-      this.#pauses.fail(key, job.objectId, performance.now(), why);
+      this.#backoff.fail(key, job.objectId, performance.now(), why);
       if (cause !== undefined && !this.#isClosed) this.#tell(cause, 'a job of triggers has to wait');
       return 'held';
     }
   }
 
   async #expand(job: Job, key: string): Promise<boolean> {
-    const { system, parts } = this.#place;
-    await parts.expand(system, job, this.#pauses.failures(key).timeouts >= MOST_TIMEOUTS);
+    const { system, parts } = this.#context;
+    await parts.expand(system, job, this.#backoff.failures(key).timeouts >= MAX_TIMEOUTS);
     this.#look();
     return true;
   }
 
   async #write(job: Job, key: string): Promise<boolean> {
-    const outcome = await runWriteJob(this.#place, job, this.#before.get(job) ?? null, this.#pauses.failures(key));
-    if (outcome === 'idle') this.#removals.add(job);
+    const outcome = await runWriteJob(this.#context, job, this.#before.get(job) ?? null, this.#backoff.failures(key));
+    if (outcome === 'idle') this.#deletes.add(job);
     return outcome !== 'stopped';
   }
 
@@ -276,12 +276,12 @@ export class Runner {
   async close(atMost: number): Promise<void> {
     const until = performance.now() + atMost;
     this.#isClosed = true;
-    this.#lanes.stop();
-    this.#signal.set();
-    const isQuiet = () => this.#loop === undefined && this.#lanes.isQuiet && this.#later.isQuiet && this.#removals.isQuiet;
+    this.#atWork.stop();
+    this.#wakeUp.set();
+    const isQuiet = () => this.#loop === undefined && this.#atWork.isQuiet && this.#retryable.isQuiet && this.#deletes.isQuiet;
     while (!isQuiet() && performance.now() < until) await wait(10);
     this.#isOver = true;
-    this.#removals.stop();
+    this.#deletes.stop();
     this.#release?.();
     this.#release = undefined;
   }

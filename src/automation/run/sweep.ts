@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { UnderWay } from './under-way.ts';
 
 /** Systems at work after a start; the next ones are looked at when some of them are done. */
-const MOST_AT_WORK = 16;
+const MAX_ACTIVE_SYSTEMS = 16;
 /** Milliseconds for which the next one waits at the most. */
-const LONGEST_WAIT = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** Milliseconds after which a registry that did not answer is asked again. */
-const RETRY = 1_000;
+const RETRY_DELAY_MS = 1_000;
 
 /** What a sweep is made of. */
 export interface SweepParts {
@@ -54,10 +53,10 @@ export class Sweep {
     found(appIds);
     for (const appId of appIds) {
       // Some may have work without end; the next system has its turn all the same.
-      const until = performance.now() + LONGEST_WAIT;
-      while (atWork() >= MOST_AT_WORK && !isOver() && performance.now() < until) await wait(100, undefined, { ref: false });
+      const until = performance.now() + MAX_WAIT_MS;
+      while (atWork() >= MAX_ACTIVE_SYSTEMS && !isOver() && performance.now() < until) await wait(100, undefined, { ref: false });
       if (isOver()) return;
-      await underWay.atMostFor(LONGEST_WAIT, visit(appId));
+      await underWay.atMostFor(MAX_WAIT_MS, visit(appId));
     }
   }
 
@@ -68,8 +67,36 @@ export class Sweep {
         return await this.#parts.appIds();
       } catch (error) {
         this.#parts.failed(error, 'the systems could not be read');
-        await wait(RETRY, undefined, { ref: false });
+        await wait(RETRY_DELAY_MS, undefined, { ref: false });
       }
     return [];
+  }
+}
+
+/** Work on one system after the other, where what hangs in one holds no other up. */
+export class UnderWay {
+  readonly #works = new Set<Promise<void>>();
+
+  /** Goes on without waiting. @param work of which somebody else hears whether it failed */
+  follow(work: Promise<void>): void {
+    const done = work
+      .catch(() => {})
+      .finally(() => {
+        this.#works.delete(done);
+      });
+    this.#works.add(done);
+  }
+
+  /** Waits, and after a while goes on beside it. @param bound milliseconds @throws what the work throws until then */
+  async atMostFor(bound: number, work: Promise<void>): Promise<void> {
+    this.follow(work);
+    const over = new AbortController();
+    const late = wait(bound, undefined, { ref: false, signal: over.signal }).catch(() => {});
+    await Promise.race([work, late]).finally(() => over.abort());
+  }
+
+  /** Resolves when all has come to its end. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#works);
   }
 }

@@ -1,24 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../../errors/fail.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { fieldOf } from '../../schema/model.ts';
 import type { System } from '../../systems/index.ts';
-import { laterKinds, queueTable } from '../queue/index.ts';
-import type { Peers } from '../queue/peers.ts';
+import { queueTable, retryableKinds } from '../queue/index.ts';
+import type { LiveProcesses } from '../queue/live-processes.ts';
 import { among, is } from '../queue/steps.ts';
 import { ownersBeside, takeOver } from '../queue/take-over.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { type Outage, outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
-import type { RunParts } from './parts.ts';
 import { Runner } from './runner.ts';
+import type { JobServices } from './services.ts';
 
 /** Milliseconds until the queue is looked at again whatever is known: a process may come and go without being seen. */
-const LOOK_ANYWAY = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 /** Milliseconds after which a process that is missing is looked for again. */
-const SECOND_LOOK = 1_050;
+const RECHECK_DELAY_MS = 1_050;
 
 /** What the worker of a system tells of it. */
 export interface WorkerEvents {
@@ -35,8 +35,8 @@ export interface WorkerEvents {
 export class SystemWorker {
   readonly system: System;
   readonly runner: Runner;
-  readonly #parts: RunParts;
-  readonly #peers: Peers;
+  readonly #parts: JobServices;
+  readonly #processes: LiveProcesses;
   readonly #events: WorkerEvents;
   /** What was known of the tables when they were last looked at. */
   #queueVersion = Number.NaN;
@@ -51,16 +51,16 @@ export class SystemWorker {
   #isClosed = false;
   readonly #outage: Outage;
 
-  constructor(system: System, parts: RunParts, peers: Peers, events: WorkerEvents) {
+  constructor(system: System, parts: JobServices, processes: LiveProcesses, events: WorkerEvents) {
     this.system = system;
     this.#parts = parts;
-    this.#peers = peers;
+    this.#processes = processes;
     this.#events = events;
     this.#outage = outageOf(system.store);
     this.runner = new Runner({
       system,
       parts,
-      peers,
+      processes,
       hold: () => {
         system.hold();
         events.atWork(this, true);
@@ -108,8 +108,8 @@ export class SystemWorker {
     return {
       jobs:
         this.#queueVersion !== store.tableVersion(queueTable) ||
-        this.#losses !== this.#peers.losses ||
-        performance.now() - this.#lookedAt > LOOK_ANYWAY,
+        this.#losses !== this.#processes.losses ||
+        performance.now() - this.#lookedAt > POLL_INTERVAL_MS,
       schedules: this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
@@ -128,18 +128,18 @@ export class SystemWorker {
   async #adopt(): Promise<void> {
     const { store } = this.system;
     // Before reading: what is written meanwhile is looked at the next time.
-    const [version, losses] = [store.tableVersion(queueTable), this.#peers.losses];
+    const [version, losses] = [store.tableVersion(queueTable), this.#processes.losses];
     this.#lookedAt = performance.now();
     let isSecondLook = false;
     while (!this.#isClosed) {
-      const owners = await ownersBeside(store, await this.#peers.alive(store));
+      const owners = await ownersBeside(store, await this.#processes.alive(store));
       this.runner.hasOrphans = owners.size > 0;
       if (owners.size === 0) break;
-      const gone = await this.#peers.gone(store, owners);
+      const gone = await this.#processes.gone(store, owners);
       if (gone.length > 0) await this.#take(gone);
       // Those that are missing only now are looked for another time.
       else if (isSecondLook) return;
-      else await this.#pause(SECOND_LOOK);
+      else await this.#pause(RECHECK_DELAY_MS);
       isSecondLook = true;
     }
     [this.#queueVersion, this.#losses] = [version, losses];
@@ -147,7 +147,7 @@ export class SystemWorker {
 
   /** A job is there of which nobody heard where the database did not answer after the commit that queued it. */
   async #seek(): Promise<void> {
-    if (this.#isClosed || performance.now() - this.#soughtAt < LOOK_ANYWAY) return;
+    if (this.#isClosed || performance.now() - this.#soughtAt < POLL_INTERVAL_MS) return;
     this.#soughtAt = performance.now();
     // One that is at work reads the queue once more.
     if (this.runner.isAtWork || (await this.#hasOwn())) this.runner.wake();
@@ -158,8 +158,8 @@ export class SystemWorker {
     const filter = (table: TableSchema): Filter => ({
       kind: 'and',
       items: [
-        is(table, 'owner', store.processId),
-        among(table, 'kind', ['write', 'schedule', ...laterKinds]),
+        is(table, 'owner', store.cluster.processId),
+        among(table, 'kind', ['write', 'schedule', ...retryableKinds]),
         { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'dueAt'), op: 'gt', value: Date.now() } },
       ],
     });

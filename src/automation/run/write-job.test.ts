@@ -5,12 +5,12 @@ import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
-import type { ActionRun } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
-import { workingOff } from '../loop-share.ts';
+import type { ActionRun } from '../model/action.ts';
+import { ActionFailed } from '../model/action.ts';
+import { workingOff } from '../model/loop-share.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { turnsDuring } from '../testing/turns.ts';
-import { spend } from './chains.ts';
+import { spend } from './chain-limits.ts';
 import { calls, finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
 let store: SqliteStore;
@@ -164,7 +164,7 @@ describe('a write', () => {
     assert.deepEqual(await left(store), []);
   });
 
-  test('the record is as its picture has it, without fields that are gone, secrets and values that do not fit', async () => {
+  test('the record is as its snapshot has it, without fields that are gone, secrets and values that do not fit', async () => {
     const seen: unknown[] = [];
     const perform = async (run: ActionRun) => {
       seen.push(run.record.fields);

@@ -1,31 +1,27 @@
-import { newRowId } from '../../audit/index.ts';
 import { isPassing, isTimeout, ServiceError } from '../../errors/fail.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
-import { dataOf, logRow } from '../log.ts';
-import { workingOff } from '../loop-share.ts';
-import type { Action, Trigger } from '../model.ts';
-import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
-import { noteCopied } from '../sources.ts';
-import { authorityOver } from './authority.ts';
-import { isSpent, refund, spend, spentMessage } from './chains.ts';
+import { authorityOver } from '../matching/authority.ts';
+import { ActionFailed } from '../model/action.ts';
+import { workingOff } from '../model/loop-share.ts';
+import type { Action, Trigger } from '../model/model.ts';
+import { noteCopied } from '../model/sources.ts';
+import { dataOf, logRow } from '../model/trigger-log.ts';
+import { type Job, noteJob, removeJob, type StoredSnapshot } from '../queue/index.ts';
+import type { Failures } from './backoff.ts';
+import { isSpent, MAX_DEPTH, refund, spend, spentMessage, tooDeepMessage } from './chain-limits.ts';
 import { doAction } from './do-action.ts';
 import { outageOf } from './outage.ts';
 import { commit, JobPaused, messageOf, type Steps } from './outcome.ts';
-import type { Place } from './parts.ts';
-import type { Failures } from './pauses.ts';
 import { beforeTrigger, type Progress, progressOf, progressState } from './progress.ts';
-import { RecordPicture } from './record.ts';
+import { RecordSnapshot } from './record.ts';
+import type { JobContext } from './services.ts';
 
-/** SPEC "Limits": the level down to which a chain goes. */
-const DEEPEST = 3;
-/** SPEC "`_syslogTriggers` fields": the spelling is the server's. */
-const tooDeep = (source: string) => `blocked! trigger step is to deep -3. source trigger: ${source}`;
 const gone = 'The trigger was deleted before it could run.';
 const off = 'The trigger was switched off before it could run.';
 
 /** Times that a condition, or what an action reads, may take too long. */
-const MOST_TIMEOUTS = 5;
+const MAX_TIMEOUTS = 5;
 
 /**
  * What became of a job: its row is gone; or nothing is left to do, and its row is to be taken out of the queue; or it goes on another time.
@@ -38,16 +34,21 @@ export type WriteOutcome = 'done' | 'idle' | 'stopped';
  * @param failed how often the job was paused in a row
  * @throws JobLost where it is not this process's any more; JobPaused where it has to be begun again from its row
  */
-export async function runWriteJob(place: Place, job: Job, before: StoredPicture | null, failed: Failures): Promise<WriteOutcome> {
-  return new WriteRun(place, job, before, failed).run();
+export async function runWriteJob(
+  jobContext: JobContext,
+  job: Job,
+  before: StoredSnapshot | null,
+  failed: Failures,
+): Promise<WriteOutcome> {
+  return new WriteRun(jobContext, job, before, failed).run();
 }
 
 /** A job of a write at work. */
 export class WriteRun {
-  readonly place: Place;
+  readonly jobContext: JobContext;
   readonly job: Job;
-  readonly record: RecordPicture;
-  readonly #before: RecordPicture | null;
+  readonly record: RecordSnapshot;
+  readonly #before: RecordSnapshot | null;
   readonly #failed: Failures;
   #progress: Progress;
   /** How far the job is as its row says. */
@@ -57,12 +58,12 @@ export class WriteRun {
   #fired: Steps = noSteps;
   #data: string | undefined;
 
-  constructor(place: Place, job: Job, before: StoredPicture | null, failed: Failures) {
-    const { store } = place.system;
-    this.place = place;
+  constructor(jobContext: JobContext, job: Job, before: StoredSnapshot | null, failed: Failures) {
+    const { store } = jobContext.system;
+    this.jobContext = jobContext;
     this.job = job;
-    this.record = new RecordPicture(store, job, job.picture);
-    this.#before = before && new RecordPicture(store, job, before);
+    this.record = new RecordSnapshot(store, job, job.snapshot);
+    this.#before = before && new RecordSnapshot(store, job, before);
     this.#failed = failed;
     this.#progress = progressOf(job);
     this.#noted = job.state;
@@ -74,15 +75,15 @@ export class WriteRun {
   }
 
   async run(): Promise<WriteOutcome> {
-    const { job, place } = this;
+    const { job, jobContext } = this;
     const fault = this.record.fault ?? this.#before?.fault ?? null;
     await this.#noteCopied();
     if (fault !== null) return this.#refuse(fault);
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
-      if (id === undefined || isSpent(place.system.store, job.chain)) return this.#isRemoved ? 'done' : 'idle';
-      await workingOff.pass(place.system.store);
-      if (place.isEnough()) return 'stopped';
+      if (id === undefined || isSpent(jobContext.system.store, job.chain)) return this.#isRemoved ? 'done' : 'idle';
+      await workingOff.pass(jobContext.system.store);
+      if (jobContext.isEnough()) return 'stopped';
       const trigger = await this.#trigger(id);
       if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);
       else if ((await this.#isToRun(trigger)) && !(await this.#act(trigger))) return 'stopped';
@@ -92,7 +93,7 @@ export class WriteRun {
 
   /** The log is about to have values of the record. */
   async #noteCopied(): Promise<void> {
-    const { store } = this.place.system;
+    const { store } = this.jobContext.system;
     try {
       await noteCopied(store, [this.job.className]);
     } catch (error) {
@@ -108,13 +109,13 @@ export class WriteRun {
 
   /** Ends the job, whatever is left of it. */
   async #giveUp(row: Steps): Promise<void> {
-    await commit(this.place.system.store, this.#stepsTo(null, row));
+    await commit(this.jobContext.system.store, this.#stepsTo(null, row));
     this.#moveTo(null);
   }
 
   /** A trigger as it is when its turn has come. */
   async #trigger(id: string): Promise<Trigger | undefined> {
-    const { system, parts } = this.place;
+    const { system, parts } = this.jobContext;
     try {
       await parts.triggers.ready(system.store);
     } catch (error) {
@@ -125,13 +126,13 @@ export class WriteRun {
 
   /** @returns false where it does not fire, or cannot: the next trigger is next by then */
   async #isToRun(trigger: Trigger): Promise<boolean> {
-    const { place, job } = this;
+    const { jobContext, job } = this;
     if (this.#progress.isFired) return true;
     try {
-      const { fires } = place.parts;
+      const { fires } = jobContext.parts;
       // Before the criteria: they are not to tell of a record that the author may not read.
-      const { principal } = await authorityOver(place.system, trigger, this.record);
-      if (await fires(place.system, trigger, job.event, this.record, this.#before, job.relations, principal)) return true;
+      const { principal } = await authorityOver(jobContext.system, trigger, this.record);
+      if (await fires(jobContext.system, trigger, job.event, this.record, this.#before, job.relations, principal)) return true;
       this.#progress = beforeTrigger(this.#progress.trigger + 1);
     } catch (error) {
       if (isPassing(error) && !(await this.isOutOfPatience(error)))
@@ -143,17 +144,17 @@ export class WriteRun {
 
   /** Does what is left of a trigger's actions. @returns false where the service ends before the last */
   async #act(trigger: Trigger): Promise<boolean> {
-    const { job, place } = this;
-    if (job.level > DEEPEST) {
-      await this.#report(trigger.id, tooDeep(job.source ?? trigger.id));
+    const { job, jobContext } = this;
+    if (job.level > MAX_DEPTH) {
+      await this.#report(trigger.id, tooDeepMessage(job.source ?? trigger.id));
       return true;
     }
     this.#fired = this.#rowOf(trigger.id, null);
     let at = this.#nextAction(trigger, this.#progress.action);
     if (at === null) await this.#report(trigger.id, null);
     while (at !== null) {
-      if (place.isEnough()) return false;
-      const spent = spend(place.system.store, job.chain);
+      if (jobContext.isEnough()) return false;
+      const spent = spend(jobContext.system.store, job.chain);
       if (spent !== 'counted') {
         await this.#giveUp(spent === 'told' ? noSteps : this.#rowOf(trigger.id, spentMessage(job.source ?? trigger.id)));
         return true;
@@ -163,7 +164,7 @@ export class WriteRun {
       const after = next === null ? this.#afterTrigger() : { ...this.#progress, isFired: true, action: next, started: null };
       await doAction(this, trigger, trigger.actions[at] as Action, after).catch((error: unknown) => {
         // It is counted when it is done.
-        refund(place.system.store, job.chain);
+        refund(jobContext.system.store, job.chain);
         throw error;
       });
       this.#moveTo(after);
@@ -206,14 +207,14 @@ export class WriteRun {
     const after = this.#afterTrigger();
     // One that fired before a crash, and has nothing left to do.
     const row = error === null && this.#progress.isFired ? noSteps : this.#rowOf(triggerId, error);
-    await commit(this.place.system.store, this.#stepsTo(after, row));
+    await commit(this.jobContext.system.store, this.#stepsTo(after, row));
     this.#moveTo(after);
   }
 
   /** Notes the start of an action. @throws as `commit` */
   async noteStart(started: Progress['started'], rows: Steps): Promise<void> {
     const progress = { ...this.#progress, isFired: true, started };
-    await commit(this.place.system.store, this.stepsTo(progress, rows));
+    await commit(this.jobContext.system.store, this.stepsTo(progress, rows));
     this.#progress = progress;
     this.#noted = textOf(progress);
   }
@@ -251,7 +252,9 @@ export class WriteRun {
    */
   async isOutOfPatience(error: unknown): Promise<boolean> {
     return (
-      isTimeout(error) && this.#failed.timeouts >= MOST_TIMEOUTS && !(await outageOf(this.place.system.store).isCauseOf(error))
+      isTimeout(error) &&
+      this.#failed.timeouts >= MAX_TIMEOUTS &&
+      !(await outageOf(this.jobContext.system.store).isCauseOf(error))
     );
   }
 
@@ -263,7 +266,7 @@ export class WriteRun {
   }
 
   #logFault(error: unknown, triggerId: string): void {
-    const { system, parts, isOver } = this.place;
+    const { system, parts, isOver } = this.jobContext;
     if (isOver()) return;
     parts.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');
   }

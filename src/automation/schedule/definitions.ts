@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { readRow, readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { activeTriggers } from '../active.ts';
 import { authorField, parts } from '../definition/definition.ts';
 import { parseTrigger } from '../definition/index.ts';
-import type { Schedule, Trigger } from '../model.ts';
+import { activeTriggers } from '../definition/trigger-cache.ts';
+import type { Schedule, Trigger } from '../model/model.ts';
 
 /** The table of the definitions. */
 export const triggerTable = '_Trigger';

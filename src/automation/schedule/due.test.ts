@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { expand, runDue } from './index.ts';
 import { addThings, change, define, logOf, makeTables, onlyRun, queued, remove, runsOf, timesOf } from './testing/tables.ts';
 
-const MINUTE = 60_000;
 /** On the minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
@@ -42,15 +42,15 @@ const log = () => logOf(store);
 
 describe('what is due', () => {
   test('a run that is due is queued once, and the next is the first one after now: missed ones are made up together', async () => {
-    await define(store, 'trigger001', { nextRun: noon - 60 * MINUTE });
-    assert.equal(await runDue(system(), noon + 1), noon + MINUTE);
+    await define(store, 'trigger001', { nextRun: noon - 60 * MINUTE_MS });
+    assert.equal(await runDue(system(), noon + 1), noon + MINUTE_MS);
     const times = await timesOf(store, 'trigger001');
-    assert.deepEqual(times, { nextRun: noon + MINUTE, lastRun: noon + 1, cursor: null, updatedAt: 0 });
+    assert.deepEqual(times, { nextRun: noon + MINUTE_MS, lastRun: noon + 1, cursor: null, updatedAt: 0 });
     const [row, ...others] = await queued(store, 'schedule');
     assert.deepEqual(others, []);
     const { triggers, objectClass, event, owner } = row ?? {};
-    assert.deepEqual([triggers, objectClass, event, owner], ['trigger001', 'Things', 'schedule', store.processId]);
-    assert.equal(await runDue(system(), noon + 2), noon + MINUTE);
+    assert.deepEqual([triggers, objectClass, event, owner], ['trigger001', 'Things', 'schedule', store.cluster.processId]);
+    assert.equal(await runDue(system(), noon + 2), noon + MINUTE_MS);
     assert.equal((await jobs()).length, 1);
   });
 
@@ -66,45 +66,45 @@ describe('what is due', () => {
 
   test('at the very moment it is due', async () => {
     await define(store, 'trigger001', { nextRun: noon });
-    assert.equal(await runDue(system(), noon), noon + MINUTE);
+    assert.equal(await runDue(system(), noon), noon + MINUTE_MS);
     assert.equal((await jobs()).length, 1);
   });
 
   test('a definition that does not know its next run is given one, and does not run yet', async () => {
     await define(store, 'trigger001');
-    assert.equal(await runDue(system(), noon + 1), noon + MINUTE);
-    assert.equal((await timesOf(store, 'trigger001')).nextRun, noon + MINUTE);
+    assert.equal(await runDue(system(), noon + 1), noon + MINUTE_MS);
+    assert.equal((await timesOf(store, 'trigger001')).nextRun, noon + MINUTE_MS);
     assert.deepEqual(await jobs(), []);
   });
 
   test('after the clock was set back the next run comes at its time by the new clock; times that come again run again', async () => {
-    await define(store, 'trigger001', { nextRun: noon + MINUTE, lastRun: noon });
-    await define(store, 'trigger002', { nextRun: noon + 60 * MINUTE, schedule: '{"cron":"0 * * * *","timezone":"UTC"}' });
-    const then = noon - 60 * MINUTE + 1_000;
+    await define(store, 'trigger001', { nextRun: noon + MINUTE_MS, lastRun: noon });
+    await define(store, 'trigger002', { nextRun: noon + 60 * MINUTE_MS, schedule: '{"cron":"0 * * * *","timezone":"UTC"}' });
+    const then = noon - 60 * MINUTE_MS + 1_000;
     // Nobody says that it was set.
-    assert.equal(await runDue(system(), then), noon + MINUTE);
-    assert.equal(await runDue(system(), then, 0), then - 1_000 + MINUTE);
+    assert.equal(await runDue(system(), then), noon + MINUTE_MS);
+    assert.equal(await runDue(system(), then, 0), then - 1_000 + MINUTE_MS);
     assert.deepEqual(await jobs(), []);
-    assert.equal((await timesOf(store, 'trigger001')).nextRun, then - 1_000 + MINUTE);
+    assert.equal((await timesOf(store, 'trigger001')).nextRun, then - 1_000 + MINUTE_MS);
     assert.equal((await timesOf(store, 'trigger002')).nextRun, noon);
-    await runDue(system(), then + MINUTE);
+    await runDue(system(), then + MINUTE_MS);
     assert.deepEqual((await jobs()).flatMap(({ triggers }) => triggers), ['trigger001']); // biome-ignore format: one comparison
   });
 
   test('clocks of processes differ: only what lies further ahead than that is of another time', async () => {
-    await define(store, 'trigger001', { nextRun: noon + MINUTE });
+    await define(store, 'trigger001', { nextRun: noon + MINUTE_MS });
     // Another process, whose clock is ahead, has run the one of noon.
-    assert.equal(await runDue(system(), noon - 5_000, MINUTE), noon + MINUTE);
-    assert.equal(await runDue(system(), noon - 2 * MINUTE, MINUTE), noon - MINUTE);
+    assert.equal(await runDue(system(), noon - 5_000, MINUTE_MS), noon + MINUTE_MS);
+    assert.equal(await runDue(system(), noon - 2 * MINUTE_MS, MINUTE_MS), noon - MINUTE_MS);
     assert.deepEqual(await jobs(), []);
   });
 
   test('after the clock was set forward a day the run that was missed is made up once, and the next comes at its time', async () => {
-    await define(store, 'trigger001', { nextRun: noon + MINUTE });
-    const then = noon + 24 * 60 * MINUTE + 5_000;
-    assert.equal(await runDue(system(), then, 0), then - 5_000 + MINUTE);
+    await define(store, 'trigger001', { nextRun: noon + MINUTE_MS });
+    const then = noon + 24 * 60 * MINUTE_MS + 5_000;
+    assert.equal(await runDue(system(), then, 0), then - 5_000 + MINUTE_MS);
     assert.equal((await jobs()).length, 1);
-    assert.equal(await runDue(system(), then + 1_000, 0), then - 5_000 + MINUTE);
+    assert.equal(await runDue(system(), then + 1_000, 0), then - 5_000 + MINUTE_MS);
     assert.equal((await jobs()).length, 1);
   });
 
@@ -114,7 +114,7 @@ describe('what is due', () => {
     const first = Date.UTC(2026, 9, 24, 22, 30);
     await define(store, 'trigger001', { nextRun: first, schedule });
     const next = await runDue(system(), first, 0);
-    for (let now = first; now < first + 3 * 60 * MINUTE; now += 10 * MINUTE)
+    for (let now = first; now < first + 3 * 60 * MINUTE_MS; now += 10 * MINUTE_MS)
       assert.equal(await runDue(system(), now, 0), next, new Date(now).toISOString());
     assert.equal((await jobs()).length, 1);
   });
@@ -136,13 +136,13 @@ describe('what is due', () => {
     let reads = 0;
     const find: Store['reader']['find'] = async (query) => {
       // All have been read; now comes what is noted of their runs.
-      if (++reads === 3) await change(store, '_Trigger', 'trigger001', { Active: true, nextRun: noon + MINUTE, updatedAt: 5 });
+      if (++reads === 3) await change(store, '_Trigger', 'trigger001', { Active: true, nextRun: noon + MINUTE_MS, updatedAt: 5 });
       return store.reader.find(query);
     };
     const stale = withOwn(store, { reader: withOwn(store.reader, { find }) });
-    assert.equal(await runDue({ ...system(), store: stale }, noon), noon + MINUTE);
+    assert.equal(await runDue({ ...system(), store: stale }, noon), noon + MINUTE_MS);
     assert.equal(reads, 3);
-    assert.deepEqual([(await timesOf(store, 'trigger001')).nextRun, await log()], [noon + MINUTE, []]);
+    assert.deepEqual([(await timesOf(store, 'trigger001')).nextRun, await log()], [noon + MINUTE_MS, []]);
   });
 
   test('the time zone decides', async () => {
@@ -159,28 +159,28 @@ describe('what is due', () => {
   test('a run that has not ended takes those that come meanwhile', async () => {
     await define(store, 'trigger001', { nextRun: noon });
     await runDue(system(), noon);
-    assert.equal(await runDue(system(), noon + MINUTE), noon + 2 * MINUTE);
+    assert.equal(await runDue(system(), noon + MINUTE_MS), noon + 2 * MINUTE_MS);
     assert.equal((await jobs()).length, 1);
     assert.equal((await timesOf(store, 'trigger001')).lastRun, noon);
     await expand(system(), await theJob());
-    await runDue(system(), noon + 2 * MINUTE);
+    await runDue(system(), noon + 2 * MINUTE_MS);
     assert.equal((await jobs()).length, 1);
   });
 
   test('a run is left out while records of the one before are at work', async () => {
     await addThings(store, 3);
     await define(store, 'trigger001', { nextRun: noon });
-    await define(store, 'trigger002', { nextRun: noon + MINUTE });
+    await define(store, 'trigger002', { nextRun: noon + MINUTE_MS });
     await runDue(system(), noon);
     await expand(system(), await theJob());
-    assert.equal(await runDue(system(), noon + MINUTE), noon + 2 * MINUTE);
+    assert.equal(await runDue(system(), noon + MINUTE_MS), noon + 2 * MINUTE_MS);
     assert.deepEqual((await theJob()).triggers, ['trigger002']);
     assert.equal((await timesOf(store, 'trigger001')).lastRun, noon);
     const rows = await queued(store, 'write');
     assert.equal(rows.length, 3);
     for (const { objectId } of rows) await remove(store, '_TriggerQueue', objectId as string);
-    await runDue(system(), noon + 2 * MINUTE);
-    assert.equal((await timesOf(store, 'trigger001')).lastRun, noon + 2 * MINUTE);
+    await runDue(system(), noon + 2 * MINUTE_MS);
+    assert.equal((await timesOf(store, 'trigger001')).lastRun, noon + 2 * MINUTE_MS);
   });
 
   for (const [what, values] of [
@@ -191,7 +191,7 @@ describe('what is due', () => {
     test(`a definition that cannot be read any longer has one row in the log: ${what}`, async () => {
       await define(store, 'trigger001', { nextRun: noon - 1, ...values });
       await define(store, 'trigger002', { nextRun: noon });
-      assert.equal(await runDue(system(), noon), noon + MINUTE);
+      assert.equal(await runDue(system(), noon), noon + MINUTE_MS);
       await runDue(system(), noon + 1);
       assert.deepEqual(
         (await log()).map(({ triggerId, event, error }) => [triggerId, event, JSON.parse(error as string)]),

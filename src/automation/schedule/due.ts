@@ -1,14 +1,14 @@
-import { newRowId } from '../../audit/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
-import type { Filter } from '../../query/filter.ts';
+import { newRowId } from '../../kernel/ids.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf, type OwnValues } from '../../storage/columns.ts';
+import { assignmentsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
-import type { AutomationSystem } from '../actions/action.ts';
 import { nextRun } from '../definition/index.ts';
-import { logRow } from '../log.ts';
-import type { Schedule } from '../model.ts';
+import type { AutomationSystem } from '../model/action.ts';
+import type { Schedule } from '../model/model.ts';
+import { logRow } from '../model/trigger-log.ts';
 import { jobRow, queueTable } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
 import { readDefinition, readScheduled, type Scheduled, triggerTable } from './definitions.ts';
@@ -79,11 +79,11 @@ async function claim(
   { now, next }: { readonly now: number; readonly next: number | null },
 ): Promise<void> {
   const { id, table } = scheduled.trigger;
-  // A run that has not ended yet takes the records that this one would, or they are still at work. Whoever moved `nextRun` to `due` had queued it by then.
+  // A run that has not ended yet takes the records that this one would, or they are still at work. The process that moved `nextRun` to `due` had queued it by then.
   if (await isQueued(store, id)) return change(store, scheduled, { nextRun: next }, () => []);
   const row = {
     ...{ objectId: newRowId(now), createdAt: now, kind: 'schedule', event: 'schedule', level: 1 },
-    ...{ triggers: id, objectClass: table, objectIdValue: id, owner: store.processId },
+    ...{ triggers: id, objectClass: table, objectIdValue: id, owner: store.cluster.processId },
   };
   await change(store, scheduled, { nextRun: next, lastRun: now }, (schema) => jobRow(schema, row));
   return undefined;

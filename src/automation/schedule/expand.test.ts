@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { serviceError } from '../../errors/fail.ts';
 import { tableOf } from '../../schema/model.ts';
-import { columnFields, pictured } from '../../storage/columns.ts';
+import { columnFields, snapshotValues } from '../../storage/column-values.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { Job } from '../queue/job.ts';
@@ -46,7 +46,7 @@ describe('a run', () => {
     return theJob();
   }
 
-  test('each record that matches has a row with its picture, in the order of their objectIds', async () => {
+  test('each record that matches has a row with its snapshot, in the order of their objectIds', async () => {
     await add(
       store,
       'Things',
@@ -59,7 +59,10 @@ describe('a run', () => {
     assert.deepEqual(await recordsQueued(), things(1, 4));
     for (const row of rows) {
       const { triggers, event, objectClass, level, owner, source, state } = row;
-      assert.deepEqual([triggers, event, objectClass, level, owner], ['trigger001', 'schedule', 'Things', 1, store.processId]);
+      assert.deepEqual(
+        [triggers, event, objectClass, level, owner],
+        ['trigger001', 'schedule', 'Things', 1, store.cluster.processId],
+      );
       assert.deepEqual([source, state], [undefined, undefined]);
     }
     const fields = columnFields(tableOf(store.schema(), 'Things'));
@@ -67,7 +70,7 @@ describe('a run', () => {
       JSON.parse(rows[0]?.fields as string),
       fields.map(({ name }) => name),
     );
-    const values = pictured(rows[0]?.record as string, fields);
+    const values = snapshotValues(rows[0]?.record as string, fields);
     assert.deepEqual(Object.fromEntries(fields.map(({ name }, at) => [name, values[at]])), {
       ...{ objectId: thing(1), createdAt: 0, updatedAt: 0, createdBy: 'master', updatedBy: 'master', ACL: null },
       ...{ name: 'n1', size: 0.5 },

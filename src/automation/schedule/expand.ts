@@ -1,23 +1,22 @@
-import { newRowId } from '../../audit/index.ts';
 import { isRefusal, isTimeout, ServiceError } from '../../errors/fail.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
-import type { AutomationSystem } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
-import { logRow } from '../log.ts';
-import type { Trigger } from '../model.ts';
+import { actingFor } from '../matching/authority.ts';
+import { ActionFailed, type AutomationSystem } from '../model/action.ts';
+import type { Trigger } from '../model/model.ts';
+import { logRow } from '../model/trigger-log.ts';
 import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
-import { actingFor } from '../run/authority.ts';
 import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
 import { chosenAfter, writeRows } from './records.ts';
 
 /** CONTRACT "Triggers": records of a run. */
-const MOST = 1_000;
+const MAX_RECORDS = 1_000;
 /** Records of one read and one commit: as many as the event loop reads at once. */
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 /** How far a run is: `state` of its row. */
 interface Progress {
@@ -77,7 +76,7 @@ function progressIn(state: string | null): Progress {
   const { after, done } = stateOf({ state });
   return {
     ...(typeof after === 'string' && { after }),
-    ...(typeof done === 'number' && { done: Math.max(0, Math.min(MOST, done)) }),
+    ...(typeof done === 'number' && { done: Math.max(0, Math.min(MAX_RECORDS, done)) }),
   };
 }
 
@@ -90,14 +89,14 @@ async function workOff(system: AutomationSystem, row: Job, before: Noted, isOutO
   const { trigger, cursor } = scheduled;
   let { after = cursor ?? '', done = 0 } = before;
   for (;;) {
-    const wanted = Math.min(PAGE, MOST - done);
+    const wanted = Math.min(PAGE_SIZE, MAX_RECORDS - done);
     const ids = await orReason(chosenFor(system, trigger, after, wanted), isOutOfPatience);
     if (typeof ids === 'string') return end(store, job, { error: ids, cursor: { was: cursor, is: after || null } });
     after = ids.at(-1) ?? after;
     done += ids.length;
     const page = writeRows(trigger, ids, job.owner);
     if (ids.length < wanted) return end(store, job, { page, cursor: { was: cursor, is: null } });
-    if (done >= MOST) return endBounded(system, job, scheduled, { after, page, isOutOfPatience });
+    if (done >= MAX_RECORDS) return endBounded(system, job, scheduled, { after, page, isOutOfPatience });
     const state = { after, done };
     const noted = job;
     await store.write({ plan: (schema) => ({ changes: [], mutations: [noteJob(schema, noted, { state }), ...page(schema)] }) });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
-import { columnFields, pictured } from '../../storage/columns.ts';
+import { columnFields, snapshotValues } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
 import { type StoreProcess, twoProcesses } from '../../storage/postgres/testing/store-process.ts';
 import { expand, runDue } from './index.ts';
 import { addThings, change, define, makeTables, queued, runsOf, thing, timesOf } from './testing/tables.ts';
 
-const MINUTE = 60_000;
 const noon = Date.UTC(2026, 5, 1, 12);
 
 describe('schedules of two processes on PostgreSQL', () => {
@@ -29,16 +29,16 @@ describe('schedules of two processes on PostgreSQL', () => {
     const ids = Array.from({ length: 12 }, (_, n) => `trigger${String(n).padStart(3, '0')}`);
     for (const id of ids) await define(a.store, id, { nextRun: noon });
     for (let round = 0; round < 5; round++) {
-      const now = noon + round * MINUTE;
+      const now = noon + round * MINUTE_MS;
       const next = await Promise.all([a, b, a, b].map(({ store }) => runDue(system(store), now)));
       assert.deepEqual(
         next,
-        next.map(() => now + MINUTE),
+        next.map(() => now + MINUTE_MS),
       );
       const jobs = await runsOf(b.store);
       assert.deepEqual(jobs.flatMap(({ triggers }) => triggers).toSorted(), ids);
-      for (const id of ids) assert.equal((await timesOf(a.store, id)).nextRun, now + MINUTE);
-      const storeOf = new Map([a, b].map(({ store }) => [store.processId, store]));
+      for (const id of ids) assert.equal((await timesOf(a.store, id)).nextRun, now + MINUTE_MS);
+      const storeOf = new Map([a, b].map(({ store }) => [store.cluster.processId, store]));
       await Promise.all(
         jobs.map((job) => {
           const store = storeOf.get(job.owner);
@@ -51,7 +51,7 @@ describe('schedules of two processes on PostgreSQL', () => {
     for (const id of ids) await a.remove('_Trigger', id);
   });
 
-  test('a run that changes hands in between queues each record once, with its picture', async () => {
+  test('a run that changes hands in between queues each record once, with its snapshot', async () => {
     await addThings(a.store, 1_100);
     await define(a.store, 'trigger900', { nextRun: noon });
     await runDue(system(a.store), noon);
@@ -61,7 +61,7 @@ describe('schedules of two processes on PostgreSQL', () => {
       expand(system(a.store), job),
       (async () => {
         for (const end = Date.now() + 10_000; (await queued(b.store, 'write')).length === 0 && Date.now() < end; ) await wait(1);
-        await change(b.store, '_TriggerQueue', job.id, { owner: b.store.processId }).catch(() => {});
+        await change(b.store, '_TriggerQueue', job.id, { owner: b.store.cluster.processId }).catch(() => {});
       })(),
     ]);
     for (const taken of await runsOf(b.store)) await expand(system(b.store), taken);
@@ -72,7 +72,7 @@ describe('schedules of two processes on PostgreSQL', () => {
     );
     const fields = columnFields(tableOf(b.store.schema(), 'Things'));
     assert.equal(rows[0]?.fields, JSON.stringify(fields.map(({ name }) => name)));
-    const values = pictured(rows[0]?.record as string, fields);
+    const values = snapshotValues(rows[0]?.record as string, fields);
     assert.deepEqual([values[0], values.at(-2), values.at(-1)], [rows[0]?.objectIdValue, 'a thing', 0]);
     assert.equal((await timesOf(a.store, 'trigger900')).cursor, thing(999));
   });

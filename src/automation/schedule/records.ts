@@ -1,13 +1,13 @@
 import { authorize, type Principal } from '../../access/index.ts';
-import { newRowId } from '../../audit/index.ts';
-import type { Filter } from '../../query/filter.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import { guardedFilter } from '../../query/index.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import { criteriaOf } from '../definition/index.ts';
-import type { Trigger } from '../model.ts';
-import { picturedFields } from '../picture.ts';
+import { snapshotFields } from '../matching/trigger-observer.ts';
+import type { Trigger } from '../model/model.ts';
 import { jobRow } from '../queue/index.ts';
 
 /**
@@ -52,7 +52,7 @@ export function writeRows(trigger: Trigger, ids: readonly string[], owner: strin
   return (schema) => {
     const table = schema.tables.get(trigger.table);
     if (!table) return [];
-    const fields = picturedFields(table);
+    const fields = snapshotFields(table);
     return rows.flatMap(([id, rowId]) => {
       const row = {
         ...{ objectId: rowId, createdAt: at, kind: 'write', triggers: trigger.id, event: 'schedule', level: 1 },

@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../kernel/json.ts';
+
 /** A piece of a text with templates: text as it is, or the place in the record whose value stands there. */
 export type Piece = string | Place;
 
@@ -46,4 +48,11 @@ export function wholePlace(text: string): Place | null {
 function pathOf(text: string): readonly string[] | null {
   const path = text.trim().split('.');
   return fieldName.test(path[0] as string) && !path.includes('') ? path : null;
+}
+
+/** The paths of all templates in a value. */
+export function* pathsIn(value: JsonValue): Generator<readonly string[]> {
+  if (typeof value === 'string') {
+    for (const piece of piecesOf(value)) if (typeof piece === 'object') yield piece.path;
+  } else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* pathsIn(inner);
 }

@@ -1,20 +1,18 @@
 import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import { getRecord, type RecordContext } from '../../records/index.ts';
+import { getRow, type RecordContext } from '../../records/index.ts';
 import type { FieldType } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
-import { pointerOf } from '../../values/pointer.ts';
-import type { Sources } from '../sources.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { Sources } from '../model/sources.ts';
 
 /** Pointers that a path may follow (docs/decisions.md "Triggers": templates). */
-const MOST_POINTERS = 3;
+const MAX_POINTERS = 3;
 
 interface ReadRecord {
   readonly className: string;
   readonly fields: JsonObject;
 }
-
-const everything = new Map<string, JsonValue>();
 
 /** What is at a place. */
 export interface FoundValue {
@@ -61,7 +59,7 @@ export class RecordValues {
       const pointer = type === 'Pointer' ? pointerOf(value ?? null) : undefined;
       if (!pointer) return { value: placeIn(value, inside), type: undefined };
       if (inside.length === 1 && inside[0] === 'objectId') return { value: pointer.objectId, type: 'String' };
-      const target = from < MOST_POINTERS ? await this.#recordOf(pointer) : null;
+      const target = from < MAX_POINTERS ? await this.#recordOf(pointer) : null;
       if (!target) return nothing;
       ({ className } = pointer);
       fields = target;
@@ -87,7 +85,7 @@ interface Pointer {
 /** A record without its secrets; `null` where there is none for the caller. */
 async function readIfAny(context: RecordContext, className: string, objectId: string): Promise<JsonObject | null> {
   try {
-    return JSON.parse(await getRecord(context, className, objectId, everything)) as JsonObject;
+    return await getRow(context, className, objectId);
   } catch (error) {
     if (error instanceof ServiceError && (error.key === 'objectNotFound' || error.key === 'permissionDenied')) return null;
     throw error;

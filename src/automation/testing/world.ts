@@ -7,24 +7,17 @@ import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Mailer } from '../../mail/index.ts';
 import { createLog } from '../../observe/index.ts';
-import {
-  createRecord,
-  findRecords,
-  getRecord,
-  type RecordContext,
-  type WriteEvent,
-  type WriteHooks,
-} from '../../records/index.ts';
+import { createRecord, findRecords, getRow, type RecordContext, type WriteEvent, type WriteHooks } from '../../records/index.ts';
 import { masterContext, noFiles } from '../../records/testing/context.ts';
-import type { Engine } from '../../storage/engine-port.ts';
+import type { Engine } from '../../storage/engine.ts';
 import { type Store, wholeText } from '../../storage/port.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
-import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
-import { dataOf, logRow } from '../log.ts';
-import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model.ts';
-import { Sources } from '../sources.ts';
+import type { ActionParts, ActionRun, AutomationSystem } from '../model/action.ts';
+import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model/model.ts';
+import { Sources } from '../model/sources.ts';
+import { dataOf, logRow } from '../model/trigger-log.ts';
 
 /** A system of its own on the embedded engine, with functions, in which actions are done. */
 export interface World {
@@ -79,7 +72,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
   const functions = new Functions({ directory, timeLimit: 5_000, hooks, log, fault: (error) => assert.fail(String(error)) });
   const master = { ...masterContext(store), hooks };
   const read = async (className: string, objectId: string): Promise<TriggeringRecord> => {
-    const fields = JSON.parse(await getRecord(master, className, objectId, new Map()));
+    const fields = await getRow(master, className, objectId);
     return { className, objectId, fields };
   };
   return {
@@ -92,7 +85,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
     create: async (className, fields) => (await createRecord(master, className, fields)).objectId,
     read,
     async all(className) {
-      const { results } = await findRecords(master, className, new Map([['limit', 10_000]]));
+      const { results } = await findRecords(master, className, { limit: 10_000 });
       return JSON.parse(await wholeText(results));
     },
     run<Type extends ActionType>(type: Type, data: ActionData[Type], record: TriggeringRecord, more: Partial<ActionRun> = {}) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Administration } from '../../systems/index.ts';
-import type { Actions, Print } from '../program.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
 
 /** What came of one look. */
 interface Finding {

@@ -1,12 +1,10 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Orphan, StorageUsage } from '../../files/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { isoText } from '../../kernel/time.ts';
-import { byteCount, upTo } from '../arguments.ts';
-import { forOperator } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
-import { withRefusals } from '../refusals.ts';
+import { DAY_MS, isoText } from '../../kernel/time.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator, withRefusals } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
 
 interface Of {
   system?: string;
@@ -23,8 +21,6 @@ interface QuotaOptions {
   bytes?: number;
   none?: true;
 }
-
-const DAY = 86_400_000;
 
 const LOOKED = 'files and records looked at';
 
@@ -44,7 +40,7 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
     .option('--days <n>', 'how long they have been there at least', upTo(36_500), 1)
     .option('--dry-run', 'only tell')
     .action(async ({ system, days, dryRun, ...tell }: SweepOptions) => {
-      const options = { olderThan: Date.now() - days * DAY, remove: !dryRun };
+      const options = { olderThan: Date.now() - days * DAY_MS, remove: !dryRun };
       const teller = new Teller(tell);
       const total = { files: 0, bytes: 0, removed: !dryRun };
       let spared = 0;
@@ -129,4 +125,24 @@ function printUsage({ files, bytes, quota, outOfStorage }: StorageUsage, print: 
   print(`bytes: ${bytes}`);
   print(`quota: ${quota ?? 'none'}`);
   print(`outOfStorage: ${outOfStorage}`);
+}
+
+/** Reads a whole number. @throws InvalidArgumentError */
+export function upTo(most: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,16}$/.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number up to ${most}.`);
+  };
+}
+
+/** Factors of 1000 and of 1024, by the first letter of a unit. */
+const powers = ['', 'k', 'm', 'g', 't'];
+
+/** Reads a number of bytes: plain, or with a unit (`10MB`, `1.5GiB`). @throws InvalidArgumentError */
+export function byteCount(text: string): number {
+  const [, digits = '', prefix = '', binary] = /^(\d{1,16}(?:\.\d{1,6})?) ?(?:([kmgt]?)(i?)b)?$/i.exec(text) ?? [];
+  const isUnit = prefix !== '' || !binary;
+  const bytes = Number(digits) * (binary ? 1024 : 1000) ** powers.indexOf(prefix.toLowerCase());
+  if (digits !== '' && isUnit && Number.isSafeInteger(bytes)) return bytes;
+  throw new InvalidArgumentError('It must be a whole number of bytes, or one with a unit: 10MB, 1.5GiB.');
 }

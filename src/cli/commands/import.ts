@@ -2,14 +2,13 @@ import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { activeTriggers } from '../../automation/active.ts';
+import { activeTriggers } from '../../automation/definition/trigger-cache.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { RecordContext } from '../../records/index.ts';
 import { importRecords, type RejectedLine, readRows, refuseImport, refuseNewColumns } from '../../transfer/index.ts';
-import { forOperator, oneLine } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
-import { withRefusals } from '../refusals.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
 
 interface ImportOptions extends TellOptions {
   system: string;
@@ -23,9 +22,9 @@ interface ImportOptions extends TellOptions {
 }
 
 /** Refused rows that are shown; a file of another form would else fill the terminal. */
-const REJECTED_SHOWN = 20;
+const MAX_REJECTED_SHOWN = 20;
 /** Bytes read at once. */
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** `import`. */
 export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
@@ -168,7 +167,7 @@ class Source {
   async *read(): AsyncGenerator<Buffer> {
     this.#read = 0;
     const path = this.#path;
-    const stream = path === null ? process.stdin : (await open(path)).createReadStream({ highWaterMark: CHUNK });
+    const stream = path === null ? process.stdin : (await open(path)).createReadStream({ highWaterMark: CHUNK_BYTES });
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       this.#read += chunk.length;
       yield chunk;
@@ -238,10 +237,10 @@ class Rejects {
       this.#writing.catch(() => {});
     }
     this.#count++;
-    if (this.#count > REJECTED_SHOWN) return;
+    if (this.#count > MAX_REJECTED_SHOWN) return;
     this.#teller.note(`${this.#unit} ${line}: ${told.code}: ${told.error}`, told);
     const more = 'further rejected rows are only counted; --rejected FILE keeps them all';
-    if (this.#count === REJECTED_SHOWN && file === undefined) this.#teller.note(more, { note: more });
+    if (this.#count === MAX_REJECTED_SHOWN && file === undefined) this.#teller.note(more, { note: more });
   }
 
   /** @throws OperatorError where they could not be written */

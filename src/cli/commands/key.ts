@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isoText } from '../../kernel/time.ts';
-import { warnOfShort } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { warnOfShort } from '../terminal/format-error.ts';
 
 interface Of {
   system: string;

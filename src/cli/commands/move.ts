@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { MoveEvents } from '../../transfer/index.ts';
-import { forOperator } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
 
 interface MoveOptions extends TellOptions {
   to?: 'postgres' | 'embedded';

@@ -4,10 +4,10 @@ import { isoText } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
 import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import type { StoreState } from '../../systems/index.ts';
-import { addAdministrator, administratorFrom } from '../administrator.ts';
-import { warnOfShort } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { warnOfShort } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addAdministrator, administratorFrom } from '../users/administrator.ts';
 
 interface AddOptions {
   appId?: string;
@@ -27,7 +27,7 @@ interface ListOptions {
 }
 
 /** How often it is looked whether progress is to be shown, in milliseconds. */
-const TICK = 100;
+const TICK_MS = 100;
 
 /** `system add|list|adopt|forget|remove|restore`. */
 export function addSystemCommands(program: Command, { withAdministration, ask }: Actions, print: Print): void {
@@ -127,7 +127,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
 async function withProgress(appId: string, tell: TellOptions, work: (removed: (files: number) => void) => Promise<void>) {
   const teller = new Teller(tell);
   let done = 0;
-  const ticking = setInterval(() => teller.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK);
+  const ticking = setInterval(() => teller.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK_MS);
   try {
     await work((files) => {
       done += files;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { addUser, newPassword } from '../add-user.ts';
-import { oneLine } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { blockUser, changeUser, type ListedUser, listUsers } from '../users.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { oneLine } from '../terminal/format-error.ts';
+import { addUser, newPassword } from '../users/add-user.ts';
+import { blockUser, changeUser, type ListedUser, listUsers } from '../users/users.ts';
 
 interface Of {
   system: string;

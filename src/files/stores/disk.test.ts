@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { clearAbandoned } from '../receive.ts';
 import { DiskStore } from './disk.ts';
+import { clearAbandoned } from './index.ts';
 import { fileStoreCases, newId, received } from './testing/cases.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'disk-store-'));

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { appIdPattern } from '../../kernel/credentials.ts';
-import { fileFault, sortFileError, withFileFaults } from '../faults.ts';
-import { fileIdPattern } from '../name.ts';
+import { fileFault, sortFileError, withFileFaults } from './faults.ts';
+import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject } from './port.ts';
 
 /** Bytes that are read at once: few reads are quicker than many. */
 const READ_BYTES = 256 * 1024;
 /** Directories that are remembered as made. */
-const MOST_REMEMBERED = 100_000;
+const MAX_REMEMBERED = 100_000;
 
 const openDescriptor = promisify(openFile);
 
@@ -118,7 +118,7 @@ export class DiskStore implements FileStore {
     // The names of new directories lie in their parents, from the first one that was new.
     if (first !== undefined)
       for (let made = directory; made.length >= first.length; made = dirname(made)) await sync(dirname(made));
-    if (this.#made.size >= MOST_REMEMBERED) this.#made.clear();
+    if (this.#made.size >= MAX_REMEMBERED) this.#made.clear();
     this.#made.add(directory);
   }
 }

@@ -1,6 +1,7 @@
+import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { clearAbandoned } from '../receive.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import { DiskStore } from './disk.ts';
 import type { FileStore } from './port.ts';
 
@@ -25,3 +26,16 @@ async function open(directory: string, filesUrl: Config['filesUrl'], report: (fa
   const { S3Store } = await import('./s3.ts');
   return S3Store.open(filesUrl, disk.incoming, report);
 }
+
+/** Removes what a crash left in a directory of `receive`. Other processes may be receiving there. */
+export async function clearAbandoned(directory: string): Promise<void> {
+  const before = Date.now() - ABANDONED_AFTER_MS;
+  for (const name of await readdir(directory).catch(() => [])) {
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => null);
+    if (found?.isFile() && found.mtimeMs < before) await unlink(path).catch(() => {});
+  }
+}
+
+/** Milliseconds after which a file that nobody has written to is what a crash left. */
+export const ABANDONED_AFTER_MS = HOUR_MS;

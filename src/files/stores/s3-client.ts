@@ -6,11 +6,11 @@ import { type ServiceError, serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
 /** How often a request is made at the most. */
-export const ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 /** How long a store may take until a connection is there, in milliseconds. */
-const CONNECTING = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a store may send or take nothing, in milliseconds. */
-const INACTIVITY = 30_000;
+const INACTIVITY_TIMEOUT_MS = 30_000;
 /** Errors of the way to the store: those of the system, of TLS, of HTTP, and the client's own when it has waited long enough. */
 const onTheWay = /^(?:E[A-Z]+(?:_[A-Z]+)*|ERR_(?:SSL|TLS|STREAM|SOCKET)_\w+|HPE_\w+|TimeoutError)$/;
 
@@ -98,16 +98,16 @@ export async function connect(location: S3Location): Promise<S3Client> {
     ...(location.endpoint === undefined ? {} : { endpoint: location.endpoint }),
     region: location.region ?? (await usualRegion()),
     forcePathStyle: location.forcePathStyle,
-    maxAttempts: ATTEMPTS,
+    maxAttempts: MAX_ATTEMPTS,
     // Checksums that only AWS knows make other stores refuse.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
-    // Faults are thrown, and logged by whoever catches them.
+    // Faults are thrown, and logged where they are caught.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     requestHandler: {
-      connectionTimeout: CONNECTING,
-      requestTimeout: INACTIVITY,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: INACTIVITY_TIMEOUT_MS,
       throwOnRequestTimeout: true,
       // A client that reads slowly is no reason to cut: `watchBody` tells who is waiting.
       socketTimeout: 0,
@@ -149,7 +149,7 @@ export async function checkBucket(client: S3Client, { bucket, prefix, endpoint }
 /**
  * Looks whether something goes on.
  * @param progress a number that grows while it does; `null` while nothing is to be expected
- * @param stalled called once where it does not for `INACTIVITY` at the least, twice that at the most
+ * @param stalled called once where it does not for `INACTIVITY_TIMEOUT_MS` at the least, twice that at the most
  * @returns ends the watch
  */
 export function watch(progress: () => number | null, stalled: (fault: S3Fault) => void): () => void {
@@ -158,10 +158,10 @@ export function watch(progress: () => number | null, stalled: (fault: S3Fault) =
     const now = progress();
     if (now !== null && now === seen) {
       clearInterval(timer);
-      stalled(new S3Fault(`nothing went on for ${INACTIVITY / 1000} seconds`, { code: 'ETIMEDOUT' }));
+      stalled(new S3Fault(`nothing went on for ${INACTIVITY_TIMEOUT_MS / 1000} seconds`, { code: 'ETIMEDOUT' }));
     }
     seen = now;
-  }, INACTIVITY);
+  }, INACTIVITY_TIMEOUT_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

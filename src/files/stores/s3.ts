@@ -15,10 +15,10 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
-import { sortFileError } from '../faults.ts';
-import { fileIdPattern } from '../name.ts';
+import { sortFileError } from './faults.ts';
+import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
-import { ATTEMPTS, checkBucket, connect, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
+import { checkBucket, connect, MAX_ATTEMPTS, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
 
 const NOT_IMPLEMENTED = 501;
 
@@ -76,7 +76,7 @@ export class S3Store implements FileStore {
           throw Object.assign(new Error('the object is there', { cause: error }), { code: 'EEXIST' });
         }
         if (error.status === NOT_IMPLEMENTED) this.#ifNew = {};
-        if (attempt === ATTEMPTS || !error.isPassing) throw this.#health.errorOf(error);
+        if (attempt === MAX_ATTEMPTS || !error.isPassing) throw this.#health.errorOf(error);
         await sleep(100 * 2 ** attempt * (0.5 + Math.random() / 2));
       }
     }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { master, type Principal } from '../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { createRecord, getRecord, type RecordContext, updateRecord, updateSchema } from '../../records/index.ts';
+import { createRecord, getRow, type RecordContext, updateRecord, updateSchema } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { fileKeeper } from '../attach.ts';
-import { completeFile, findFile, removeFile } from '../catalog.ts';
-import { holds } from '../holder.ts';
-import type { FileRow } from '../model.ts';
+import { holds } from '../file-access.ts';
+import { completeFile, findFile, removeFile } from '../metadata/file-metadata.ts';
+import type { FileRow } from '../metadata/model.ts';
 import { added, newFile } from './catalog-cases.ts';
 
 const user: Principal = { kind: 'user', userId: 'u1', roles: [] };
@@ -101,7 +101,7 @@ export function testAttaching(storeOf: () => Store): void {
     const id = await create({ F: fileObject(deleted.name), P: fileObject(deleted.name) });
     await removeFile(storeOf(), deleted);
     await update(id, { S: 'after', F: fileObject(deleted.name), P: fileObject(deleted.name) });
-    const record = JSON.parse(await getRecord(as(master), table, id, new Map())) as JsonObject;
+    const record = await getRow(as(master), table, id);
     assert.deepEqual([record.S, (record.F as JsonObject).name], ['after', deleted.name]);
     await assert.rejects(update(id, { G: fileObject(deleted.name) }), unknown);
     await assert.rejects(create({ F: fileObject(deleted.name) }), unknown);

@@ -12,8 +12,8 @@ import {
   readUsage,
   removeFile,
   setQuota,
-} from '../catalog.ts';
-import type { FileRow } from '../model.ts';
+} from '../metadata/file-metadata.ts';
+import type { FileRow } from '../metadata/model.ts';
 
 /** A file of a new id. */
 export function newFile(size: number | null, fileName = 'a.txt'): NewFile {

@@ -29,7 +29,7 @@ const last: readonly (readonly [Finding, Buffer])[] = [
 /** The class of Windows installers, as it lies in their directory of streams. */
 const installer = Buffer.from('84100c0000000000c000000000000046', 'hex');
 /** A PDF may have something before its first line. */
-const PDF_WITHIN = 1024;
+const PDF_WINDOW_BYTES = 1024;
 
 /** What the bytes look like by their signature, as file-type names it; `null` where they have none that is known. */
 export async function findSignature(sample: Buffer): Promise<Finding | null> {
@@ -37,7 +37,7 @@ export async function findSignature(sample: Buffer): Promise<Finding | null> {
   if (early !== null) return early;
   const found = (await detect(sample)) ?? startOf(last, sample);
   if (found === 'cfb' && sample.includes(installer)) return 'msi';
-  if (found === null && sample.subarray(0, PDF_WITHIN).includes('%PDF-')) return 'pdf';
+  if (found === null && sample.subarray(0, PDF_WINDOW_BYTES).includes('%PDF-')) return 'pdf';
   return found;
 }
 

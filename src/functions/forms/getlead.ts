@@ -1,17 +1,25 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
-import { createRecord } from '../../records/index.ts';
+import { createRecord, readFirst, remembering } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
-import { pointerTo } from './coercion/pointer.ts';
-import { accountByPhone, hasEmail, type Sought } from './duplicates.ts';
+import { pointerTo } from './coercion/coercion.ts';
+import { accountByPhone, hasEmail, type Sought, withContactLock } from './duplicates.ts';
 import { requireFlag, requireRights } from './flag.ts';
-import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
-import { leadStatus } from './lead-statuses.ts';
-import { openTable } from './tables.ts';
-import { inContactTurn } from './turns.ts';
+import { type FormFunction, isThere, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';
+
+/**
+ * The objectId of the status that a new lead has, or a duplicate one: the first created row of `LeadStatuses` with the `SystemKey`; `null`
+ * where there is none. SPEC "States and transitions". Remembered until anybody writes to the table.
+ */
+const leadStatus: (store: Store, key: 'new' | 'duplicate') => Promise<string | null> = remembering(
+  'LeadStatuses',
+  async (store, value) => {
+    const query = { className: 'LeadStatuses', field: 'SystemKey', value, fields: ['objectId'] };
+    return (await readFirst<{ readonly objectId: string }>(store, query))?.objectId ?? null;
+  },
+);
 
 /**
  * Creates a lead. SPEC "`getlead`", "States and transitions".
@@ -31,7 +39,7 @@ export const getlead: FormFunction = async (context, input) => {
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
   const by = { phone: textOf(phone), email: isThere(email) ? textOf(email) : null };
-  const { objectId } = await inContactTurn(context, by, async (forNew) => {
+  const { objectId } = await withContactLock(context, by, async (forNew) => {
     const isTaken = await isDuplicate(store, by);
     return createRecord(isTaken ? context : forNew, 'Accounts', await withStatus(store, accounts, fields, isTaken));
   });

@@ -1,5 +1,5 @@
-import type { FormFunction } from '../model.ts';
 import { getlead } from './getlead.ts';
+import type { FormFunction } from './input.ts';
 import { tableForm } from './web2table.ts';
 
 /** The functions of the service itself, by name (SPEC "Server-side functions"). */

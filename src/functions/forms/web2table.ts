@@ -1,18 +1,15 @@
 import { fail } from '../../errors/fail.ts';
-import { type JsonObject, own } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { createRecord, createTogether, type RecordContext } from '../../records/index.ts';
+import { configFlag, createRecord, createTogether, type RecordContext } from '../../records/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import type { FormFunction } from '../model.ts';
+import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
-import { pointerTo } from './coercion/pointer.ts';
-import { contactOf, newContact } from './contact.ts';
-import { accountByPhone } from './duplicates.ts';
-import { type FormFlag, requireFlag, requireRights } from './flag.ts';
-import { isThere, textOf } from './input.ts';
-import { openTable } from './tables.ts';
-import { inContactTurn } from './turns.ts';
+import { pointerTo } from './coercion/coercion.ts';
+import { accountByPhone, withContactLock } from './duplicates.ts';
+import { type FormFlag, mayCreate, requireFlag, requireRights } from './flag.ts';
+import { type FormFunction, isThere, openTable, setBoolean, textOf } from './input.ts';
 
 /**
  * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".
@@ -67,7 +64,7 @@ async function createLinked(context: RecordContext, form: LinkedRow): Promise<Wr
   if (phoneKey(phone) === null) return createBoth(context, form);
   // Only while the contact may be new, so that rows of a known one do not wait for each other.
   const by = { phone, email: null };
-  const found = await inContactTurn(
+  const found = await withContactLock(
     context,
     by,
     async (forNew) => (await accountByPhone(store, phone)) ?? createBoth(forNew, form),
@@ -94,3 +91,32 @@ function linked({ target, row }: LinkedRow, accountId: string): JsonObject {
 }
 
 const isLink = (field: Field | undefined): field is Field => field?.type === 'Pointer' && field.targetClass === 'Accounts';
+
+/**
+ * What a form says of its contact: the key inputs `phone`, `email` and `idnum`, and the `account_` fields, which win over them.
+ * @throws schemaMismatch and other errors of `values/` (111, 105, 121)
+ */
+export function contactOf(accounts: TableSchema, input: JsonObject): JsonObject {
+  const keys = {
+    PhoneNumber: own(input, 'phone') ?? null,
+    Email: own(input, 'email') ?? null,
+    CompanyId: own(input, 'idnum') ?? null,
+  };
+  return { ...coerce(accounts, 'account', keys), ...coerce(accounts, 'account', input, 'account_') };
+}
+
+/**
+ * A contact as it is created: a lead unless it says otherwise, with the defaults of `DefaultValues.Account` (SPEC "`Config`") for what was
+ * not sent. They are in the row of `AcceptWebLeads`, whether that is on or off, and count as far as who wrote it could set them himself.
+ * @throws schemaMismatch and other errors of `values/` (111, 105, 121) for defaults that the fields do not take
+ */
+export async function newContact(store: Store, accounts: TableSchema, sent: JsonObject): Promise<JsonObject> {
+  const settings = await configFlag(store, 'AcceptWebLeads');
+  const defaults = settings && own(settings, 'DefaultValues');
+  const ofAccount = isJsonObject(defaults) ? own(defaults, 'Account') : undefined;
+  const values = isJsonObject(ofAccount) ? coerce(accounts, 'account', ofAccount) : {};
+  const isHis = await mayCreate(store, 'AcceptWebLeads', { table: accounts, fields: values });
+  const fields: JsonObject = {};
+  setBoolean(accounts, fields, 'IsAccount', false);
+  return Object.assign(fields, isHis ? values : {}, sent);
+}

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { PresentFile } from '../../files/index.ts';
-import { LARGEST_PLAIN_BYTES } from '../plugins/compression.ts';
+import { MAX_PLAIN_BYTES } from '../plugins/compression.ts';
 
 /** Text in any form; what is compressed already (pictures, archives, office documents) gains nothing. */
 const compressible = /^text\/|(?:\+|\/)(?:json|xml|javascript)(?:;|$)/;
 
 /** Whether a whole file goes out compressed where the client takes that (CONTRACT "Operations"). @param file its type as it is served */
 export function isCompressible({ contentType, size }: Pick<PresentFile, 'contentType' | 'size'>): boolean {
-  return size > LARGEST_PLAIN_BYTES && compressible.test(contentType);
+  return size > MAX_PLAIN_BYTES && compressible.test(contentType);
 }
 
 /** The validator of a file's bytes in whatever encoding: a weak one (RFC 9110, 8.8.3.3). */

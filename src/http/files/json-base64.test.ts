@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { decodeJsonBase64 } from './json-base64.ts';
+import { decodeJsonBase64 } from './json-body.ts';
 
 /** Decodes what stands between quotes, in pieces of so many bytes. */
 function decode(text: string, size: number): Promise<Buffer> {

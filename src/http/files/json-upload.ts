@@ -3,14 +3,13 @@ import { fail, isRefusal } from '../../errors/fail.ts';
 import { Base64Decoder } from '../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { type Envelope, openEnvelope } from '../envelope.ts';
-import { decodeJsonBase64 } from './json-base64.ts';
-import type { LongString } from './json-body.ts';
+import { type Envelope, openEnvelope } from '../endpoint/parse-request.ts';
+import { decodeJsonBase64, type LongString } from './json-body.ts';
 
 /** Of base64 in lines of 76 letters, each with an escaped end of four. */
-const WITH_LINE_ENDS = 80 / 76;
+const LINE_END_FACTOR = 80 / 76;
 /** Bytes that a JSON upload takes at most: the largest file in base64, and room for what is said beside it. */
-export const jsonUploadBytes = Math.ceil((limits.fileBytes / 3) * 4 * WITH_LINE_ENDS) + 256 * 1024;
+export const MAX_JSON_UPLOAD_BYTES = Math.ceil((limits.fileBytes / 3) * 4 * LINE_END_FACTOR) + 256 * 1024;
 /** How much of a body tells whether it may be a JSON upload where a header names the application. */
 export const HEAD_BYTES = 64 * 1024;
 

@@ -4,53 +4,53 @@ import { ServiceError } from '../../errors/fail.ts';
 import type { PrivatePlace } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { callerOf } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
-import { principalFor } from '../../users/index.ts';
-import { sendError } from '../answer.ts';
-import type { Edge } from '../edge.ts';
-import { openEnvelope } from '../envelope.ts';
+import { sendError } from '../endpoint/answer.ts';
+import { openEnvelope } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { answerFile } from './read.ts';
 
 /** SPEC "Files": files of `PrivateFile` fields. A POST is a read too; it has its credentials in the body. */
-export function registerPrivateReads(server: FastifyInstance, edge: Edge): void {
+export function registerPrivateReads(server: FastifyInstance, services: HttpServices): void {
   server.route({
     method: ['GET', 'HEAD', 'POST'],
     url: `${prefix}/files/:appId/:name/:className/:objectId/:field`,
     bodyLimit: limits.smallBodyBytes,
     handler(request, reply) {
-      answerPrivate(edge, request, reply);
+      answerPrivate(services, request, reply);
     },
   });
 }
 
-function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+function answerPrivate(services: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
   let credentials: Credentials;
   try {
     const body = request.method === 'POST' ? (request.body as string | undefined) : undefined;
     ({ credentials } = openEnvelope(request.headers, body));
   } catch (error) {
-    sendError(edge, reply, error);
+    sendError(services, reply, error);
     return;
   }
-  answerFile(edge, request, reply, 'private', async (system) => {
+  answerFile(services, request, reply, 'private', async (system) => {
     const context = {
       appId: system.appId,
       store: system.store,
-      principal: await callerOf(system, credentials, request.ip ?? ''),
-      hooks: edge.hooks,
+      principal: await viewerOf(system, credentials, request.ip ?? ''),
+      hooks: services.hooks,
       referer: null,
     };
-    const opened = await edge.files.openPrivate(context, request.params as PrivatePlace);
+    const opened = await services.files.openPrivate(context, request.params as PrivatePlace);
     if (opened !== 'signIn') return opened;
-    sendToGate(edge, request, reply);
+    sendToGate(services, request, reply);
     return 'answered';
   });
 }
 
 /** CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. */
-async function callerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
+async function viewerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
   try {
-    const principal = await principalFor(system, credentials, address);
+    const principal = await callerOf(system, credentials, address);
     return principal.kind === 'invalid' ? anonymous : principal;
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'invalidSession') return anonymous;
@@ -59,14 +59,14 @@ async function callerOf(system: System, credentials: Credentials, address: strin
 }
 
 /** Characters of what leads back: many a client reads 16 KB of headers and no more. */
-const LONGEST_RETURN = 8_000;
+const MAX_RETURN_LENGTH = 8_000;
 
 /** CONTRACT "Addresses": the sign-in gate, which leads back here. */
-function sendToGate({ baseUrl }: Edge, request: FastifyRequest, reply: FastifyReply): void {
+function sendToGate({ baseUrl }: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
   const base = baseUrl();
   // A request to a proxy names a server, which need not be this one.
   const path = request.url.startsWith('/') ? request.url : request.url.replace(/^[^:/?#]*:\/\/[^/?#]*(?=\/)/, '');
   const returnTo = `?returnTo=${encodeURIComponent(base + (path.startsWith('/') ? path : ''))}`;
-  const location = `${base}/console/sign-in${returnTo.length <= LONGEST_RETURN ? returnTo : ''}`;
+  const location = `${base}/console/sign-in${returnTo.length <= MAX_RETURN_LENGTH ? returnTo : ''}`;
   reply.code(302).headers({ location, 'cache-control': 'no-store' }).send();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wantedRange } from './range.ts';
+import { wantedRange } from './send.ts';
 
 const of = { etag: '"abc"', lastModified: 'Sun, 22 Nov 2026 00:54:52 GMT' };
 

@@ -1,17 +1,17 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
+import parseRange from 'range-parser';
 import { catalogue } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
-import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
+import { type ByteRange, fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
 import { faultPlace } from '../../observe/index.ts';
-import { varyBy } from '../answer.ts';
-import type { Edge } from '../edge.ts';
+import { varyBy } from '../endpoint/answer.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { mayBeCompressed } from '../plugins/compression.ts';
 import { isCompressible, sendCompressible, weakly } from './compressible.ts';
-import { pour } from './pour.ts';
-import { type Validators, wantedRange } from './range.ts';
 
 /** By which address a file is read. */
 export type Way = 'public' | 'upload' | 'private';
@@ -38,7 +38,7 @@ const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
  * @throws what goes wrong before there is an answer
  */
 export async function sendFile(
-  { conditions }: Pick<Edge, 'conditions'>,
+  { conditions }: Pick<HttpServices, 'conditions'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { file, read }: OpenFile,
@@ -126,4 +126,84 @@ export function sendMissing(reply: FastifyReply): void {
     ...unsniffed,
   });
   reply.send(catalogue.fileNotFound.text());
+}
+
+/** What tells one version of a file from another. */
+export interface Validators {
+  /** Weak (`W/…`) where the answer may be compressed. */
+  readonly etag: string;
+  readonly lastModified: string;
+}
+
+/**
+ * Which bytes of a file a request wants (RFC 9110, 14.2). Several ranges are answered with the whole (docs/decisions.md "Files").
+ * @returns `null` for all of them; `'none'` where the file has none of those that are wanted
+ */
+export function wantedRange({ range, ...headers }: IncomingHttpHeaders, size: number, of: Validators): ByteRange | null | 'none' {
+  if (range === undefined || !isSameVersion(headers['if-range'], of)) return null;
+  const found = parseRange(size, wholeSuffix(range, size));
+  if (found === -1) return range.startsWith('bytes=') ? 'none' : null;
+  if (found === -2 || found.type !== 'bytes' || found.length !== 1) return null;
+  return found[0] ?? null;
+}
+
+/** The last bytes of a file that has fewer are all of them, which the package does not know. */
+function wholeSuffix(range: string, size: number): string {
+  const length = /^bytes=\s*-(\d+)\s*$/.exec(range)?.[1];
+  return length !== undefined && Number(length) > size ? 'bytes=0-' : range;
+}
+
+/** RFC 9110, 13.1.5: `If-Range` holds a strong tag, or the very date. */
+function isSameVersion(ifRange: string | string[] | undefined, { etag, lastModified }: Validators): boolean {
+  if (ifRange === undefined || ifRange === lastModified) return true;
+  return ifRange === etag && !etag.startsWith('W/');
+}
+
+/**
+ * Writes the bytes of a stream as the body of an answer whose length was announced: as many bytes go out, or the connection is cut, so that
+ * the answer after it on the connection is not taken for a part of this one.
+ * @param size how many bytes
+ * @param begin writes the head; called when there are bytes to follow
+ * @returns when all is sent, or the client has left
+ * @throws what the stream fails with, and where it has fewer or more bytes; the answer has begun then or not
+ */
+export async function pour(stream: Readable, response: ServerResponse, size: number, begin: () => void): Promise<void> {
+  const poured = Promise.withResolvers<void>();
+  let left = size;
+  let isOver = false;
+  const end = (error?: Error) => {
+    if (isOver) return;
+    isOver = true;
+    stream.destroy();
+    if (error === undefined) poured.resolve();
+    else {
+      if (response.headersSent) response.destroy();
+      poured.reject(error);
+    }
+  };
+  const wrong = () =>
+    end(new Error(left > 0 ? 'the file has fewer bytes than it should' : 'the file has more bytes than it should'));
+  response.once('close', () => end());
+  response.on('drain', () => stream.resume());
+  // It stays: a stream that is left may fail afterwards.
+  stream.on('error', end);
+  stream.once('close', () => {
+    if (!response.writableEnded) wrong();
+  });
+  stream.once('end', () => {
+    if (isOver) return;
+    if (left > 0) return wrong();
+    if (!response.headersSent) begin();
+    response.end();
+  });
+  stream.on('data', (chunk: Buffer) => {
+    if (isOver) return;
+    const isTooMuch = chunk.length > left;
+    left -= chunk.length;
+    if (isTooMuch) return wrong();
+    if (!response.headersSent) begin();
+    if (!response.write(chunk)) stream.pause();
+  });
+  if (response.closed || response.destroyed) end();
+  return poured.promise;
 }

@@ -3,14 +3,13 @@ import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
-import { endOfWrite } from '../../errors/system-faults.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
-import { refuseEarly } from '../answer.ts';
-import { noteRequest, rememberAddress } from '../audit.ts';
-import { allowBodyTime, LONGEST_BODY_TIME } from '../body-times.ts';
-import type { Edge } from '../edge.ts';
+import { allowBodyTime, MAX_BODY_TIMEOUT_MS } from '../connections/body-timeout.ts';
+import { refuseEarly } from '../endpoint/answer.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { hasLeft } from './body.ts';
 
 /** A policy has some five fields, the longest of which holds the file's name in base64. */
@@ -26,10 +25,10 @@ const formLimits = {
 };
 
 /** Characters of all fields of a form together: they are in memory for as long as its file takes to come, and take no place. */
-const MOST_FIELDS_LENGTH = 32 * 1024;
+const MAX_FIELDS_LENGTH = 32 * 1024;
 
 /** CONTRACT "Large upload": the form that a policy of the disk store is for. Its fields are its credentials. */
-export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
+export function registerSignedPost(server: FastifyInstance, services: HttpServices): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     // What is no form is left to the route to refuse, unread.
@@ -39,7 +38,7 @@ export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
       method: 'POST',
       url: `${prefix}/files/signed-post/:appId`,
       handler(request, reply) {
-        answerForm(edge, request, reply);
+        answerForm(services, request, reply);
       },
     });
     done();
@@ -47,25 +46,23 @@ export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
 }
 
 /** Answers one form. Never throws. */
-async function answerForm(edge: Edge, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const started = performance.now();
-  rememberAddress(request);
-  let system: System | undefined;
-  try {
-    system = (await edge.systems.acquire((request.params as { appId: string }).appId)) ?? fail('unauthorized');
-    await receiveForm(edge, system, request);
-    reply.code(204).send();
-  } catch (error) {
-    refuseEarly(edge, reply, translate(request, error));
-  }
-  if (!system) return;
-  const credentials = { masterKey: undefined, apiKey: undefined, sessionToken: undefined };
-  noteRequest(edge, system, request, reply, { method: 'POST', principal: anonymous, installationId: null, credentials, started });
-  system.release();
+async function answerForm(services: HttpServices, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const asked = new CallerRequest(services, request);
+  await carryOutRequest(asked, {
+    mayWrite: true,
+    async run() {
+      const system = await asked.acquire((request.params as { appId: string }).appId);
+      asked.known(anonymous);
+      await receiveForm(services, system, request);
+      reply.code(204).send();
+    },
+    refuse: (error) => refuseEarly(services, reply, translate(request, error)),
+    log: () => asked.log({ method: 'POST', url: request.url, statusCode: reply.statusCode }),
+  });
 }
 
 /** What comes after the file is passed over, as S3 does. @throws badUpload (107), and what `Files.receive` throws */
-async function receiveForm({ files }: Edge, system: System, request: FastifyRequest): Promise<void> {
+async function receiveForm({ files }: HttpServices, system: System, request: FastifyRequest): Promise<void> {
   if (!request.isMultipart()) fail('badUpload', 'it is no multipart/form-data');
   const fields = new Map<string, string>();
   let length = 0;
@@ -73,7 +70,7 @@ async function receiveForm({ files }: Edge, system: System, request: FastifyRequ
     if (part.type === 'field') {
       const text = textOf(part);
       length += text.length;
-      if (length > MOST_FIELDS_LENGTH) fail('badUpload', 'the fields are too long together');
+      if (length > MAX_FIELDS_LENGTH) fail('badUpload', 'the fields are too long together');
       fields.set(part.fieldname, text);
     } else if (part.fieldname.toLowerCase() !== 'file') fail('badUpload', 'the file should be named file');
     else {
@@ -90,12 +87,12 @@ function textOf({ value, valueTruncated }: Extract<Multipart, { type: 'field' }>
 
 /** Who has shown a policy, so that bytes are asked of him, may take long to send them. */
 async function* withTime({ raw }: FastifyRequest, file: Readable): AsyncIterable<Buffer> {
-  allowBodyTime(raw, LONGEST_BODY_TIME);
+  allowBodyTime(raw, MAX_BODY_TIMEOUT_MS);
   yield* file;
 }
 
 function translate({ raw }: FastifyRequest, error: unknown): unknown {
-  if (error instanceof ServiceError) return endOfWrite(error);
+  if (error instanceof ServiceError) return error;
   if (hasLeft(raw)) return serviceError('badRequest');
   const { code } = error as { code?: unknown };
   // Of the package that reads the form, which tells of broken ones without a code.

@@ -1,16 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
-import { endOfWrite } from '../../errors/system-faults.ts';
 import { refuseWrongKey } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
+import { CallerRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
-import { principalFor } from '../../users/index.ts';
-import { refuseEarly, sendReply } from '../answer.ts';
-import { noteRequest, rememberAddress } from '../audit.ts';
-import type { Edge } from '../edge.ts';
-import type { Envelope } from '../envelope.ts';
-import { LONGEST_LOCATION } from '../routes/records.ts';
+import { refuseEarly, sendReply } from '../endpoint/answer.ts';
+import type { Envelope } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
+import { MAX_LOCATION_LENGTH } from '../routes/records.ts';
 import { hasLeft } from './body.ts';
 
 /** Bytes that are to become a file. */
@@ -22,23 +19,22 @@ export interface UploadBytes {
   readonly bytes: AsyncIterable<Buffer>;
 }
 
-/** One upload on its way to its answer. It holds the system once it is known. */
+/** One upload on its way to its answer: its body may say at its end whose it is. */
 export class Upload {
-  readonly edge: Edge;
+  readonly services: HttpServices;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** By `performance.now()`. */
-  readonly started = performance.now();
-  #system: System | undefined;
-  #envelope: Envelope | undefined;
-  #caller: Principal | null = null;
+  readonly asked: CallerRequest;
+  /** Whether another endpoint answers and logs the request. */
+  isHandedOn = false;
+  #opened: { readonly system: System; readonly envelope: Envelope } | undefined;
   #isAdmitted = false;
 
-  constructor(edge: Edge, request: FastifyRequest, reply: FastifyReply) {
-    this.edge = edge;
+  constructor(services: HttpServices, request: FastifyRequest, reply: FastifyReply) {
+    this.services = services;
     this.request = request;
     this.reply = reply;
-    rememberAddress(request);
+    this.asked = new CallerRequest(services, request);
   }
 
   /** What the client calls the file. */
@@ -46,21 +42,18 @@ export class Upload {
     return (this.request.params as { fileName: string }).fileName;
   }
 
-  /** Says whose file it is, and who sends it. @throws unauthorized (403) */
+  /** Takes what says whose file it is, and who sends it. @throws unauthorized (403) */
   async open(envelope: Envelope): Promise<void> {
-    this.#envelope = envelope;
-    const { appId } = envelope;
-    this.#system ??= typeof appId === 'string' ? await this.edge.systems.acquire(appId) : undefined;
-    if (!this.#system) fail('unauthorized');
+    this.asked.sent(envelope.credentials, envelope.installationId);
+    this.#opened = { system: await this.asked.acquire(envelope.appId), envelope };
   }
 
   /** Whether the caller may send a file, and the system takes one. @throws permissionDenied (119), invalidSession (209), outOfStorage (140) */
   async admit(): Promise<void> {
     if (this.#isAdmitted) return;
-    const { system, envelope } = this.#opened();
-    this.#caller = await principalFor(system, envelope.credentials, this.request.ip ?? '');
-    refuseWrongKey(this.#caller);
-    await this.edge.files.admit(system);
+    const { system, envelope } = this.#named;
+    refuseWrongKey(await this.asked.authenticate(envelope.credentials));
+    await this.services.files.admit(system);
     this.#isAdmitted = true;
   }
 
@@ -68,32 +61,23 @@ export class Upload {
   async store({ saidType, length, bytes }: UploadBytes): Promise<void> {
     await this.admit();
     if (length > limits.fileBytes) fail('fileTooLarge');
-    const { url, name } = await this.edge.files.upload(this.#opened().system, this.fileName, saidType, bytes);
-    const headers = url.length <= LONGEST_LOCATION ? { location: url } : {};
-    sendReply(this.edge, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
-    this.#note();
+    const { url, name } = await this.services.files.upload(this.#named.system, this.fileName, saidType, bytes);
+    const headers = url.length <= MAX_LOCATION_LENGTH ? { location: url } : {};
+    sendReply(this.services, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
   }
 
   /** Answers at once, though the client may still be sending. */
   refuse(error: unknown): void {
-    // That the bytes broke off is no fault of ours.
-    refuseEarly(this.edge, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : endOfWrite(error));
-    this.#note();
+    // That the bytes broke off is no fault of the service.
+    refuseEarly(this.services, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : error);
   }
 
-  /** Lets go of the system. */
-  release(): void {
-    this.#system?.release();
+  log(): void {
+    if (!this.isHandedOn) this.asked.log({ method: 'POST', url: this.request.url, statusCode: this.reply.statusCode });
   }
 
-  #opened(): { readonly system: System; readonly envelope: Envelope } {
-    return { system: this.#system as System, envelope: this.#envelope as Envelope };
-  }
-
-  #note(): void {
-    if (!this.#system) return;
-    const { installationId, credentials } = this.#opened().envelope;
-    const noted = { method: 'POST', principal: this.#caller, installationId, credentials, started: this.started };
-    noteRequest(this.edge, this.#system, this.request, this.reply, noted);
+  get #named(): { readonly system: System; readonly envelope: Envelope } {
+    if (!this.#opened) throw new Error('nothing has said whose upload it is');
+    return this.#opened;
   }
 }

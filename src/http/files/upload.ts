@@ -6,36 +6,37 @@ import { sortFileError } from '../../files/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
-import { allowBodyTime } from '../body-times.ts';
-import { answerEndpoint } from '../data.ts';
-import type { Edge } from '../edge.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { type Envelope, openEnvelope } from '../envelope.ts';
+import { carryOutRequest } from '../../requests/index.ts';
+import { allowBodyTime } from '../connections/body-timeout.ts';
+import { senderOf } from '../endpoint/body-reader.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import { answerEndpoint } from '../endpoint/endpoint-handler.ts';
+import { type Envelope, openEnvelope } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { removalEndpoint } from '../routes/files.ts';
-import { senderOf } from '../sender.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
 import { type LongString, readJsonBody } from './json-body.ts';
-import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, jsonUploadBytes, mayBeUpload, readJsonUpload } from './json-upload.ts';
+import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload } from './json-upload.ts';
 import { PlacedBytes, uploadPlaces } from './placed.ts';
 import { Upload } from './upload-exchange.ts';
 
 /** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
-const UPLOAD_TIME = 900_000;
+const UPLOAD_TIMEOUT_MS = 900_000;
 /** The same where nobody is named yet whose file it is: 32 MiB in base64 at 1.2 Mbit/s, waiting included. */
-const UNNAMED_TIME = 300_000;
+const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
 /** What uploads work with. */
 interface Uploads {
-  readonly edge: Edge;
+  readonly services: HttpServices;
   readonly places: Places;
   readonly removal: Endpoint;
 }
 
 /** SPEC "Files: Upload". The body is not read before it is asked for, whatever its type. */
-export function registerUpload(server: FastifyInstance, edge: Edge): void {
+export function registerUpload(server: FastifyInstance, services: HttpServices): void {
   const uploads: Uploads = {
-    edge,
+    services,
     places: uploadPlaces(),
-    removal: removalEndpoint(edge.files),
+    removal: removalEndpoint(services.files),
   };
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -53,14 +54,13 @@ export function registerUpload(server: FastifyInstance, edge: Edge): void {
 
 /** Answers one upload. Never throws. */
 async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const upload = new Upload(uploads.edge, request, reply);
-  try {
-    await take(uploads, upload);
-  } catch (error) {
-    upload.refuse(error);
-  } finally {
-    upload.release();
-  }
+  const upload = new Upload(uploads.services, request, reply);
+  await carryOutRequest(upload.asked, {
+    mayWrite: true,
+    run: () => take(uploads, upload),
+    refuse: (error) => upload.refuse(error),
+    log: () => upload.log(),
+  });
 }
 
 /** A header tells whose file it is, and the body is its bytes; or the body is JSON that tells both (docs/decisions.md "Files"). */
@@ -68,21 +68,21 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   const { request } = upload;
   const { raw, headers } = request;
   const isNamed = Boolean(headers['x-platform-application-id']);
-  allowBodyTime(raw, isNamed ? UPLOAD_TIME : UNNAMED_TIME);
+  allowBodyTime(raw, isNamed ? UPLOAD_TIMEOUT_MS : UNNAMED_UPLOAD_TIMEOUT_MS);
   if (isNamed) await upload.open(openEnvelope(headers, undefined));
   if (upload.fileName === '') fail('notFound');
   const length = lengthOf(request);
   const bytes = bytesOf(raw);
   let placed: PlacedBytes | undefined;
   const place = (all: AsyncIterator<Buffer>, most: number): PlacedBytes => {
-    const sender = () => senderOf(uploads.edge.systems, request);
+    const sender = () => senderOf(uploads.services.systems, request);
     placed = new PlacedBytes({ places: uploads.places, sender, response: upload.reply.raw, size: length || most }, all);
     return placed;
   };
   const asRaw = (all: AsyncIterator<Buffer>) => takeRaw(upload, place(all, limits.fileBytes));
   const asJson = (all: AsyncIterator<Buffer>) => {
-    if (length > jsonUploadBytes) fail('fileTooLarge');
-    return takeJson(uploads, upload, place(all, jsonUploadBytes), isNamed);
+    if (length > MAX_JSON_UPLOAD_BYTES) fail('fileTooLarge');
+    return takeJson(uploads, upload, place(all, MAX_JSON_UPLOAD_BYTES), isNamed);
   };
   try {
     if (isNamed && isForm(headers['content-type'])) return await asRaw(await unlessForm(bytes));
@@ -126,7 +126,7 @@ async function takeRaw(upload: Upload, bytes: PlacedBytes): Promise<void> {
 async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, isNamed: boolean): Promise<void> {
   const { headers } = upload.request;
   await bytes.wait();
-  const kept = await uploads.edge.files.spool(bytes, jsonUploadBytes);
+  const kept = await uploads.services.files.spool(bytes, MAX_JSON_UPLOAD_BYTES);
   try {
     const read = await readJsonBody(kept);
     const envelope = read && readJsonUpload(headers, read.text, isNamed);
@@ -142,17 +142,18 @@ async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, is
 
 /** CONTRACT "Requests": `_method` gives DELETE over POST. */
 async function takeEnvelope(
-  { edge, removal }: Uploads,
+  { services, removal }: Uploads,
   upload: Upload,
   envelope: Envelope,
   long: LongString | null,
 ): Promise<void> {
-  const { request, reply, started } = upload;
+  const { request, reply } = upload;
   const method = envelope.method ?? 'POST';
   if (method === 'DELETE') {
     const params = request.params as Record<string, string>;
     request.params = { ...params, name: params.fileName };
-    return answerEndpoint({ edge, endpoint: removal, envelope, request, reply, started });
+    upload.isHandedOn = true;
+    return answerEndpoint({ services, endpoint: removal, envelope, request, reply, started: upload.asked.startedAt });
   }
   await upload.open(envelope);
   if (method === 'GET' || method === 'PUT') fail('notFound');

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { fail } from '../../errors/fail.ts';
 import type { FunctionCall } from '../../functions/index.ts';
 import { noFiles } from '../../records/testing/context.ts';
-import type { Edge } from '../edge.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { HttpServer } from '../server.ts';
 import { emptySystem } from '../testing/system.ts';
 
@@ -27,9 +27,8 @@ const functions: Record<string, (call: () => FunctionCall) => Promise<string>> =
   hanging: () => new Promise((resolve) => (finish = () => resolve('"late"'))),
 };
 
-const edge = {
+const services = {
   systems: {
-    requestCame() {},
     acquire(appId: string) {
       if (appId === 'lost') return Promise.reject(new Error('no disk'));
       if (appId !== 'app') return undefined;
@@ -46,21 +45,21 @@ const edge = {
   },
   users: {
     currentUser: async (_context: unknown, token: unknown) =>
-      token === 'r:good' ? '{"objectId":"dana","username":"d","sessionToken":"r:good"}' : fail('invalidSession'),
+      token === 'r:good' ? { objectId: 'dana', username: 'd' } : fail('invalidSession'),
   },
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },
   trustProxy: false,
   baseUrl: () => 'http://base',
-} as Partial<Record<keyof Edge, unknown>> & Pick<Edge, 'functions'> as unknown as Edge;
+} as Partial<Record<keyof HttpServices, unknown>> & Pick<HttpServices, 'functions'> as unknown as HttpServices;
 
 let http: HttpServer;
 let url: string;
 before(async () => {
   const rateLimits = { functions: 0, login: 0 };
   const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
-  http = await HttpServer.create(edge, options);
+  http = await HttpServer.create(services, options);
   url = await http.listen();
 });
 after(() => http.close(1_000));

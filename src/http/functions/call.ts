@@ -1,116 +1,88 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { anonymous, holdsKey, master, type Principal } from '../../access/index.ts';
+import { anonymous, holdsKey, master } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { FunctionCall, FunctionUser } from '../../functions/index.ts';
+import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { wasSent } from '../../systems/system.ts';
-import { principalFor } from '../../users/index.ts';
-import { refuseEarly, sendError, sendReply } from '../answer.ts';
-import { noteRequest, rememberAddress } from '../audit.ts';
-import type { Edge } from '../edge.ts';
-import { headerCredentials } from '../envelope.ts';
-import { callersHeaders } from './headers.ts';
-import { type Input, readInput } from './input.ts';
-
-/** One call on its way to its answer. */
-class Call {
-  readonly #edge: Edge;
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
-  /** By `performance.now()`. */
-  readonly #started = performance.now();
-  /** Who calls, as far as the call was read: who holds a key; a session's user where the function asked for him. */
-  #principal: Principal | null = null;
-  #credentials: Credentials;
-  #installationId: string | null = null;
-
-  constructor(edge: Edge, request: FastifyRequest, reply: FastifyReply) {
-    this.#edge = edge;
-    this.#request = request;
-    this.#reply = reply;
-    this.#credentials = headerCredentials(request.headers);
-    rememberAddress(request);
-  }
-
-  /**
-   * Has the function answer.
-   * @param read reads what the call brings, when the function is found
-   * @throws userFunctionNotFound, what `read` throws, what the function answers with
-   */
-  async answer(system: System, name: string, read: () => Input): Promise<void> {
-    const json = await this.#edge.functions.call(system, name, () => this.#bring(system, read()));
-    // A GET that makes a record must reach the service each time.
-    sendReply(this.#edge, this.#reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });
-  }
-
-  #bring(system: System, { fields, isForm, credentials, installationId }: Input): FunctionCall {
-    this.#credentials = credentials;
-    this.#installationId = installationId;
-    const { method, headers, ip } = this.#request;
-    // A session counts where the function asks for its user.
-    this.#principal = system.principalFor(credentials, ip ?? '') ?? anonymous;
-    return {
-      input: fields,
-      isForm,
-      request: {
-        method: method === 'POST' ? 'POST' : 'GET',
-        headers: callersHeaders(headers),
-        // The framework has none for a connection that is gone.
-        ip: ip ?? '',
-        holdsKey: holdsKey(this.#principal),
-      },
-      user: () => this.#user(system, credentials.sessionToken),
-      caller: () => principalFor(system, credentials, ip ?? ''),
-    };
-  }
-
-  /** @throws invalidSession (209) */
-  async #user({ appId, store }: System, token: unknown): Promise<FunctionUser | null> {
-    if (!wasSent(token)) return null;
-    const { users, hooks } = this.#edge;
-    const text = await users.currentUser({ appId, store, principal: master, hooks, referer: null }, token);
-    const { sessionToken: _secret, ...user } = JSON.parse(text);
-    // Who was asked for is who called; a holder of a key acts as master.
-    if (this.#principal?.kind === 'anonymous') this.#principal = { kind: 'user', userId: user.objectId, roles: [] };
-    return user;
-  }
-
-  /** Has the log of the system hear of the call (docs/decisions.md "Functions and forms"). */
-  note(system: System): void {
-    noteRequest(this.#edge, system, this.#request, this.#reply, {
-      method: this.#request.method,
-      principal: this.#principal ?? system.registration.principalFor(this.#credentials) ?? anonymous,
-      installationId: this.#installationId,
-      credentials: this.#credentials,
-      started: this.#started,
-    });
-  }
-}
+import { refuseEarly, sendError, sendReply } from '../endpoint/answer.ts';
+import { headerCredentials } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
+import { callersHeaders, type Input, readInput } from './input.ts';
 
 /**
  * Answers a call of a function: application id, then name, then body. Never throws.
  * @param unread why the body could not be read
  */
-export async function answerCall(edge: Edge, request: FastifyRequest, reply: FastifyReply, unread?: unknown): Promise<void> {
-  const call = new Call(edge, request, reply);
-  const read = () => {
+export async function answerCall(
+  services: HttpServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  unread?: unknown,
+): Promise<void> {
+  const asked = new CallerRequest(services, request);
+  let credentials: Credentials = headerCredentials(request.headers);
+  asked.sent(credentials);
+  const read = (): Input => {
     if (unread !== undefined) throw unread;
-    return readInput(request);
+    const input = readInput(request);
+    ({ credentials } = input);
+    asked.sent(credentials, input.installationId);
+    return input;
   };
-  let system: System | undefined;
-  try {
-    const { appId, name } = request.params as { appId: string; name: string };
-    if (appId === '' || name === '') fail('notFound');
-    system = await edge.systems.acquire(appId);
-    if (!system) fail('unauthorized');
-    await call.answer(system, name, read);
-  } catch (error) {
-    if (unread === undefined) sendError(edge, reply, error);
-    else refuseEarly(edge, reply, error);
-  } finally {
-    if (system) {
-      call.note(system);
-      system.release();
-    }
-  }
+  await carryOutRequest(asked, {
+    // The functions say themselves what became of their writes.
+    mayWrite: false,
+    async run() {
+      const { appId, name } = request.params as { appId: string; name: string };
+      if (appId === '' || name === '') fail('notFound');
+      const system = await asked.acquire(appId);
+      const json = await services.functions.call(system, name, () => callOf(services, request, asked, system, read()));
+      // A GET that makes a record must reach the service each time.
+      sendReply(services, reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });
+    },
+    refuse(error) {
+      if (unread === undefined) sendError(services, reply, error);
+      else refuseEarly(services, reply, error);
+    },
+    // docs/decisions.md "Functions and forms".
+    log() {
+      const { method, url } = request;
+      const principal = asked.principal ?? asked.system?.registration.principalFor(credentials) ?? anonymous;
+      asked.log({ method, url, statusCode: reply.statusCode, principal });
+    },
+  });
+}
+
+/** What a function is told of its call. @throws TooManyRequests (155) where keys are tried out from the address */
+function callOf(
+  services: HttpServices,
+  { method, headers }: FastifyRequest,
+  asked: CallerRequest,
+  system: System,
+  { fields, isForm, credentials }: Input,
+): FunctionCall {
+  // A session counts where the function asks for its user.
+  const principal = asked.known(system.principalFor(credentials, asked.address) ?? anonymous);
+  return {
+    input: fields,
+    isForm,
+    request: {
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers: callersHeaders(headers),
+      ip: asked.address,
+      holdsKey: holdsKey(principal),
+    },
+    user: () => userOf(services, asked, credentials.sessionToken),
+    caller: () => asked.callerOf(credentials),
+  };
+}
+
+/** @throws invalidSession (209) */
+async function userOf({ users }: HttpServices, asked: CallerRequest, token: unknown): Promise<FunctionUser | null> {
+  if (!wasSent(token)) return null;
+  const user = await users.currentUser(asked.contextOf(master), token);
+  // The user who was asked for is the caller; a holder of a key acts as the master.
+  if (asked.principal?.kind === 'anonymous') asked.known({ kind: 'user', userId: user.objectId, roles: [] });
+  return user;
 }

@@ -2,11 +2,12 @@ import { unescape as decodePercents } from 'node:querystring';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { checkText } from '../../values/index.ts';
+import { decodePair } from '../endpoint/parse-request.ts';
 
 /** Values of one form: more than any has, and soon read. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 /** Different names of one form: an object of very many keys takes several times as long for each as a value does. */
-const MOST_NAMES = 5_000;
+const MAX_NAMES = 5_000;
 
 /**
  * The fields of a form as browsers encode them (`application/x-www-form-urlencoded`), or of a query. A name that comes several times, or
@@ -16,28 +17,21 @@ const MOST_NAMES = 5_000;
  */
 export function parseForm(text: string): JsonObject {
   const fields = new Map<string, string | string[]>();
-  const parts = text.split('&', MOST_VALUES + 1);
-  if (parts.length > MOST_VALUES) fail('invalidJson', `a form has ${MOST_VALUES} values at the most`);
+  const parts = text.split('&', MAX_VALUES + 1);
+  if (parts.length > MAX_VALUES) fail('invalidJson', `a form has ${MAX_VALUES} values at the most`);
   for (const part of parts) {
     if (part === '') continue;
-    const equals = part.indexOf('=');
-    const sent = decode(equals < 0 ? part : part.slice(0, equals));
-    const value = equals < 0 ? '' : decode(part.slice(equals + 1));
+    const [sent, value] = decodePair(part, decodePercents);
+    checkText(sent);
+    checkText(value);
     const isList = sent.endsWith('[]');
     const name = isList ? sent.slice(0, -2) : sent;
     const before = fields.get(name);
     if (before === undefined) {
-      if (fields.size === MOST_NAMES) fail('invalidJson', `a form has ${MOST_NAMES} different names at the most`);
+      if (fields.size === MAX_NAMES) fail('invalidJson', `a form has ${MAX_NAMES} different names at the most`);
       fields.set(name, isList ? [value] : value);
     } else if (typeof before === 'string') fields.set(name, [before, value]);
     else before.push(value);
   }
   return Object.fromEntries(fields);
-}
-
-function decode(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  const decoded = spaced.includes('%') ? decodePercents(spaced) : spaced;
-  checkText(decoded);
-  return decoded;
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuseEarly } from '../answer.ts';
-import type { Edge } from '../edge.ts';
-import { type AddressLimit, limitOf } from '../limits/address-limit.ts';
+import { refuseEarly } from '../endpoint/answer.ts';
+import { type RateLimit, rateLimitOf } from '../endpoint/rate-limit.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { translate } from '../plugins/errors.ts';
 import { answerCall } from './call.ts';
 
@@ -14,30 +14,30 @@ export interface FunctionOptions {
 }
 
 /** SPEC "Server-side functions": outside the data prefix, POST and GET. A HEAD runs the function as a GET does (CONTRACT "Operations"). */
-export function registerFunctions(server: FastifyInstance, edge: Edge, options: FunctionOptions): void {
-  const limit = limitOf(options.rateLimits.functions);
+export function registerFunctions(server: FastifyInstance, services: HttpServices, options: FunctionOptions): void {
+  const limit = rateLimitOf(options.rateLimits.functions);
   server.route({
     method: ['GET', 'POST'],
     url: '/functions/:appId/:name',
     bodyLimit: options.functionBodyBytes,
-    ...(limit && { onRequest: counted(edge, limit) }),
+    ...(limit && { onRequest: counted(services, limit) }),
     handler(request, reply) {
-      answerCall(edge, request, reply);
+      answerCall(services, request, reply);
     },
     // A body that cannot be read is refused in its turn.
     errorHandler(error, request, reply) {
-      answerCall(edge, request, reply, translate(error));
+      answerCall(services, request, reply, translate(error));
     },
   });
 }
 
 /** Counts a request before anything of it is looked at. */
-function counted(edge: Edge, limit: AddressLimit) {
+function counted(services: HttpServices, limit: RateLimit) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     try {
       limit.count(request.ip ?? '');
     } catch (error) {
-      refuseEarly(edge, reply, error);
+      refuseEarly(services, reply, error);
       return;
     }
     done();

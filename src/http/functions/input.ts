@@ -1,12 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Credentials } from '../../systems/index.ts';
-import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../envelope.ts';
+import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../endpoint/parse-request.ts';
 import { parseForm } from './form.ts';
 
 /** Values of a body, which anybody may send and which is read in one turn: some 100 ms at the worst. */
-const MOST_VALUES = 200_000;
+const MAX_VALUES = 200_000;
 
 /** What a call brings. */
 export interface Input {
@@ -38,7 +39,7 @@ export function readInput(request: FastifyRequest): Input {
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
   return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)
     ? inputOf(envelopeOf(headers, parseForm(text)), true)
-    : inputOf(openEnvelope(headers, text, MOST_VALUES), false);
+    : inputOf(openEnvelope(headers, text, MAX_VALUES), false);
 }
 
 /** Many clients send JSON under the type of forms, which is their usual one. No form begins so: a brace would be encoded. */
@@ -55,4 +56,12 @@ function mediaType(contentType: string | undefined): string | undefined {
 function queryOf(url: string): string {
   const start = url.indexOf('?');
   return start < 0 ? '' : url.slice(start + 1);
+}
+
+/** Headers that let whoever has them act as the sender (SPEC "Credentials"; those of browsers and proxies). */
+const credential = /^(?:x-platform-(?:.*-)?(?:key|token)|(?:proxy-)?authorization|cookie)$/;
+
+/** The headers of a request that code of an operator may see: all but credentials. */
+export function callersHeaders(headers: IncomingHttpHeaders): Record<string, string | string[] | undefined> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !credential.test(name)));
 }

@@ -1,5 +1,6 @@
-import { escapeHtml } from '../../kernel/html.ts';
-import { headersOfPage } from '../../kernel/page-headers.ts';
+import { catalogue } from '../../errors/catalogue.ts';
+import { escapeHtml, headersOfPage, htmlPage } from '../../kernel/html.ts';
+import { limits } from '../../kernel/limits.ts';
 
 const style = [
   'body{margin:0;background:#f4f5f7;color:#1b1f24;font:17px/1.5 system-ui,sans-serif}',
@@ -32,15 +33,27 @@ export interface Bilingual {
 
 /** A page in Hebrew, English below. @param content HTML */
 export function page(title: Bilingual, content: string): string {
-  return [
-    '<!doctype html><html lang="he" dir="rtl"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
-    `<title>${escapeHtml(`${title.he} · ${title.en}`)}</title><style>${style}</style></head>`,
-    `<body><main><h1>${escapeHtml(title.he)} <span lang="en" dir="ltr">${escapeHtml(title.en)}</span></h1>${content}</main></body></html>`,
-  ].join('');
+  return htmlPage({
+    language: 'he',
+    direction: 'rtl',
+    title: `${title.he} · ${title.en}`,
+    style,
+    content: `<h1>${escapeHtml(title.he)} <span lang="en" dir="ltr">${escapeHtml(title.en)}</span></h1>${content}`,
+  });
 }
 
 /** Paragraphs of one text in both languages. */
 export function paragraphs({ he, en }: Bilingual): string {
   return `<p>${escapeHtml(he)}</p><p lang="en" dir="ltr">${escapeHtml(en)}</p>`;
 }
+
+const megabytes = limits.fileBytes / 1024 / 1024;
+
+/** SPEC "Errors": 413 of a file. */
+export const tooLargePage = page(
+  { he: 'הקובץ גדול מדי', en: 'The file is too large' },
+  `<div role="alert">${paragraphs({
+    he: `אפשר להעלות בבקשה אחת קובץ של עד ${megabytes} מגה־בייט.`,
+    en: `${catalogue.fileTooLarge.text()} One request takes up to ${megabytes} MB.`,
+  })}</div>`,
+);

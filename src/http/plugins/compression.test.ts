@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { fastify } from 'fastify';
-import { MOST_COMPRESSORS, registerCompression } from './compression.ts';
+import { MAX_COMPRESSORS, registerCompression } from './compression.ts';
 
 const server = fastify({ trustProxy: true });
 let rest = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ test('answers beyond those that are compressed at once go out as they are, until
       ask(path, 'br', 'GET', address).once('response', resolve).once('error', reject),
     );
   const encodingOf = ({ headers }: IncomingMessage) => headers['content-encoding'];
-  const half = (address: string) => Promise.all(Array.from({ length: MOST_COMPRESSORS / 2 }, () => answerOf('/slow', address)));
+  const half = (address: string) => Promise.all(Array.from({ length: MAX_COMPRESSORS / 2 }, () => answerOf('/slow', address)));
   const stalled = await half('203.0.113.2');
   const ofTheSame = await answerOf('/slow', '203.0.113.2');
   assert.equal(encodingOf(ofTheSame), undefined, 'one network has half of them');

@@ -4,18 +4,18 @@ import zlib from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { networkOf } from '../../kernel/network.ts';
-import { varyBy } from '../answer.ts';
+import { varyBy } from '../endpoint/answer.ts';
 
 /** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
-export const LARGEST_PLAIN_BYTES = 1024;
+export const MAX_PLAIN_BYTES = 1024;
 /** Bytes of an answer that is compressed at once; the others are compressed off the event loop. */
-const LARGEST_SYNC_BYTES = 16 * 1024;
+const MAX_SYNC_BYTES = 16 * 1024;
 /**
  * Answers that are compressed while they are sent: each has up to some MB of state for as long as its client takes. One network has half of
  * them. The others go out as they are.
  */
-export const MOST_COMPRESSORS = 64;
-const MOST_OF_NETWORK = MOST_COMPRESSORS / 2;
+export const MAX_COMPRESSORS = 64;
+const MAX_COMPRESSORS_PER_NETWORK = MAX_COMPRESSORS / 2;
 
 /** Each piece of a stream goes out when it is there, and does not wait for the next one. */
 const gzip = { level: 5, flush: zlib.constants.Z_SYNC_FLUSH };
@@ -50,8 +50,8 @@ export async function registerCompression(server: FastifyInstance): Promise<void
   await server.register(compress, {
     encodings: ['zstd', 'br', 'gzip'],
     globalDecompression: false,
-    threshold: LARGEST_PLAIN_BYTES + 1,
-    syncThreshold: LARGEST_SYNC_BYTES,
+    threshold: MAX_PLAIN_BYTES + 1,
+    syncThreshold: MAX_SYNC_BYTES,
     zlib: codecs,
     zlibOptions: gzip,
     brotliOptions: brotli,
@@ -91,7 +91,7 @@ class Compressors {
   take(response: ServerResponse, network: string): boolean {
     // Of a client that is gone nothing tells again that it is.
     if (response.destroyed || response.closed) return false;
-    if (this.#count >= MOST_COMPRESSORS || this.#of(network) >= MOST_OF_NETWORK) return false;
+    if (this.#count >= MAX_COMPRESSORS || this.#of(network) >= MAX_COMPRESSORS_PER_NETWORK) return false;
     this.#add(network, 1);
     response.once('close', () => this.#add(network, -1));
     return true;
@@ -110,7 +110,7 @@ class Compressors {
 }
 
 /** Whether the answer is compressed in one go. */
-const isAtOnce = (payload: unknown): boolean => typeof payload === 'string' && Buffer.byteLength(payload) <= LARGEST_SYNC_BYTES;
+const isAtOnce = (payload: unknown): boolean => typeof payload === 'string' && Buffer.byteLength(payload) <= MAX_SYNC_BYTES;
 
 /** Whether the answer is another one with another `Accept-Encoding`. */
 function isVaried(payload: unknown): boolean {
@@ -119,5 +119,5 @@ function isVaried(payload: unknown): boolean {
 
 function isShort(payload: unknown): boolean {
   if (typeof payload !== 'string') return false;
-  return payload.length <= LARGEST_PLAIN_BYTES / 3 || Buffer.byteLength(payload) <= LARGEST_PLAIN_BYTES;
+  return payload.length <= MAX_PLAIN_BYTES / 3 || Buffer.byteLength(payload) <= MAX_PLAIN_BYTES;
 }

@@ -1,23 +1,24 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
-import { jsonType, refuseEarly, sendError } from '../answer.ts';
-import type { Connection } from '../connections.ts';
-import type { Edge } from '../edge.ts';
-import { refuseUnasked } from '../unasked.ts';
-import { newRequestId, requestIdHeader } from './request-id.ts';
+import { isAnswering } from '../connections/connections.ts';
+import { jsonType, refuseEarly, sendError } from '../endpoint/answer.ts';
+import { refuseUnasked } from '../endpoint/log-rejected.ts';
+import type { HttpServices } from '../endpoint/services.ts';
+import { newRequestId, requestIdHeader } from './headers.ts';
 
 /** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
-export function registerErrors(server: FastifyInstance, edge: Edge): void {
+export function registerErrors(server: FastifyInstance, services: HttpServices): void {
   server.setErrorHandler((error, request, reply) => {
     const shown = translate(error);
-    refuseUnasked(edge, request, reply, () => {
-      if (shown instanceof ServiceError && shown.key === 'tooLarge') refuseEarly(edge, reply, shown);
-      else sendError(edge, reply, shown);
+    refuseUnasked(services, request, reply, () => {
+      if (shown instanceof ServiceError && shown.key === 'tooLarge') refuseEarly(services, reply, shown);
+      else sendError(services, reply, shown);
     });
   });
   server.setNotFoundHandler((request, reply) => {
-    refuseUnasked(edge, request, reply, () => sendError(edge, reply, serviceError('notFound')));
+    refuseUnasked(services, request, reply, () => sendError(services, reply, serviceError('notFound')));
   });
 }
 
@@ -45,10 +46,10 @@ const statusOf: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Something that is no HTTP request: answered by hand, since there is no request object. */
-export function answerBadRequest(error: Error & { code?: unknown }, socket: Connection): void {
+export function answerBadRequest(error: Error & { code?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // An answer that has begun cannot be mended.
-  if (!socket.writable || socket._httpMessage?.headersSent) {
+  if (!socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;
   }

@@ -9,14 +9,14 @@ import { Conditions } from '../../observe/index.ts';
 import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import type { Systems } from '../../systems/index.ts';
 import { provision } from '../../systems/provision.ts';
 import { PasswordResets, userTableRules } from '../../users/index.ts';
+import { registerBodyReader } from '../endpoint/body-reader.ts';
+import { parseQueryString } from '../endpoint/parse-request.ts';
 import { pageHeaders } from '../pages/page.ts';
-import { parseQueryString } from '../query-string.ts';
-import { registerBodyReader } from './body.ts';
 import { registerResetPage } from './reset-page.ts';
 
 describe('the page of a password reset', () => {

@@ -4,9 +4,10 @@ import { retryAfterOf } from '../../errors/render.ts';
 import { endOfWrite } from '../../errors/system-faults.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { faultPlace } from '../../observe/index.ts';
+import { withSystem } from '../../requests/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { resetPassword, resetPath } from '../../users/index.ts';
-import type { Edge } from '../edge.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { pageHeaders } from '../pages/page.ts';
 import { formPage, messagePage } from '../pages/password-reset.ts';
 
@@ -14,16 +15,16 @@ import { formPage, messagePage } from '../pages/password-reset.ts';
 const FORM_BYTES = 32 * 1024;
 
 /**
- * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Whoever opens it uses nothing up, since
- * mail scanners do, and learns nothing of the token.
+ * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Opening it uses nothing up, since
+ * mail scanners open it, and tells nothing of the token.
  */
-export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'systems' | 'conditions'>): void {
+export function registerResetPage(server: FastifyInstance, services: Pick<HttpServices, 'systems' | 'conditions'>): void {
   const url = `${resetPath}/:appId`;
   server.route({
     method: ['GET', 'HEAD'],
     url,
     handler: (request, reply) =>
-      answer(edge, request, reply, async () => ({
+      answer(services, request, reply, async () => ({
         status: 200,
         html: formPage((request.query as ReadonlyMap<string, string>).get('token') ?? ''),
       })),
@@ -32,7 +33,7 @@ export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'sys
     method: 'POST',
     url,
     bodyLimit: FORM_BYTES,
-    handler: (request, reply) => answer(edge, request, reply, (store) => submit(store, request)),
+    handler: (request, reply) => answer(services, request, reply, (store) => submit(store, request)),
   });
 }
 
@@ -51,21 +52,15 @@ async function submit(store: Store, { body, ip }: FastifyRequest): Promise<Page>
 
 /** Asks for a page of a system, and lets go of the system then. */
 async function answer(
-  { systems, conditions }: Pick<Edge, 'systems' | 'conditions'>,
+  { systems, conditions }: Pick<HttpServices, 'systems' | 'conditions'>,
   request: FastifyRequest,
   reply: FastifyReply,
   make: (store: Store) => Promise<Page>,
 ): Promise<void> {
   let made: Page;
   try {
-    const system = await systems.enter((request.params as { appId: string }).appId);
-    if (system)
-      try {
-        made = await make(system.store);
-      } finally {
-        system.release();
-      }
-    else made = { status: 404, html: messagePage('unknown') };
+    const { appId } = request.params as { appId: string };
+    made = (await withSystem(systems, appId, ({ store }) => make(store))) ?? { status: 404, html: messagePage('unknown') };
   } catch (thrown) {
     const error = endOfWrite(thrown);
     if (!(error instanceof ServiceError)) conditions.met('a password reset failed', faultPlace(error), error);

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fail } from '../../errors/fail.ts';
-import type { ApiRequest, Endpoint } from '../endpoint.ts';
+import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { batchEndpoint } from './batch.ts';
 
 const log: string[] = [];
 const item = (method: Endpoint['method'], path: string, handle: Endpoint['handle']): Endpoint => ({ method, path, handle });
 const batch = batchEndpoint(
   [
-    item('GET', '/t/:id', () => ({ status: 200, json: '{}' })),
+    item('GET', '/t/:id', async () => ({ status: 200, json: '{}' })),
     item('POST', '/t', async ({ body }) => {
       log.push(`begin ${JSON.stringify(body)}`);
       await null;
       log.push('end');
       return { status: 201, json: JSON.stringify(body) };
     }),
-    item('PUT', '/t/:id', ({ params }) =>
+    item('PUT', '/t/:id', async ({ params }) =>
       params.id === 'none' ? fail('objectNotFound') : { status: 200, json: JSON.stringify(params) },
     ),
     item('PUT', '/late', async () => fail('timeout')),
@@ -80,7 +80,7 @@ test('items that anybody may ask for are not begun after half a minute, the othe
       return { status: 200, json: '{}' };
     },
   };
-  const withLogins = batchEndpoint([open, item('POST', '/t', () => ({ status: 201, json: '{}' }))], () => {});
+  const withLogins = batchEndpoint([open, item('POST', '/t', async () => ({ status: 201, json: '{}' }))], () => {});
   const login = { method: 'POST', path: '/platform/login', body: {} };
   const { json } = await withLogins.handle({
     body: { requests: [login, login, login, login, post(1)] },

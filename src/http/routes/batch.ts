@@ -6,8 +6,8 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { prefix } from '../../kernel/prefix.ts';
 import { endOf, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
-import type { ApiRequest, Endpoint } from '../endpoint.ts';
-import { stripConsumed } from '../envelope.ts';
+import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import { stripConsumed } from '../endpoint/parse-request.ts';
 
 /** An item of a batch, and who answers it. */
 interface Routed {
@@ -24,17 +24,17 @@ const noQuery: ReadonlyMap<string, string> = new Map();
  * Items that are under way at once, and what they bring, but for the first one. A usual batch goes whole; a huge one leaves the service to
  * others now and then, and stays small in memory.
  */
-const SLICE = 1_000;
+const SLICE_ITEMS = 1_000;
 const SLICE_FIELDS = 120_000;
 const SLICE_CHARACTERS = 2_000_000;
 /** Of items that change a value in place, and may answer what became of it: it may be as large as a record. So many are under way at once. */
 const SLICE_EDITS = 25;
 /** Characters of answers beyond which the items that are left are refused, not carried out: all of them are in memory at the end. */
-const MOST_ANSWERED = 64 * 1024 * 1024;
+const MAX_ANSWERS_LENGTH = 64 * 1024 * 1024;
 /** Milliseconds after which items that anybody may ask for are no longer begun: a password waits for all others', the whole body in memory. */
-const LONGEST_OPEN_MS = 30_000;
+const MAX_OPEN_MS = 30_000;
 /** Items whose paths are looked up in one turn. */
-const ROUTED = 20_000;
+const ROUTED_PER_TURN = 20_000;
 
 /** SPEC "Batch": what a GET item gets, and a POST or PUT item without a body. */
 const bodyMissing = `{"error":${renderError(serviceError('batchItemBody')).json}}`;
@@ -63,10 +63,10 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       refuseManyOpen(items);
       const answers: Answered[] = [];
       let answered = 0;
-      const openUntil = performance.now() + LONGEST_OPEN_MS;
+      const openUntil = performance.now() + MAX_OPEN_MS;
       for (let at = 0, end = 0; at < items.length; at = end) {
         if (at > 0) await nextTurn();
-        if (answered > MOST_ANSWERED) {
+        if (answered > MAX_ANSWERS_LENGTH) {
           for (; at < items.length; at++) answers.push({ text: tooMuchAnswered });
           break;
         }
@@ -74,7 +74,7 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
         let lastOpen: Promise<unknown> = Promise.resolve();
         const slice = items.slice(at, end).map((item) => {
           if (!item.endpoint.open) return answer(request, item, reportFault);
-          // Whoever knows the application id may ask for these, and a password takes long to look at: one at a time.
+          // The application id is all that these need, and a password takes long to compare: one at a time.
           const answered = lastOpen.then(() =>
             performance.now() > openUntil ? { text: tooLate } : answer(request, item, reportFault),
           );
@@ -116,14 +116,14 @@ function isNothingDone(answers: readonly Answered[]): boolean {
 async function routed(requests: readonly JsonValue[], route: Route): Promise<Routed[]> {
   const items: Routed[] = [];
   for (let at = 0; at < requests.length; at++) {
-    if (at > 0 && at % ROUTED === 0) await nextTurn();
+    if (at > 0 && at % ROUTED_PER_TURN === 0) await nextTurn();
     items.push(route(requests[at] as JsonValue));
   }
   return items;
 }
 
 function endOfSlice(items: readonly Routed[], start: number): number {
-  const last = Math.min(start + SLICE, items.length);
+  const last = Math.min(start + SLICE_ITEMS, items.length);
   let fields = 0;
   let characters = 0;
   let edits = 0;
@@ -146,11 +146,11 @@ function endOfSlice(items: readonly Routed[], start: number): number {
 }
 
 /** Items that anybody may ask for who knows the application id: as many as SPEC "Limits" recommends for a batch. */
-const MOST_OPEN = 50;
+const MAX_OPEN_ITEMS = 50;
 
 /** @throws batchRoute (107) */
 function refuseManyOpen(items: readonly Routed[]): void {
-  const beyond = items.filter(({ endpoint }) => endpoint.open)[MOST_OPEN];
+  const beyond = items.filter(({ endpoint }) => endpoint.open)[MAX_OPEN_ITEMS];
   if (beyond) fail('batchRoute', beyond.endpoint.method, prefix + beyond.endpoint.path);
 }
 

@@ -1,8 +1,8 @@
 import { requireKey } from '../../access/index.ts';
 import type { Files } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { fieldsOf } from '../envelope.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import { fieldsOf } from '../endpoint/parse-request.ts';
 
 /** SPEC "Files: Delete". Answers zero bytes (CONTRACT "Forms and files"), whether or not the file was there. */
 export function removalEndpoint(files: Files): Endpoint {

@@ -1,11 +1,10 @@
-import type { Edge } from '../edge.ts';
-import type { Endpoint } from '../endpoint.ts';
-import type { AddressLimit } from '../limits/address-limit.ts';
-import { aggregateEndpoints } from './aggregate.ts';
+import { fail } from '../../errors/fail.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import type { RateLimit } from '../endpoint/rate-limit.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { batchEndpoint } from './batch.ts';
-import { classEndpoints } from './classes.ts';
 import { fileEndpoints } from './files.ts';
-import { functionEndpoints } from './functions.ts';
+import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
@@ -14,8 +13,8 @@ import { userEndpoints } from './users.ts';
  * @param loginLimit `null`: none
  */
 export function dataEndpoints(
-  { users, resets, files }: Pick<Edge, 'users' | 'resets' | 'files'>,
-  loginLimit: AddressLimit | null,
+  { users, resets, files }: Pick<HttpServices, 'users' | 'resets' | 'files'>,
+  loginLimit: RateLimit | null,
   reportFault: (error: unknown) => void,
 ): readonly Endpoint[] {
   const single = [
@@ -27,3 +26,8 @@ export function dataEndpoints(
   ];
   return [...single, ...fileEndpoints(files), batchEndpoint(single, reportFault)];
 }
+
+/** SPEC "Errors" 141: functions are not below the data prefix, named alone or with the application. */
+export const functionEndpoints: readonly Endpoint[] = ['/functions/:name', '/functions/:appId/:name'].flatMap((path) =>
+  (['GET', 'POST'] as const).map((method) => ({ method, path, handle: () => fail('functionNotFound') })),
+);

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../kernel/json.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { applyChange, emptySchema } from '../../schema/change.ts';
 import type { Store } from '../../storage/port.ts';
-import type { ApiRequest } from '../endpoint.ts';
+import type { ApiRequest } from '../endpoint/endpoint.ts';
 import { schemaEndpoints } from './schemas.ts';
 
 /** A store that remembers its schema and has no records. */

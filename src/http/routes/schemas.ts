@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from '../../records/index.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 
 /** SPEC "Schemas"; CONTRACT "Records", schemas. */
 export const schemaEndpoints: readonly Endpoint[] = [
@@ -10,7 +10,7 @@ export const schemaEndpoints: readonly Endpoint[] = [
     (path): Endpoint => ({
       method: 'GET',
       path,
-      handle: async (request) => ok(await listSchemas(request.context, withDictionary(request))),
+      handle: async (request) => ok({ results: await listSchemas(request.context, withDictionary(request)) }),
     }),
   ),
   {
@@ -38,12 +38,12 @@ export const schemaEndpoints: readonly Endpoint[] = [
     path: '/schemas/:className',
     handle: async (request) => {
       await deleteSchema(request.context, className(request));
-      return ok('{}');
+      return ok({});
     },
   },
 ];
 
-const ok = (json: string): ApiReply => ({ status: 200, json });
+const ok = (answer: JsonObject): ApiReply => ({ status: 200, json: JSON.stringify(answer) });
 
 const className = ({ params }: ApiRequest): string => params.className as string;
 

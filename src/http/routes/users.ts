@@ -5,30 +5,33 @@ import { networkOf } from '../../kernel/network.ts';
 import { readRecord } from '../../records/index.ts';
 import type { ClpAction } from '../../schema/model.ts';
 import type { JsonText } from '../../storage/port.ts';
-import type { PasswordResets, Users } from '../../users/index.ts';
-import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint.ts';
-import { fieldsOf } from '../envelope.ts';
-import type { AddressLimit } from '../limits/address-limit.ts';
+import type { PasswordResets, SignedIn, Users } from '../../users/index.ts';
+import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint/endpoint.ts';
+import { fieldsOf } from '../endpoint/parse-request.ts';
+import type { RateLimit } from '../endpoint/rate-limit.ts';
+import { readOptions } from './records.ts';
 
 /**
  * SPEC "Users and sessions", "Login and session": all that is not an operation on a record.
  * @param limit of what who knows the application id alone may try, in a batch too
  */
-export function userEndpoints(users: Users, resets: PasswordResets, limit: AddressLimit | null): readonly Endpoint[] {
+export function userEndpoints(users: Users, resets: PasswordResets, limit: RateLimit | null): readonly Endpoint[] {
   const counted = limitedBy(limit);
   const endpoints: readonly Endpoint[] = [
     {
       method: 'POST',
       path: '/login',
       open: true,
-      handle: counted(async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), loginClient(client)))),
+      handle: counted(async ({ context, client, body }) =>
+        signedIn(await users.logIn(context, fieldsOf(body), loginClient(client))),
+      ),
     },
     {
       method: 'GET',
       path: '/login',
       open: true,
       handle: counted(async ({ context, client, query }) =>
-        ok(await users.logIn(context, Object.fromEntries(query) as JsonObject, loginClient(client))),
+        signedIn(await users.logIn(context, Object.fromEntries(query) as JsonObject, loginClient(client))),
       ),
     },
     {
@@ -43,14 +46,15 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       method: 'POST',
       path: '/requestPasswordReset',
       open: true,
-      handle: counted(({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
+      handle: counted(async ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
     },
     {
       method: 'GET',
       path: '/users/me',
       async handle(request) {
         refuseParameters(request.query);
-        return ok(await users.currentUser(request.context, tokenOf(request, 'get', '_User')));
+        const token = tokenOf(request, 'get', '_User');
+        return signedIn({ user: await users.currentUserText(request.context, token), sessionToken: token as string });
       },
     },
     {
@@ -59,7 +63,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       async handle(request) {
         const { context, query } = request;
         const { objectId, principal } = await users.currentSession(context.store, tokenOf(request, 'get', '_Session'));
-        return ok(await readRecord({ ...context, principal }, '_Session', objectId, query));
+        return ok(await readRecord({ ...context, principal }, '_Session', objectId, readOptions(query)));
       },
     },
   ];
@@ -71,7 +75,7 @@ const loginClient = ({ installationId, address, isGone }: Client) => ({ installa
 type Handle = Endpoint['handle'];
 
 const limitedBy =
-  (limit: AddressLimit | null) =>
+  (limit: RateLimit | null) =>
   (handle: Handle): Handle => {
     if (limit === null) return handle;
     return (request) => {
@@ -81,6 +85,10 @@ const limitedBy =
   };
 
 const ok = (json: JsonText): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
+
+/** His record, and the token after it. */
+const signedIn = ({ user, sessionToken }: SignedIn): ApiReply =>
+  ok(`${user.slice(0, -1)},"sessionToken":${JSON.stringify(sessionToken)}}`);
 
 /** The token that was sent; beside a wrong key it is not looked at. @throws permissionDenied (119) */
 function tokenOf({ client, principal }: ApiRequest, action: ClpAction, className: string): unknown {

@@ -6,9 +6,9 @@ import { parseIsoDate, parseRequestJson } from '../../values/index.ts';
 import { tell } from './schema.ts';
 
 /** SPEC "Limits": `limit` of Get-Data and Aggregate-Data; other tools keep to it. */
-export const MOST_ROWS = 2_000;
+export const MAX_ROWS = 2_000;
 /** Records of one call that writes many. */
-export const MOST_RECORDS = 1_000;
+export const MAX_RECORDS = 1_000;
 
 /** A text that is not empty. */
 export const text = (most = 10_000) => tell(z.string().min(1, 'must not be empty').max(most), { type: 'string' });
@@ -27,11 +27,11 @@ export const siteId = () =>
   tell(z.string().regex(/^[0-9a-f]{24}$/, 'must have 24 hexadecimal characters'), { type: 'string', pattern: '^[0-9a-f]{24}$' });
 
 /** How many rows a call answers at most. */
-export const count = (most = MOST_ROWS) =>
+export const count = (most = MAX_ROWS) =>
   z.int('must be a whole number').min(0, 'must not be negative').max(most, `must be at most ${most}`);
 
 /** The same, with what counts where it is left out. */
-export const limit = (usual: number, most = MOST_ROWS) => count(most).default(usual);
+export const limit = (usual: number, most = MAX_ROWS) => count(most).default(usual);
 
 /** Rows to pass over: `nextSkip` of the answer before. */
 export const skip = () => z.int('must be a whole number').min(0, 'must not be negative').default(0);
@@ -63,7 +63,7 @@ export const object = (description?: string) =>
   tell(z.preprocess(unpacked, jsonObject), { type: 'object', ...(description === undefined ? {} : { description }) });
 
 /** A list of JSON objects. */
-export const objects = (most = MOST_RECORDS, least = 1) =>
+export const objects = (most = MAX_RECORDS, least = 1) =>
   tell(z.preprocess(unpacked, z.array(jsonObject).min(least, 'must not be empty').max(most, `must have at most ${most} items`)), {
     type: 'array',
     items: { type: 'object' },
@@ -78,7 +78,7 @@ export const instant = () =>
     { type: 'string', format: 'date-time' },
   );
 
-/** A day, or a time, which is of the system's time zone where it names none (`kit/time/range.ts`); years of four digits. */
+/** A day, or a time, which is of the system's time zone where it names none (`crm/time/range.ts`); years of four digits. */
 export const localTime = () =>
   tell(
     z

@@ -1,37 +1,16 @@
 import { z } from 'zod';
-import type { AgentPermission, Principal, ToolRequirement } from '../../access/index.ts';
-import type { Automation } from '../../automation/index.ts';
-import type { Files } from '../../files/index.ts';
+import type { AgentPermission, ToolRequirement } from '../../access/index.ts';
+import type { CrmContext } from '../../crm/context.ts';
+import { advise, listedBy } from '../../crm/refusals.ts';
+import { faultsIn } from '../../crm/zod-faults.ts';
+import { serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import type { Conditions } from '../../observe/index.ts';
-import type { RecordContext } from '../../records/index.ts';
-import type { System } from '../../systems/index.ts';
-import type { Users } from '../../users/index.ts';
-import { listedBy } from '../errors/advice.ts';
-import { readArguments } from './arguments.ts';
 import { schemaOf } from './schema.ts';
 
-/** What tools work with beside the records. */
-export interface ToolServices {
-  readonly users: Users;
-  readonly files: Files;
-  readonly automation: Automation;
-  readonly conditions: Pick<Conditions, 'met' | 'over'>;
-  /** The service's address as clients see it, without a slash at the end. */
-  readonly baseUrl: () => string;
-}
-
 /** One call of a tool, its caller known and let in. */
-export interface ToolCall {
-  readonly system: System;
-  readonly principal: Principal;
-  /** For the operations of `records/`; it carries the caller, whom the authoriser asks about. */
-  readonly context: RecordContext;
-  readonly services: ToolServices;
+export interface ToolCall extends CrmContext {
   /** The tools of the connection. */
   readonly tools: () => readonly Tool[];
-  /** Aborted when the client goes or the call has taken too long. */
-  readonly signal: AbortSignal;
 }
 
 /** Parts of the list, for connections that want less of it (`?toolsets=`). */
@@ -134,4 +113,26 @@ function tableNamed(args: unknown): string {
   const { table, className } = (args ?? {}) as Record<string, unknown>;
   const named = table ?? className;
   return typeof named === 'string' && named !== '' ? named.slice(0, 128) : '_SCHEMA';
+}
+
+/**
+ * The arguments of a call, checked, with their defaults.
+ * @param schema the same as JSON Schema, to say what is taken
+ * @throws invalidArguments (107), with the parameters that the tool has
+ */
+function readArguments<Input>(input: z.ZodType<Input>, schema: JsonObject, args: unknown): Input {
+  const read = input.safeParse(args ?? {}, { reportInput: true });
+  if (read.success) return read.data;
+  throw advise(serviceError('invalidArguments', faultsIn(read.error)), { expected: parametersOf(schema) });
+}
+
+/** `table: string (required), limit: integer …` */
+function parametersOf({ properties = {}, required = [] }: JsonObject): string {
+  const needed: ReadonlySet<unknown> = new Set(required as string[]);
+  const told = Object.entries(properties as JsonObject).map(([name, part]) => {
+    const { type, enum: values } = part as { type?: string; enum?: string[] };
+    const kind = values ? values.join('|') : (type ?? 'any');
+    return `${name}: ${kind}${needed.has(name) ? ' (required)' : ''}`;
+  });
+  return told.length === 0 ? 'It takes no arguments' : `It takes ${told.join(', ')}`;
 }

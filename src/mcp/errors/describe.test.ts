@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { advise } from '../../crm/refusals.ts';
 import { serviceError } from '../../errors/fail.ts';
-import { advise } from './advice.ts';
 import { describeError, errorText } from './describe.ts';
 
 test('code and message come first, unchanged; then the form that is expected and the tool to call next', () => {

@@ -1,8 +1,8 @@
 import { agentPermissions } from '../../access/index.ts';
+import { type Advice, notThere } from '../../crm/refusals.ts';
 import type { ErrorKey } from '../../errors/catalogue.ts';
 import { limits } from '../../kernel/limits.ts';
 import { fieldTypes } from '../../schema/model.ts';
-import { type Advice, notThere } from './advice.ts';
 
 const operators: Advice = {
   expected:
@@ -11,7 +11,7 @@ const operators: Advice = {
 const users: Advice = { expected: 'To change that user send his objectId', next: 'Get-all-Users' };
 const types = fieldTypes.filter((type) => type !== 'ACL').join(', ');
 
-/** By the error's key. Where the form depends on the message, `by-message.ts` and `expected-form.ts` know better. */
+/** By the error's key. Where the form depends on the message, `by-message.ts` and `expectedForm` (describe.ts) know better. */
 export const general: Partial<Record<ErrorKey, Advice>> = {
   invalidWhere: {
     expected:
@@ -47,6 +47,7 @@ export const general: Partial<Record<ErrorKey, Advice>> = {
     expected: '{"find":["role:<Name>"],"get":[…],"create":[],"update":[],"delete":[],"addField":[]}',
     next: 'Get-Roles',
   },
+  lastAdministrator: { expected: 'Give another user the role Admin first', next: 'Get-Roles' },
   badSchema: { expected: 'Fields are {name, type, targetClass?, label?}', next: 'Get-Schema' },
   invalidAgentPermission: { expected: `One of ${agentPermissions.join(', ')}` },
   schemaMismatch: { next: 'Get-Schema' },

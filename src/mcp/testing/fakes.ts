@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { request as ask, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
+import type { BearerVerdict } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
-import { hashKey, hashPrefix } from '../../systems/secrets.ts';
-import { Registration, System } from '../../systems/system.ts';
+import { hashKey, hashPrefix, Registration, System } from '../../systems/system.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
-import type { BearerVerdict, McpParts } from '../index.ts';
+import type { McpServices } from '../index.ts';
 
 /** What tests see, and change, of the tools and the system. */
 export const seen = {
@@ -85,7 +85,6 @@ const verdicts: Record<string, () => Promise<BearerVerdict>> = {
 export const fakeParts = {
   systems: {
     isKnown: (appId: string) => appId === 'app',
-    requestCame() {},
     acquire(appId: string) {
       if (appId === 'lost') return Promise.reject(new Error('no disk'));
       if (appId !== 'app') return undefined;
@@ -104,7 +103,7 @@ export const fakeParts = {
   host: 'inside',
   bearer: async (_system: System, token: string) =>
     Object.hasOwn(verdicts, token) ? (verdicts[token] as () => Promise<BearerVerdict>)() : { kind: 'unknown' },
-} as unknown as McpParts;
+} as unknown as McpServices;
 
 /** Waits until nobody holds the system any more. */
 export async function idle(): Promise<void> {

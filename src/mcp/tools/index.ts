@@ -5,16 +5,16 @@ import type { Tool } from '../definition/tool.ts';
 const groups: readonly (() => Promise<readonly Tool[]>)[] = [
   async () => (await import('./records/index.ts')).recordsTools,
   async () => (await import('./crm/index.ts')).crmTools,
-  async () => (await import('./work/index.ts')).workTools,
+  async () => (await import('./work.ts')).workTools,
   async () => (await import('./history/index.ts')).historyTools,
   async () => (await import('./files/index.ts')).filesTools,
   async () => (await import('./users/index.ts')).usersTools,
   async () => (await import('./schema/index.ts')).schemaTools,
   async () => (await import('./site/index.ts')).siteTools,
   async () => (await import('./automation/index.ts')).automationTools,
-  async () => (await import('./reports/index.ts')).reportsTools,
-  async () => (await import('./documents/index.ts')).documentsTools,
-  async () => (await import('./system/index.ts')).systemTools,
+  async () => (await import('./reports.ts')).reportsTools,
+  async () => (await import('./documents.ts')).documentsTools,
+  async () => (await import('./system.ts')).systemTools,
 ];
 
 /** All tools (SPEC "Agent-tool layer (MCP)"): 67. Loaded group by group: other requests have their turn in between. */

@@ -5,8 +5,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sender } from '../../admission/place.ts';
-import { bodyPlaces, LONG_BODY, readBody, SHORT_BODY } from './body.ts';
-import { failureOf } from './failure.ts';
+import { bodyPlaces, MAX_LONG_BODY_BYTES, MAX_SHORT_BODY_BYTES, readBody } from './body.ts';
+import { failureOf } from './messages.ts';
 
 let server: Server;
 /** Ends the thinking of each call that thinks. */
@@ -62,7 +62,7 @@ async function answer(state: { readonly text: string }): Promise<string> {
   return state.text.replace(/\r\n[\s\S]*\r\n/, ' ');
 }
 const whole = (path: string, size: number) => begin(path, size, 'x'.repeat(size));
-const LONG = SHORT_BODY + 1;
+const LONG = MAX_SHORT_BODY_BYTES + 1;
 
 test('a body comes whole, in whatever pieces and of whatever length', async () => {
   const body = `\ufeff${'שלום\u{1F642}'.repeat(10)}end`;
@@ -73,15 +73,15 @@ test('a body comes whole, in whatever pieces and of whatever length', async () =
     if (byte % 8 === 0) await wait(1);
   }
   assert.equal(await answer(client), `HTTP/1.1 200 OK ${body.length - 1} end`);
-  assert.equal(await answer(whole('/a/x', LONG_BODY)), `HTTP/1.1 200 OK ${LONG_BODY} xxx`);
-  assert.equal(await answer(whole('/', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
+  assert.equal(await answer(whole('/a/x', MAX_LONG_BODY_BYTES)), `HTTP/1.1 200 OK ${MAX_LONG_BODY_BYTES} xxx`);
+  assert.equal(await answer(whole('/', MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${MAX_SHORT_BODY_BYTES} xxx`);
 });
 
 test('a body that is too long is 413, read to its end', async () => {
   for (const [path, size] of [
     ['/', LONG],
-    ['/', 5 * SHORT_BODY],
-    ['/a/x', LONG_BODY + 1],
+    ['/', 5 * MAX_SHORT_BODY_BYTES],
+    ['/a/x', MAX_LONG_BODY_BYTES + 1],
   ] as const) {
     const client = whole(path, size);
     assert.equal(await answer(client), 'HTTP/1.1 413 Payload Too Large Request body is too large.');
@@ -96,7 +96,7 @@ test('a fault while a place is asked for is answered', async () => {
 });
 
 test('senders who stop do not keep others waiting: 408, and the connection is closed', async (t) => {
-  const stopped = ['/a/x', '/a/y', '/a/z', '/b/x'].map((path) => begin(path, LONG_BODY, 'x'.repeat(LONG)));
+  const stopped = ['/a/x', '/a/y', '/a/z', '/b/x'].map((path) => begin(path, MAX_LONG_BODY_BYTES, 'x'.repeat(LONG)));
   t.after(() => {
     for (const { socket } of stopped) socket.destroy();
   });
@@ -105,7 +105,7 @@ test('senders who stop do not keep others waiting: 408, and the connection is cl
     stopped.every(({ text }) => text === ''),
     'nobody waits yet',
   );
-  assert.equal(await answer(whole('/c/x', 3 * SHORT_BODY)), `HTTP/1.1 200 OK ${3 * SHORT_BODY} xxx`);
+  assert.equal(await answer(whole('/c/x', 3 * MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${3 * MAX_SHORT_BODY_BYTES} xxx`);
   // One at least has made room; what others sent may have been on its way until then.
   const slow = await until(() => stopped.find(({ text }) => text !== ''));
   assert.ok(slow);
@@ -130,14 +130,14 @@ test('one caller leaves places to others, however long his calls take', async ()
 
 test('short bodies share a room too: one sender leaves some to others, however long his calls take', async () => {
   thinkers.length = 0;
-  const thinking = Array.from({ length: 33 }, () => whole('/d/thinks', SHORT_BODY));
+  const thinking = Array.from({ length: 33 }, () => whole('/d/thinks', MAX_SHORT_BODY_BYTES));
   assert.ok(await until(() => thinkers.length === 32));
   // Head and body in one packet: its end comes before its place is there.
   const waiting = whole('/d/thinks', 20_000);
   assert.equal(await answer(whole('/e/x', 20_000)), 'HTTP/1.1 200 OK 20000 xxx');
   assert.equal(waiting.text, '');
-  assert.equal(await answer(whole('/d/x', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
-  assert.equal(await answer(whole('/e/x', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
+  assert.equal(await answer(whole('/d/x', MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${MAX_SHORT_BODY_BYTES} xxx`);
+  assert.equal(await answer(whole('/e/x', MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${MAX_SHORT_BODY_BYTES} xxx`);
   // A usual call needs no room.
   thinking.push(whole('/d/thinks', 100));
   assert.ok(await until(() => thinkers.length === 33));

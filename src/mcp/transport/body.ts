@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
-import { Bytes } from '../../admission/bytes.ts';
 import { FREE_BYTES, type Place, type Sender } from '../../admission/place.ts';
 import { Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
+import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
 /** Bytes of a body that anybody may send: what calls no tool is short. */
-export const SHORT_BODY = 1024 * 1024;
+export const MAX_SHORT_BODY_BYTES = 1024 * 1024;
 /** Bytes of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
-export const LONG_BODY = 46 * 1024 * 1024;
+export const MAX_LONG_BODY_BYTES = 46 * 1024 * 1024;
 /** Bytes after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
-const DROPPED = 64 * 1024 * 1024;
+const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
 const MIB = 1024 * 1024;
 /** Bytes of short bodies that are in memory at once, and long bodies, each several times: as it came, as text, as values. Others wait, unread. */
 const shortBodies = { all: 64 * MIB, ofSystem: 48 * MIB, ofCaller: 32 * MIB } as const;
@@ -37,7 +37,7 @@ export interface Arrival {
   readonly places: BodyPlaces;
   /** Asked once the body turns out longer than `FREE_BYTES`. */
   readonly sender: () => Sender;
-  /** Asked once the body turns out longer than `SHORT_BODY`; `null` where it may not be. */
+  /** Asked once the body turns out longer than `MAX_SHORT_BODY_BYTES`; `null` where it may not be. */
   readonly longSender: () => Promise<Sender | null>;
 }
 
@@ -46,23 +46,23 @@ export interface Arrival {
  * @throws tooLarge (116); bodyTooSlow where others wait for its place
  */
 export async function readBody(arrival: Arrival): Promise<string> {
-  const bytes = new Bytes();
+  const bytes = new GrowingBuffer();
   await collect(arrival, bytes);
   return withoutMark(bytes.text());
 }
 
 /** Adds a body to bytes. */
-function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
+function collect(arrival: Arrival, bytes: GrowingBuffer): Promise<void> {
   const { payload } = arrival;
   let size = 0;
-  let bound = SHORT_BODY;
+  let bound = MAX_SHORT_BODY_BYTES;
   let place: Place | undefined;
   /** The size from which on another place is needed; without end where there is none. */
   let placed = FREE_BYTES;
   const keep = (piece: Buffer) => {
     if (size <= bound) bytes.add(piece);
     else bytes.clear();
-    if (size > DROPPED) payload.destroy();
+    if (size > MAX_DROPPED_BYTES) payload.destroy();
   };
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -75,7 +75,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       reject(error);
     };
     const askShort = async () => {
-      placed = SHORT_BODY;
+      placed = MAX_SHORT_BODY_BYTES;
       return shortPlace(arrival);
     };
     const askLong = async () => {
@@ -85,7 +85,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       place?.ended();
       await asked?.given;
       place?.free();
-      if (asked && !isOver) bound = LONG_BODY;
+      if (asked && !isOver) bound = MAX_LONG_BODY_BYTES;
       return asked;
     };
     const admit = async (asked: Place | undefined) => {
@@ -109,7 +109,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       place?.came(piece.length);
       if (size <= placed) return keep(piece);
       payload.pause();
-      waited = (size > SHORT_BODY ? askLong() : askShort()).then(admit).then(() => {
+      waited = (size > MAX_SHORT_BODY_BYTES ? askLong() : askShort()).then(admit).then(() => {
         keep(piece);
         payload.resume();
       }, giveUp);
@@ -119,8 +119,8 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
 
 /** Asks for room among the short bodies, of a body in chunks for the longest. */
 function shortPlace({ payload, response, places, sender }: Arrival): Place {
-  const length = Number(payload.headers['content-length'] ?? SHORT_BODY);
-  const place = places.short.ask(sender(), Math.min(length, SHORT_BODY));
+  const length = Number(payload.headers['content-length'] ?? MAX_SHORT_BODY_BYTES);
+  const place = places.short.ask(sender(), Math.min(length, MAX_SHORT_BODY_BYTES));
   place.freeWhenAnswered(response);
   return place;
 }

@@ -1,3 +1,8 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { FastifyReply } from 'fastify';
+import { ServiceError } from '../../errors/fail.ts';
+import { retryAfterOf } from '../../errors/render.ts';
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 
 /** Error codes of JSON-RPC, and the one that SPEC names. */
@@ -29,4 +34,64 @@ export function* toolsCalled(body: JsonValue): IterableIterator<unknown> {
     const params = own(message, 'params');
     yield isJsonObject(params) ? own(params, 'name') : undefined;
   }
+}
+
+/** What a batch may hold. */
+export interface BatchBound {
+  readonly messages: number;
+  /** Of these, such as ask for the list of tools or the like: the answer is thousands of times as long. */
+  readonly listings: number;
+}
+
+/** Nothing is asked of who sends it. */
+export const openBatch: BatchBound = { messages: 10, listings: 1 };
+/** Of who has a credential that is good. */
+export const knownBatch: BatchBound = { messages: 100, listings: 10 };
+
+const listingMethods: ReadonlySet<unknown> = new Set(['tools/list', 'server/discover']);
+
+/** The refusal of a batch that holds too much; `null` where it does not. */
+export function refusalOfBatch(body: JsonValue, { messages, listings }: BatchBound): RpcError | null {
+  if (!Array.isArray(body)) return null;
+  if (body.length > messages) return tooMany(`${messages} messages`);
+  const lists = body.filter((message) => isJsonObject(message) && listingMethods.has(own(message, 'method')));
+  return lists.length > listings ? tooMany(listings === 1 ? 'one list' : `${listings} lists`) : null;
+}
+
+function tooMany(bound: string): RpcError {
+  return { status: 400, code: rpcCodes.invalid, message: `Invalid Request: a batch holds ${bound} at most` };
+}
+
+/** What is answered where a request could not be. Faults show nothing of themselves. */
+export function failureOf(error: unknown): RpcError {
+  if (!(error instanceof ServiceError)) return { status: 500, code: rpcCodes.internal, message: 'server error' };
+  const { key, status, message } = error;
+  if (key === 'invalidJson' || key === 'nestedTooDeep')
+    return { status, code: rpcCodes.parse, message: `Parse error: ${message}` };
+  // What is left of the body is not waited for.
+  if (key === 'bodyTooSlow') return { status, code: rpcCodes.refused, message, headers: { connection: 'close' } };
+  const retryAfter = retryAfterOf(error);
+  const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } };
+  return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message, ...headers };
+}
+
+/** Sends what the protocol answers. @param response a text is JSON */
+export async function sendResponse(reply: FastifyReply, response: Response | string): Promise<void> {
+  if (typeof response === 'string') {
+    reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json' }).send(response);
+    return;
+  }
+  reply.code(response.status).header('cache-control', 'no-store');
+  // Whether the connection stays is the server's to say.
+  for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value);
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  if (isStream && response.body) reply.send(Readable.fromWeb(response.body as ReadableStream));
+  else reply.send((await response.text()) || undefined);
+}
+
+/** Sends an error of the protocol. @param id of the request that it answers */
+export function sendRpcError(reply: FastifyReply, error: RpcError, id: JsonValue = null): void {
+  const { status, headers = {} } = error;
+  reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': 'application/json', ...headers });
+  reply.send(errorJson(error, id));
 }

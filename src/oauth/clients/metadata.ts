@@ -1,11 +1,11 @@
 import { kindOfRedirect, REDIRECT_FORM } from './redirect.ts';
 
 /** Bounds of what a client says of itself. */
-const MOST_REDIRECTS = 20;
-const REDIRECT_LENGTH = 2_000;
-const ALL_REDIRECTS_LENGTH = 8_000;
-const NAME_LENGTH = 200;
-const TEXT_LENGTH = 1_000;
+const MAX_REDIRECTS = 20;
+const MAX_REDIRECT_LENGTH = 2_000;
+const MAX_REDIRECTS_LENGTH = 8_000;
+const MAX_NAME_LENGTH = 200;
+const MAX_TEXT_LENGTH = 1_000;
 
 /** What a client may say of itself and we pass on. All else that the provider knows is left out: it would fetch it, or act on it. */
 const texts = ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'software_id', 'software_version'] as const;
@@ -26,15 +26,15 @@ export function normalizeClient(metadata: Record<string, unknown>, refuse: (reas
   const { redirect_uris: uris } = metadata;
   if (!areRedirects(uris))
     refuse(
-      `redirect_uris must be 1 to ${MOST_REDIRECTS} strings of ${REDIRECT_LENGTH} characters at most, ${ALL_REDIRECTS_LENGTH} together`,
+      `redirect_uris must be 1 to ${MAX_REDIRECTS} strings of ${MAX_REDIRECT_LENGTH} characters at most, ${MAX_REDIRECTS_LENGTH} together`,
     );
   const kinds = uris.map((uri) => kindOfRedirect(uri) ?? refuse(`redirect_uris: ${REDIRECT_FORM}`));
   const { client_name: name } = metadata;
-  if (typeof name === 'string') metadata.client_name = shown(name, NAME_LENGTH);
+  if (typeof name === 'string') metadata.client_name = shown(name, MAX_NAME_LENGTH);
   if (metadata.client_name === '') delete metadata.client_name;
   for (const key of texts) {
     const value = metadata[key];
-    if (typeof value !== 'string' || value === '' || value.length > TEXT_LENGTH) delete metadata[key];
+    if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT_LENGTH) delete metadata[key];
   }
   for (const key of leftOut) delete metadata[key];
   // A document at a public address may not speak of a secret, so that this is what it means where it says nothing.
@@ -48,10 +48,10 @@ export function normalizeClient(metadata: Record<string, unknown>, refuse: (reas
 export const isDocumentAddress = (id: unknown): boolean => typeof id === 'string' && /^https:\/\//i.test(id);
 
 function areRedirects(value: unknown): value is string[] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_REDIRECTS) return false;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_REDIRECTS) return false;
   return (
-    value.every((uri) => typeof uri === 'string' && uri.length <= REDIRECT_LENGTH) &&
-    value.join('').length <= ALL_REDIRECTS_LENGTH
+    value.every((uri) => typeof uri === 'string' && uri.length <= MAX_REDIRECT_LENGTH) &&
+    value.join('').length <= MAX_REDIRECTS_LENGTH
   );
 }
 

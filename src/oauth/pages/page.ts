@@ -1,6 +1,6 @@
-import { escapeHtml } from '../../kernel/html.ts';
-import { headersOfPage } from '../../kernel/page-headers.ts';
+import { escapeHtml, headersOfPage, htmlPage } from '../../kernel/html.ts';
 import { directionOf, type Language } from './language.ts';
+import { type DeadEnd, texts } from './texts.ts';
 
 const style = [
   ':root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1b1f24;--dim:#4a5361;--line:#d5d9e0;--field:#6b7482}',
@@ -71,13 +71,13 @@ const otherLanguage = { he: { to: 'en', name: 'English' }, en: { to: 'he', name:
 export function page({ language, system = '', title, hasSwitch }: Frame, content: string): string {
   const { to, name } = otherLanguage[language];
   const link = `<a href="?lang=${to}" lang="${to}" dir="${directionOf(to)}" hreflang="${to}">${name}</a>`;
-  return [
-    `<!doctype html><html lang="${language}" dir="${directionOf(language)}"><head><meta charset="utf-8">`,
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
-    `<title>${escapeHtml(system === '' ? title : `${title} · ${system}`)}</title><style>${style}</style></head>`,
-    `<body><main><header><bdi>${escapeHtml(system)}</bdi>${hasSwitch ? link : ''}</header>`,
-    `<h1>${escapeHtml(title)}</h1>${content}</main></body></html>`,
-  ].join('');
+  return htmlPage({
+    language,
+    direction: directionOf(language),
+    title: system === '' ? title : `${title} · ${system}`,
+    style,
+    content: `<header><bdi>${escapeHtml(system)}</bdi>${hasSwitch ? link : ''}</header><h1>${escapeHtml(title)}</h1>${content}`,
+  });
 }
 
 /** Text from outside, as it stands in a sentence of another direction. */
@@ -86,3 +86,13 @@ export const isolated = (text: string): string => `<bdi>${escapeHtml(text)}</bdi
 /** What went wrong, told at once by a screen reader; an empty place for it where nothing did. */
 export const alert = (text: string | undefined): string =>
   `<div role="alert" aria-live="assertive" id="fault">${text === undefined ? '' : escapeHtml(text)}</div>`;
+
+/**
+ * A page that says why it does not go on.
+ * @param detail what the program did wrong, for who writes it
+ */
+export function deadEndPage(language: Language, why: DeadEnd, detail?: string): string {
+  const [title, text] = texts[language].ends[why];
+  const technical = detail === undefined ? '' : `<p class="small" lang="en" dir="ltr"><code>${escapeHtml(detail)}</code></p>`;
+  return page({ language, title, hasSwitch: false }, `<div role="alert">${escapeHtml(text)}</div>${technical}`);
+}

@@ -1,12 +1,11 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { StoredValue } from '../../values/type.ts';
-import type { Comparison, Inequality } from '../filter.ts';
+import type { StoredValue } from '../../values/types/type.ts';
+import type { Comparison, Inequality } from '../model/filter.ts';
 import { parseRegex } from '../regex/index.ts';
-import { sameKind } from './kind.ts';
 import { literalFor, literalOf } from './literal.ts';
-import type { Column, Condition } from './model.ts';
+import { type Column, type Condition, sameKind } from './model.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 
 const never: Condition = { kind: 'never' };

@@ -1,8 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { parseExpression } from './expression.ts';
-import { kindOf } from './kind.ts';
-import type { Accumulator, Column, Expression, ValueKind } from './model.ts';
+import { type Accumulator, type Column, type Expression, kindOf, type ValueKind } from './model.ts';
 import { outputName } from './names.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 

@@ -1,1 +1,2 @@
-export { checkAggregationParameters, parseAggregation } from './parse.ts';
+export { AggregateParameters } from './parameters.ts';
+export { buildAggregation } from './parse.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson, isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { parseIsoDate } from '../../values/index.ts';
-import { pointerOf } from '../../values/pointer.ts';
-import { instantOf } from '../where/operand.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import { instantOf } from '../where/context.ts';
 import type { Expression, Literal, ValueKind } from './model.ts';
 
 /** The literal of null, and of what no row has. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
+import { wireDate, wirePointer } from '../../values/json/wire.ts';
 import { literalFor, literalOf } from './literal.ts';
 import { aliasOf } from './names.ts';
 
@@ -43,8 +44,7 @@ function inFull(field: Field, value: JsonValue): JsonValue {
     kind: field.type === 'Date' ? 'date' : 'pointer',
     targetClass: field.targetClass ?? '',
   });
-  if (literal.kind === 'date') return { __type: 'Date', iso: isoText(literal.value as number) };
-  if (literal.kind === 'pointer')
-    return { __type: 'Pointer', className: field.targetClass ?? '', objectId: literal.value as string };
+  if (literal.kind === 'date') return wireDate(isoText(literal.value as number));
+  if (literal.kind === 'pointer') return wirePointer(field.targetClass ?? '', literal.value as string);
   return value;
 }

@@ -1,7 +1,7 @@
 // The checked form of an aggregation (CONTRACT "Records", `classes-aggregate`). No SQL here; engines compile it.
 import type { Field, TableSchema } from '../../schema/model.ts';
-import type { Storage, StoredValue } from '../../values/type.ts';
-import type { Comparison, Filter, Regex } from '../filter.ts';
+import type { Storage, StoredValue } from '../../values/types/type.ts';
+import type { Comparison, Filter, Regex } from '../model/filter.ts';
 
 /** What a value is known to be; `json` is JSON text of any value, where only the row knows. */
 export interface ValueKind {
@@ -132,4 +132,14 @@ export interface Aggregation {
   readonly stages: readonly Stage[];
   /** The members of the result objects, in order. */
   readonly output: ReadonlyArray<readonly [name: string, Column]>;
+}
+
+/** The kind alone of something that has one. */
+export function kindOf({ kind, targetClass }: ValueKind): ValueKind {
+  return targetClass === undefined ? { kind } : { kind, targetClass };
+}
+
+/** Whether two values can be equal, as kinds go. */
+export function sameKind(a: ValueKind, b: ValueKind): boolean {
+  return a.kind === b.kind && a.targetClass === b.targetClass;
 }

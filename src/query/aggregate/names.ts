@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
-import { forbiddenKeys } from '../../schema/naming.ts';
+import { forbiddenKeys } from '../../schema/model.ts';
 
 const aliases: ReadonlyMap<string, string> = new Map([
   ['_id', 'objectId'],

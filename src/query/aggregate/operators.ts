@@ -1,7 +1,6 @@
 import { fail } from '../../errors/fail.ts';
-import { kindOf, sameKind } from './kind.ts';
 import { alignedLiterals } from './literal.ts';
-import { dateParts, type Expression, type Operator, type ValueKind } from './model.ts';
+import { dateParts, type Expression, kindOf, type Operator, sameKind, type ValueKind } from './model.ts';
 
 interface OperatorRule {
   readonly operator: Operator;

@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { newTable } from '../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { parseAggregation } from './index.ts';
+import { AggregateParameters, buildAggregation } from './index.ts';
 
 const fields = new Map<string, Field>(newTable('Sales', 'Sales').fields);
 for (const [name, type] of [
@@ -17,7 +17,8 @@ for (const [name, type] of [
 const table: TableSchema = { ...newTable('Sales', 'Sales'), fields };
 const scope = { schema: { version: 1, tables: new Map([['Sales', table]]), referencesTo: new Map() }, principal: master };
 const grant: Grant = { ...authorize(master, 'find', table), hiddenFields: new Set(['secret']) };
-const parse = (parameters: Record<string, JsonValue>) => parseAggregation(new Map(Object.entries(parameters)), grant, scope);
+const parse = (parameters: Record<string, JsonValue>) =>
+  buildAggregation(new AggregateParameters(new Map(Object.entries(parameters))), grant, scope);
 
 const nested = (levels: number): JsonValue => (levels === 0 ? '$n' : { $abs: nested(levels - 1) });
 /** Twelve stages that each make a value twice as long. */
@@ -92,7 +93,7 @@ const refused: [pipeline: JsonValue, code: number, text: RegExp][] = [
   ],
 ];
 for (const [pipeline, code, text] of refused)
-  test(`parseAggregation refuses ${JSON.stringify(pipeline).slice(0, 80)}`, () => {
+  test(`an aggregation refuses ${JSON.stringify(pipeline).slice(0, 80)}`, () => {
     assert.throws(
       () => parse({ pipeline }),
       (error) => error instanceof ServiceError && error.code === code && text.test(error.message),
@@ -108,19 +109,19 @@ const parameters: [parameters: Record<string, JsonValue>, code: number, text: Re
   [{ where: '[]' }, 1, /^server error/],
 ];
 for (const [given, code, text] of parameters)
-  test(`parseAggregation refuses the parameters ${JSON.stringify(given)}`, () => {
+  test(`an aggregation refuses the parameters ${JSON.stringify(given)}`, () => {
     assert.throws(
       () => parse(given),
       (error) => error instanceof ServiceError && error.code === code && text.test(error.message),
     );
   });
 
-test('parseAggregation: hidden fields are not among the members of records; objectId comes first', () => {
+test('an aggregation: hidden fields are not among the members of records; objectId comes first', () => {
   const names = parse({ pipeline: [{ $addFields: { x: 1 } }] }).output.map(([name]) => name);
   assert.deepEqual(names, ['objectId', 'createdAt', 'updatedAt', 'ACL', 'createdBy', 'updatedBy', 'n', 'tags', 'x']);
 });
 
-test('parseAggregation: a $match before anything but $sort goes into the scan', () => {
+test('an aggregation: a $match before anything but $sort goes into the scan', () => {
   const { filter, stages } = parse({
     where: '{"n":1}',
     pipeline: [{ $match: { n: { $gt: 0 } } }, { $sort: { n: 1 } }, { $match: { tags: 'x' } }],
@@ -132,7 +133,7 @@ test('parseAggregation: a $match before anything but $sort goes into the scan', 
   );
 });
 
-test('parseAggregation: sort and project of the short form are JSON or lists of names', () => {
+test('an aggregation: sort and project of the short form are JSON or lists of names', () => {
   const { stages, output } = parse({ sort: '-n, tags', project: 'n,tags' });
   const sort = stages.find((stage) => stage.kind === 'sort');
   assert.deepEqual(

@@ -2,34 +2,33 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Filter } from '../filter.ts';
-import { checkValues, queryJson, whereValue } from '../json-value.ts';
-import { splitNames } from '../list.ts';
-import type { QueryParameters, QueryScope } from '../scope.ts';
+import type { Filter } from '../model/filter.ts';
+import type { AggregateOptions } from '../model/options.ts';
+import { checkExtent, checkValues } from '../parameters.ts';
+import type { QueryScope } from '../where/context.ts';
 import { allOf, guardedFilter, newSpending, parseWhere } from '../where/index.ts';
-import type { Aggregation } from './model.ts';
+import { parseCondition } from './condition.ts';
+import { parseCount, parseGroup } from './group.ts';
+import { whereOfMatch } from './match.ts';
+import type { Aggregation, Expression } from './model.ts';
 import { PipelineBuilder } from './pipeline.ts';
-import { parseStage } from './stages.ts';
+import { parseAddFields, parseProject } from './project.ts';
+import { parseUnwind } from './unwind.ts';
 
 const maxStages = 50;
-/** The stages of the short form, in the order in which they apply. */
-const shortStages = ['unwind', 'group', 'project', 'sort', 'skip', 'limit', 'count'] as const;
-const known: ReadonlySet<string> = new Set(['pipeline', 'where', ...shortStages]);
 
 /**
- * An aggregation from its parameters (CONTRACT "Records"): `pipeline`, or the short form with one parameter for each stage;
- * `where` goes before either. Without a stage it answers the records.
- * @throws invalidParameter, badParameterValue, badQuery (102); invalidJson (107); invalidWhere (500); fieldDenied (119);
- *   invalidFieldName (105); what `parseWhere` throws
+ * An aggregation from its options (CONTRACT "Records"). Without a stage it answers the records.
+ * @throws badQuery (102); nestedTooDeep (107); fieldDenied (119); invalidFieldName (105); what the options and `parseWhere` throw
  */
-export function parseAggregation(parameters: QueryParameters, grant: Grant, scope: QueryScope): Aggregation {
-  checkAggregationParameters(parameters);
+export function buildAggregation(options: AggregateOptions, grant: Grant, scope: QueryScope): Aggregation {
+  options.refuseUnknown?.();
   const filters: Filter[] = [];
   const spent = newSpending(scope);
-  const where = parameters.get('where');
-  if (where !== undefined) filters.push(parseWhere(whereValue(where), grant, scope, spent));
+  const { where } = options;
+  if (where) filters.push(parseWhere(where, grant, scope, spent));
   const pipeline = new PipelineBuilder(grant, scope, spent);
-  const given = stagesOf(parameters);
+  const given = stagesOf(options.pipeline ?? []);
   checkValues(given.map(([, spec]) => spec));
   for (const [name, spec] of given) parseStage(name, spec, pipeline, filters);
   const { table } = grant;
@@ -38,25 +37,8 @@ export function parseAggregation(parameters: QueryParameters, grant: Grant, scop
   return { table, filter: guardedFilter(grant, allOf(filters)), base, sequence, stages, output };
 }
 
-/**
- * The check that an aggregation of a table that does not exist gets too.
- * @throws invalidParameter (102) for an unknown parameter, and for one of the short form beside `pipeline`
- */
-export function checkAggregationParameters(parameters: QueryParameters): void {
-  for (const name of parameters.keys())
-    if (!known.has(name) || (parameters.has('pipeline') && name !== 'pipeline' && name !== 'where'))
-      fail('invalidParameter', name.slice(0, limits.nameLength));
-}
-
-function stagesOf(parameters: QueryParameters): (readonly [name: string, spec: JsonValue])[] {
-  const given = parameters.get('pipeline');
-  if (given === undefined)
-    return shortStages.flatMap((name) => {
-      const spec = parameters.get(name);
-      return spec === undefined ? [] : [[name, typeof spec === 'string' ? specOf(name, spec) : spec] as const];
-    });
-  const pipeline = typeof given === 'string' ? queryJson(given) : given;
-  if (!Array.isArray(pipeline)) fail('badParameterValue', 'pipeline', 'should be a JSON array of stages');
+function stagesOf(pipeline: readonly JsonValue[]): (readonly [name: string, spec: JsonValue])[] {
+  checkExtent(pipeline);
   if (pipeline.length > maxStages) fail('badQuery', `A pipeline has at most ${maxStages} stages.`);
   return pipeline.map(stageOf);
 }
@@ -71,19 +53,53 @@ function stageOf(stage: JsonValue): readonly [name: string, spec: JsonValue] {
   return [key.startsWith('$') ? key.slice(1) : key, stage[key] as JsonValue];
 }
 
-/** Numbers and names come bare in an address, and lists of names as in `order` and `keys` of a query; all else is JSON. */
-function specOf(name: string, text: string): JsonValue {
-  if ((name === 'sort' || name === 'project') && !/^\s*[[{"]/.test(text)) return namesOf(name, text);
-  const bare = name === 'count' || (name === 'unwind' && !text.startsWith('{'));
-  if (bare && !text.startsWith('"')) return text;
-  if ((name === 'skip' || name === 'limit') && !/^\d{1,15}$/.test(text))
-    fail('badParameterValue', name, 'should be a whole number, 0 or more');
-  return queryJson(text);
+type ParseStage = (spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[]) => void;
+
+const stages: ReadonlyMap<string, ParseStage> = new Map<string, ParseStage>([
+  ['match', parseMatch],
+  ['group', parseGroup],
+  ['project', parseProject],
+  ['addFields', parseAddFields],
+  ['sort', parseSort],
+  ['skip', (spec, pipeline) => pipeline.add({ kind: 'skip', count: wholeNumber('$skip', spec) })],
+  ['limit', (spec, pipeline) => pipeline.add({ kind: 'limit', count: wholeNumber('$limit', spec) })],
+  ['unwind', parseUnwind],
+  ['count', parseCount],
+]);
+
+/**
+ * Reads one stage, given by its name without `$`, and adds it to the pipeline. A `$match` that still speaks of the records goes to
+ * `filters`, with all operators of `where`.
+ * @throws badQuery (102) for an unknown stage and a wrong form; invalidFieldName (105); fieldDenied (119); what `parseWhere` throws
+ */
+function parseStage(name: string, spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[]): void {
+  const parse = stages.get(name);
+  if (!parse) fail('badQuery', `Invalid aggregate stage '${name.slice(0, 50)}'.`);
+  parse(spec, pipeline, filters);
 }
 
-/** `-a,b` as `{a: -1, b: 1}` of a sort. @throws badParameterValue (102) for a list that is too long */
-function namesOf(parameter: 'sort' | 'project', list: string): JsonValue {
-  const directed = parameter === 'sort';
-  const names = splitNames(parameter, list);
-  return Object.fromEntries(names.map((name) => (directed && name.startsWith('-') ? [name.slice(1), -1] : [name, 1])));
+function parseMatch(spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[]): void {
+  if (!isJsonObject(spec)) fail('badQuery', 'The $match stage takes an object.');
+  const { grant, scope, spent } = pipeline;
+  if (pipeline.atRecords) filters.push(parseWhere(whereOfMatch(spec, grant.table), grant, scope, spent));
+  else pipeline.add({ kind: 'match', condition: parseCondition(spec, pipeline) });
+}
+
+function parseSort(spec: JsonValue, pipeline: PipelineBuilder): void {
+  if (!isJsonObject(spec) || Object.keys(spec).length === 0)
+    fail('badQuery', 'The $sort stage takes an object of at least one field.');
+  const terms = Object.entries(spec).flatMap(([name, direction]): { place: Expression; descending: boolean }[] => {
+    if (direction !== 1 && direction !== -1) fail('badQuery', '$sort takes 1 for ascending and -1 for descending.');
+    pipeline.spend(1);
+    const place = pipeline.resolve(name);
+    return place ? [{ place, descending: direction === -1 }] : [];
+  });
+  const columns = pipeline.columnsOf(terms.map(({ place }) => place));
+  pipeline.add({ kind: 'sort', keys: columns.map((column, at) => ({ column, descending: terms[at]?.descending === true })) });
+}
+
+function wholeNumber(stage: string, value: JsonValue): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    fail('badQuery', `The ${stage} stage takes a whole number, 0 or more.`);
+  return value;
 }

@@ -2,11 +2,10 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { resolveName } from '../names.ts';
-import type { QueryScope } from '../scope.ts';
+import { resolveName } from '../model/names.ts';
+import type { QueryScope } from '../where/context.ts';
 import type { Spending } from '../where/index.ts';
-import { kindOf } from './kind.ts';
-import type { Column, Expression, Stage, ValueKind } from './model.ts';
+import { type Column, type Expression, kindOf, type Stage, type ValueKind } from './model.ts';
 import { aliasOf } from './names.ts';
 
 /** Parts of expressions and conditions in one pipeline, all stages together; engines bound the size of a statement. */

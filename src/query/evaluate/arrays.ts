@@ -1,8 +1,9 @@
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
-import type { Comparison, JsonOperand, Regex } from '../filter.ts';
-import { instantOf } from '../where/operand.ts';
-import { inOrder, isContent, keyOf, pointerKey } from './json.ts';
+import { memoByObject } from '../../kernel/memo.ts';
+import type { Comparison, JsonOperand, Regex } from '../model/filter.ts';
+import { instantOf } from '../where/context.ts';
 import { textMatches } from './pattern.ts';
+import { inOrder, isContent, keyOf, pointerKey } from './values.ts';
 
 type Operands = readonly (JsonOperand | Regex)[];
 type Place = JsonValue | undefined;
@@ -16,8 +17,6 @@ interface Sought {
   readonly patterns: readonly Regex[];
 }
 type Sort = Exclude<keyof Sought, 'patterns'>;
-
-const lists = new WeakMap<Operands, Sought>();
 
 /** Whether a place is an array with an element that matches one of the operands. */
 export function hasAny(place: Place, operands: Operands): boolean {
@@ -80,14 +79,7 @@ const keys: Readonly<Record<Sort, (element: JsonValue) => JsonValue | undefined>
 };
 
 /** Lists belong to filters, so what was made of one is kept. */
-function soughtOf(operands: Operands): Sought {
-  let sought = lists.get(operands);
-  if (!sought) {
-    sought = sorted(operands);
-    lists.set(operands, sought);
-  }
-  return sought;
-}
+const soughtOf = memoByObject(sorted);
 
 function sorted(operands: Operands): Sought {
   const patterns: Regex[] = [];

@@ -1,7 +1,7 @@
 import type { Field } from '../../schema/model.ts';
 import type { StoredValue } from '../../values/index.ts';
-import type { Filter } from '../filter.ts';
-import { partsLeft } from './parts.ts';
+import type { Filter } from '../model/filter.ts';
+import { partsLeft } from './partial-evaluation.ts';
 import { StoredRecord } from './record.ts';
 
 /** Asks the database whether a part of a filter holds of the record as it is now. */
@@ -13,11 +13,16 @@ type Ask = (part: Filter) => Promise<boolean>;
  * rest of the filter leaves it open. Such a part is a condition of the filter itself, never an `and`, `or` or `not`.
  * @param stored the record's stored value of a field, null where absent
  * @param ask a rejection of it rejects the answer
- * @returns at once, unless a part has to be asked for
  */
-export function evaluate(filter: Filter, stored: (field: Field) => StoredValue, ask: Ask): boolean | Promise<boolean> {
+export async function evaluate(filter: Filter, stored: (field: Field) => StoredValue, ask: Ask): Promise<boolean> {
   const left = partsLeft(filter, new StoredRecord(stored));
   return typeof left === 'boolean' ? left : settle(left, ask);
+}
+
+/** The same without asking. @returns `null` where a part would have to be asked for */
+export function evaluateKnown(filter: Filter, stored: (field: Field) => StoredValue): boolean | null {
+  const left = partsLeft(filter, new StoredRecord(stored));
+  return typeof left === 'boolean' ? left : null;
 }
 
 async function settle(filter: Filter, ask: Ask): Promise<boolean> {

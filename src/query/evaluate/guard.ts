@@ -1,8 +1,8 @@
 import type { RowGuard } from '../../access/index.ts';
 import { isJsonObject, own } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
-import { inOrder } from './json.ts';
 import type { StoredRecord } from './record.ts';
+import { inOrder } from './values.ts';
 
 /** Whether other records have a say in a guard, so that the database alone can tell. */
 export function asksOthers(guard: RowGuard): boolean {

@@ -1,1 +1,1 @@
-export { evaluate } from './evaluate.ts';
+export { evaluate, evaluateKnown } from './evaluate.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../kernel/json.ts';
-import type { Regex } from '../filter.ts';
+import type { Regex } from '../model/filter.ts';
 import { compileRegex, costOf, isLinear } from '../regex/index.ts';
 
 /** Characters of a text that are looked through for plain text in the time of one step. */

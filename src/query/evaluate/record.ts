@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import type { FieldRef } from '../filter.ts';
+import type { FieldRef } from '../model/filter.ts';
 
 /** A position in an array; in an object it is a key like others. */
 const position = /^\d{1,9}$/;
 
 /** Steps of one evaluation, such as a character of a text by a step of a pattern: some 20 ms at worst. */
-const MOST_STEPS = 2_000_000;
+const MAX_STEPS = 2_000_000;
 
 /** Characters of JSON that are read in the time of one step. */
 const CHARACTERS_READ = 4;
@@ -15,7 +15,7 @@ const CHARACTERS_READ = 4;
 /** A record by its stored values. JSON is taken apart when it is asked for, once for each field. */
 export class StoredRecord {
   readonly value: (field: Field) => StoredValue;
-  #left = MOST_STEPS;
+  #left = MAX_STEPS;
   readonly #parsed = new Map<Field, JsonValue>();
 
   /** @param stored the stored value of a field, null where absent */

@@ -1,7 +1,11 @@
+import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { StoredValue } from '../../values/index.ts';
-import type { Comparison } from '../filter.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { Comparison, JsonOperand } from '../model/filter.ts';
+import { instantOf } from '../where/context.ts';
 
-const sets = new WeakMap<readonly StoredValue[], ReadonlySet<StoredValue>>();
+const setOf = memoByObject((values: readonly StoredValue[]): ReadonlySet<StoredValue> => new Set(values));
 
 /** Whether a stored value stands so to another of its type; false where one is absent. */
 export function standsTo(value: StoredValue, op: Comparison, other: StoredValue): boolean {
@@ -13,13 +17,7 @@ export function standsTo(value: StoredValue, op: Comparison, other: StoredValue)
 
 /** Whether a stored value is one of a list; false where it is absent. Lists belong to filters, so what was made of one is kept. */
 export function isOneOf(value: StoredValue, values: readonly StoredValue[]): boolean {
-  if (value === null) return false;
-  let set = sets.get(values);
-  if (!set) {
-    set = new Set(values);
-    sets.set(values, set);
-  }
-  return set.has(value);
+  return value !== null && setOf(values).has(value);
 }
 
 /** Less than 0, 0 or more than 0 as the UTF-8 bytes of one text come before, with or after those of another. */
@@ -49,4 +47,37 @@ function isOrder(op: Comparison, order: number): boolean {
     case 'eq':
       return order === 0;
   }
+}
+
+/** Whether a JSON value stands so to an operand of its type. Null, Pointers, other objects and arrays have no order. */
+export function inOrder(value: JsonValue | undefined, op: Comparison, operand: JsonOperand): boolean {
+  if (value === undefined) return false;
+  switch (operand.kind) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === operand.kind && standsTo(value as string | number | boolean, op, operand.value);
+    case 'date':
+      return standsTo(instantOf(value) ?? null, op, Date.parse(operand.iso));
+    case 'null':
+      return op === 'eq' && value === null;
+    case 'pointer':
+      return op === 'eq' && pointerKey(value) === keyOf(operand.className, operand.objectId);
+    case 'json':
+      return op === 'eq' && isContent(value) && canonicalJson(value) === operand.canonical;
+  }
+}
+
+/** A text that Pointers to one record share; undefined where a value is no Pointer. */
+export function pointerKey(value: JsonValue): string | undefined {
+  const pointer = pointerOf(value);
+  return pointer && keyOf(pointer.className, pointer.objectId);
+}
+
+/** A class name holds no $, so no two Pointers give the same text. */
+export const keyOf = (className: string, objectId: string): string => `${className}$${objectId}`;
+
+/** Whether a value is an object or an array, which are equal by content. */
+export function isContent(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null;
 }

@@ -29,3 +29,14 @@ export class PatternBudget {
     this.#known.add(key);
   }
 }
+
+/** The budget that the queries of a request share. */
+export interface SharedPatterns {
+  /** Made for the first of them. */
+  budget?: PatternBudget;
+}
+
+export function budgetOf(shared: SharedPatterns): PatternBudget {
+  shared.budget ??= new PatternBudget();
+  return shared.budget;
+}

@@ -1,3 +1,3 @@
-export { PatternBudget } from './budget.ts';
+export { budgetOf, PatternBudget, type SharedPatterns } from './budget.ts';
 export { compileRegex, costOf, isLinear } from './compile.ts';
 export { parseRegex } from './parse.ts';

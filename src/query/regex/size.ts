@@ -1,7 +1,7 @@
 const escaped = /\\(?:[pPx]\{[^}]*\}|.)?/suy;
 const characterClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]?/suy;
 /** What a part of a pattern, or its count, comes to at the most: more than any pattern may cost, so that sizes stay finite. */
-const MOST = 1_000_000_000;
+const MAX_SIZE = 1_000_000_000;
 const repeat = /\{(\d+)(?:,(\d*))?\}/y;
 
 /**
@@ -23,9 +23,9 @@ export function expandedSize(source: string): number {
     repeat.lastIndex = at;
     const counts = char === '{' ? repeat.exec(source) : null;
     if (counts) {
-      const times = Math.min(MOST, Math.max(1, Number(counts[1]), Number(counts[2] ?? 0)));
+      const times = Math.min(MAX_SIZE, Math.max(1, Number(counts[1]), Number(counts[2] ?? 0)));
       size += last * (times - 1);
-      last = Math.min(MOST, last * times);
+      last = Math.min(MAX_SIZE, last * times);
       at = repeat.lastIndex;
     } else if (char === '(') {
       outside.push(size);
@@ -33,7 +33,7 @@ export function expandedSize(source: string): number {
       at++;
     } else if (char === ')') {
       // A group of nothing is compiled too, as often as it is counted.
-      last = Math.min(MOST, Math.max(1, size));
+      last = Math.min(MAX_SIZE, Math.max(1, size));
       size = last + (outside.pop() ?? 0);
       at++;
     } else {

@@ -1,7 +1,7 @@
 import { authorize, type Grant, master, type Principal } from '../../access/index.ts';
 import { applyChange, emptySchema, type SchemaChange } from '../../schema/change.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
-import type { QueryScope } from '../scope.ts';
+import type { QueryScope } from '../where/context.ts';
 
 const fields: ReadonlyArray<readonly [className: string, name: string, type: FieldType, targetClass?: string]> = [
   ['Sales', 'Name', 'String'],

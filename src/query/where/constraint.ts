@@ -1,14 +1,12 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { FieldRef, Filter } from '../filter.ts';
+import type { FieldRef, Filter } from '../model/filter.ts';
 import { parseRegex } from '../regex/index.ts';
-import { parseText } from '../text.ts';
-import { containedBy, hasAll } from './arrays.ts';
-import { allOf, always, negate, never } from './combine.ts';
-import { equals, exists, inequality, noneOf, oneOf } from './comparison.ts';
-import { descend, type FieldOperator, spend, type WhereContext } from './context.ts';
-import { refuseRelativeTime } from './relative-time.ts';
+import { equals, exists, inequality, noneOf, oneOf, refuseRelativeTime } from './comparison.ts';
+import { allOf, always, descend, type FieldOperator, negate, never, spend, type WhereContext } from './context.ts';
+import { containedBy, hasAll } from './members.ts';
 import { inQuery, select } from './sub-queries.ts';
+import { parseText } from './text.ts';
 
 const not =
   (operator: FieldOperator): FieldOperator =>

@@ -1,10 +1,14 @@
-import type { Grant } from '../../access/index.ts';
+import type { Grant, Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { FieldRef, Filter } from '../filter.ts';
-import { PatternBudget } from '../regex/index.ts';
-import type { QueryScope } from '../scope.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { Field, FieldType, Schema } from '../../schema/model.ts';
+import { parseIsoDate } from '../../values/json/iso.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { StoredValue } from '../../values/types/type.ts';
+import type { FieldRef, Filter, JsonOperand } from '../model/filter.ts';
+import { budgetOf, type PatternBudget, type SharedPatterns } from '../regex/index.ts';
 
 /** What a query has brought so far: its `where`, the sub-queries in it, and each `$match` over records. */
 export interface Spending {
@@ -15,8 +19,8 @@ export interface Spending {
 }
 
 /** Nothing yet. */
-export function newSpending({ patterns = new PatternBudget() }: QueryScope): Spending {
-  return { terms: 0, values: 0, texts: 0, patterns };
+export function newSpending({ patterns = {} }: QueryScope): Spending {
+  return { terms: 0, values: 0, texts: 0, patterns: budgetOf(patterns) };
 }
 
 /** Where in a `where` the parser stands. */
@@ -52,4 +56,109 @@ export function refuseDepth(): never {
 export function spend(context: WhereContext, terms: number): void {
   context.spent.terms += terms;
   if (context.spent.terms > limits.whereTerms) fail('badQuery', `where has more than ${limits.whereTerms} constraints`);
+}
+
+/** The filter of every record. */
+export const always: Filter = { kind: 'always' };
+/** The filter of no record. */
+export const never: Filter = { kind: 'never' };
+
+/** True where all items are. Flattens, and drops what decides nothing. */
+export function allOf(items: readonly Filter[]): Filter {
+  return combine('and', items, always, never);
+}
+
+/** True where one of the items is. Flattens, and drops what decides nothing. */
+export function anyOf(items: readonly Filter[]): Filter {
+  return combine('or', items, never, always);
+}
+
+/** True exactly where the item is not. */
+export function negate(item: Filter): Filter {
+  if (item.kind === 'always') return never;
+  if (item.kind === 'never') return always;
+  return item.kind === 'not' ? item.item : { kind: 'not', item };
+}
+
+/** The filter over the records that the caller may see: what every query of a table runs with. */
+export function guardedFilter(grant: Grant, filter: Filter): Filter {
+  if (grant.rows === null) return filter;
+  const { rows: guard, table, masks } = grant;
+  return allOf([masks.size > 0 ? { kind: 'guard', guard, table, masks } : { kind: 'guard', guard, table }, filter]);
+}
+
+function combine(kind: 'and' | 'or', items: readonly Filter[], neutral: Filter, deciding: Filter): Filter {
+  const kept: Filter[] = [];
+  for (const item of items) {
+    if (item.kind === deciding.kind) return deciding;
+    if (item.kind === neutral.kind) continue;
+    if (item.kind === kind) for (const inner of item.items) kept.push(inner);
+    else kept.push(item);
+  }
+  if (kept.length === 0) return neutral;
+  return kept.length === 1 ? (kept[0] as Filter) : { kind, items: kept };
+}
+
+const plain: ReadonlySet<FieldType> = new Set(['String', 'HTML/XML', 'Number', 'Boolean', 'Date', 'Pointer']);
+
+/** Whether a field's column holds the value itself, not JSON text and not a join table. */
+export function isPlain(field: Field): boolean {
+  return plain.has(field.type);
+}
+
+/**
+ * The stored form of a value that a plain column is compared with.
+ * @returns `undefined` where the field can hold no such value: nothing is converted, so the constraint matches nothing
+ */
+export function columnValue(field: Field, value: JsonValue): StoredValue | undefined {
+  switch (field.type) {
+    case 'String':
+    case 'HTML/XML':
+      return typeof value === 'string' ? value : undefined;
+    case 'Number':
+      return typeof value === 'number' ? value : undefined;
+    case 'Boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'Date':
+      return instantOf(value);
+    case 'Pointer':
+      return pointerId(value, field.targetClass);
+    default:
+      return undefined;
+  }
+}
+
+/** Milliseconds since 1970 of a Date object (SPEC "Query": the full object; a bare string is none). */
+export function instantOf(value: JsonValue): number | undefined {
+  if (!isJsonObject(value) || own(value, '__type') !== 'Date') return undefined;
+  const iso = own(value, 'iso');
+  return typeof iso === 'string' ? (parseIsoDate(iso) ?? undefined) : undefined;
+}
+
+/** objectId of a full Pointer object to the class. */
+export function pointerId(value: JsonValue, className: string | undefined): string | undefined {
+  const pointer = pointerOf(value);
+  return pointer && pointer.className === className ? pointer.objectId : undefined;
+}
+
+/** A value as it is compared inside JSON: with a place in an Object, or with an element of an Array. */
+export function jsonOperand(value: JsonValue): JsonOperand {
+  if (value === null) return { kind: 'null' };
+  if (typeof value === 'string') return { kind: 'string', value };
+  if (typeof value === 'number') return { kind: 'number', value };
+  if (typeof value === 'boolean') return { kind: 'boolean', value };
+  const instant = instantOf(value);
+  if (instant !== undefined) return { kind: 'date', iso: isoText(instant) };
+  const pointer = pointerOf(value);
+  return pointer ? { kind: 'pointer', ...pointer } : { kind: 'json', canonical: canonicalJson(value) };
+}
+
+/** What the parts of a query beyond its own table are read against: sub-queries, included records, the present time. */
+export interface QueryScope {
+  readonly schema: Schema;
+  readonly principal: Principal;
+  /** Milliseconds since 1970 that `$relativeTime` counts from; the clock where it is left out. */
+  readonly now?: number;
+  /** What the patterns of the request may still cost; the query has a budget of its own where it is left out. */
+  readonly patterns?: SharedPatterns | undefined;
 }

@@ -1,3 +1,2 @@
-export { allOf, always, guardedFilter } from './combine.ts';
-export { newSpending, type Spending } from './context.ts';
+export { allOf, always, guardedFilter, newSpending, type Spending } from './context.ts';
 export { parseWhere } from './parse.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Filter } from '../filter.ts';
+import type { Filter } from '../model/filter.ts';
 import { field, grant, narrowGrant, scope, table, userScope } from '../testing/fixture.ts';
 import { parseWhere } from './index.ts';
 

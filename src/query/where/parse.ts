@@ -2,14 +2,22 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { forbiddenKeys } from '../../schema/naming.ts';
-import type { Filter } from '../filter.ts';
-import { resolveName } from '../names.ts';
-import type { QueryScope } from '../scope.ts';
-import { allOf, anyOf, negate } from './combine.ts';
+import { forbiddenKeys } from '../../schema/model.ts';
+import type { Filter } from '../model/filter.ts';
+import { resolveName } from '../model/names.ts';
 import { parseConstraint, parseTextOnce } from './constraint.ts';
-import { descend, newSpending, type Spending, spend, type WhereContext } from './context.ts';
-import { relatedTo } from './relations.ts';
+import {
+  allOf,
+  anyOf,
+  descend,
+  negate,
+  newSpending,
+  type QueryScope,
+  type Spending,
+  spend,
+  type WhereContext,
+} from './context.ts';
+import { relatedTo } from './members.ts';
 
 /** JSON levels that limits.whereDepth levels of sub-queries can take, and a value below them. */
 const jsonLevels = 4 * limits.whereDepth + limits.jsonDepth;

@@ -1,11 +1,10 @@
 import { authorize, type Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { FieldRef, SubQuery } from '../filter.ts';
-import { resolveName } from '../names.ts';
-import { redirected } from '../redirect.ts';
-import { guardedFilter, never } from './combine.ts';
-import { descend, type FieldOperator, type WhereContext } from './context.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { FieldRef, SubQuery } from '../model/filter.ts';
+import { resolveName } from '../model/names.ts';
+import { descend, type FieldOperator, guardedFilter, never, type QueryScope, type WhereContext } from './context.ts';
 
 /**
  * `$inQuery: {where, className, limit?, skip?}`: the Pointer, or a Pointer of the Array or Relation, leads to a record of the
@@ -68,4 +67,16 @@ function wholeNumber<K extends 'limit' | 'skip'>(operator: string, value: JsonOb
 
 function misused(operator: string): never {
   fail('badQuery', `improper usage of ${operator}`);
+}
+
+/**
+ * The table that a query is led to (`redirectClassNameForKey`): that of the members of a Relation, for clients who do not know it. As in Parse, a
+ * key that is no Relation leads nowhere else. What the caller may read there is for the query itself.
+ * @param table that the query is sent to, as the owner of the Relation
+ * @returns `undefined` where the Relation's table is not there
+ * @throws permissionDenied where the caller may read no owner; fieldDenied (119) for a hidden key; invalidFieldName (105)
+ */
+export function redirected(table: TableSchema, key: string, { schema, principal }: QueryScope): TableSchema | undefined {
+  const field = resolveName(key, authorize(principal, 'get', table))?.field;
+  return field?.type === 'Relation' ? schema.tables.get(field.targetClass ?? '') : table;
 }

@@ -2,21 +2,18 @@ import { actsAsMaster, authorize, mayCreateTable, type Principal, refuseOutright
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Schema, TableSchema } from '../../schema/model.ts';
-import { checkClassName } from '../../schema/naming.ts';
+import { checkClassName, type Schema, type TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import { columnsOf, type OwnValues } from '../../storage/columns.ts';
+import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { type RecordContext, signerOf } from '../context.ts';
-import { planFields } from './fields.ts';
-import { attachments, type SettledFiles, transactWithFiles, unsettled } from './files.ts';
-import { takeFlags } from './flags.ts';
-import { GrowingTable } from './growth.ts';
-import { links } from './links.ts';
-import type { PreparedRecord } from './prepared.ts';
-import { type RuledFields, underRules } from './rules.ts';
-import { sourcesFor } from './sources.ts';
-import type { RecordPlan } from './transact.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SettledFiles } from '../context/file-keeper.ts';
+import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
+import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { planFields, relationSteps, sourcesFor } from './fields.ts';
+import { attachments } from './file-attachments.ts';
+import { SchemaDraft } from './schema-draft.ts';
 
 /** What a create answers (SPEC "Records"). */
 export interface Created {
@@ -48,76 +45,74 @@ export async function createRecord(
   context: RecordContext,
   className: string,
   body: JsonObject,
-  alongside: (schema: Schema, objectId: string) => readonly Mutation[] = () => [],
+  alongside?: (schema: Schema, objectId: string) => readonly Mutation[],
   known: OwnValues = {},
 ): Promise<Created> {
-  const asked = prepareCreate(context, { className, body, known }, Date.now());
-  const create = asked instanceof Promise ? await asked : asked;
-  const plan = (schema: Schema, [settled = unsettled]: readonly SettledFiles[]): RecordPlan => {
-    const planned = create.plan(schema, settled);
-    return { ...planned, mutations: [...planned.mutations, ...alongside(schema, create.objectId)] };
-  };
-  await transactWithFiles(context, [create], plan);
-  return { objectId: create.objectId, createdAt: isoText(create.at) };
+  const { records } = await commitRecords(
+    context,
+    async (at) => [await prepareCreate(context, { className, body, known }, at)],
+    alongside && { steps: (schema, [created]) => alongside(schema, (created as PreparedRecord).objectId) },
+  );
+  const [{ objectId, at }] = records as readonly [PreparedRecord];
+  return { objectId, createdAt: isoText(at) };
 }
 
-/** Everything before the plan. At once where the table's rules are, so that writes keep the order in which they came. */
-export function prepareCreate(context: RecordContext, record: NewRecord, at: number): PreparedRecord | Promise<PreparedRecord> {
-  const { principal, actor = principal } = context;
+/** Authorises, takes the flags out of the body, chooses the objectId, applies the rules of the table. @param at milliseconds since 1970 */
+export async function prepareCreate(context: RecordContext, record: NewRecord, at: number): Promise<PreparedRecord> {
+  const { principal } = context;
   const { className } = record;
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
+  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields });
+  const creation = { context, record, ruled, objectId, flags, at };
+  return { className, objectId, fields: ruled.fields, at, plan: (schema, settled) => planCreate(creation, schema, settled) };
+}
+
+/** A create that is prepared. */
+interface Creation {
+  readonly context: RecordContext;
+  readonly record: NewRecord;
+  readonly ruled: RuledFields;
+  readonly objectId: string;
+  readonly flags: SilencingFlags;
+  readonly at: number;
+}
+
+/** Authorises by the table, adds the fields that are new, decodes the values, and gives the steps. Pure. */
+function planCreate(
+  { context, record: { className, known }, ruled, objectId, flags, at }: Creation,
+  schema: Schema,
+  settled: SettledFiles,
+): RecordPlan {
+  const { draft, hidden } = draftFor(schema, className, context);
+  const sent = context.keepsSchema ? knownFields(draft.table, ruled.fields) : ruled.fields;
+  const planned = planFields(draft, sent, 'create', hidden);
+  const { table } = draft;
   const by = signerOf(context, className);
-  const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedRecord => ({
-    className,
+  const values = columnsOf(table, {
     objectId,
-    fields: sent,
-    at,
-    plan(schema, settled) {
-      const { growing, hidden } = tableFor(schema, className, context);
-      const taken = context.keepsSchema ? knownFields(growing.table, sent) : sent;
-      const planned = planFields(growing, taken, 'create', hidden);
-      const values = columnsOf(growing.table, {
-        objectId,
-        createdAt: at,
-        updatedAt: at,
-        createdBy: by,
-        updatedBy: by,
-        ...record.known,
-        ...set,
-        ...sourcesFor(growing.table, context),
-      });
-      for (const assignment of planned.assignments.values())
-        if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
-      return {
-        changes: growing.changes,
-        mutations: [
-          ...(before?.(schema) ?? []),
-          { kind: 'insert', table: growing.table, values },
-          ...links(growing.table, planned.relations, objectId),
-          ...attachments(context, schema, planned.assignments.values(), settled),
-        ],
-        events: [
-          {
-            event: 'create',
-            table: growing.table,
-            objectId,
-            sent: taken,
-            assignments: planned.assignments,
-            ...(record.known && { known: record.known }),
-            principal: actor,
-            flags,
-            referer: context.referer,
-            cause: context.cause ?? null,
-            at,
-          },
-        ],
-      };
-    },
+    createdAt: at,
+    updatedAt: at,
+    createdBy: by,
+    updatedBy: by,
+    ...known,
+    ...ruled.set,
+    ...sourcesFor(table, context),
   });
-  const ruled = underRules(className, 'create', { context, objectId, fields });
-  return ruled instanceof Promise ? ruled.then(prepare) : prepare(ruled);
+  for (const assignment of planned.assignments.values())
+    if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
+  const { assignments } = planned;
+  return {
+    changes: draft.changes,
+    mutations: [
+      ...(ruled.before?.(schema) ?? []),
+      { kind: 'insert', table, values },
+      ...relationSteps(table, planned.relations, objectId),
+      ...attachments(context, schema, assignments.values(), settled),
+    ],
+    events: [eventOf(context, { event: 'create', table, objectId, sent, assignments, ...(known && { known }), flags, at })],
+  };
 }
 
 const knownFields = ({ fields }: TableSchema, sent: JsonObject): JsonObject =>
@@ -130,18 +125,19 @@ export function chosenId(body: JsonObject, principal: Principal): string | undef
   return typeof objectId === 'string' && objectId !== '' ? objectId : fail('invalidObjectId');
 }
 
-function tableFor(
+/** The table as the create finds it, or a new one. @throws permissionDenied (119), invalidClassName (103), classMissing (103) */
+function draftFor(
   schema: Schema,
   className: string,
   { principal, keepsSchema }: RecordContext,
-): { growing: GrowingTable; hidden: ReadonlySet<string> } {
+): { draft: SchemaDraft; hidden: ReadonlySet<string> } {
   const table = schema.tables.get(className);
   if (table) {
     const grant = authorize(principal, 'create', table);
-    return { growing: new GrowingTable(table, grant), hidden: grant.hiddenFields };
+    return { draft: new SchemaDraft(table, grant), hidden: grant.hiddenFields };
   }
   if (keepsSchema) fail('classMissing', className);
   checkClassName(className);
   if (!mayCreateTable(principal)) fail('permissionDenied', 'create', className);
-  return { growing: GrowingTable.create(schema, className), hidden: new Set() };
+  return { draft: SchemaDraft.create(schema, className), hidden: new Set() };
 }

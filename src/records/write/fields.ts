@@ -1,9 +1,9 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { type Field, typeText } from '../../schema/model.ts';
-import { checkFieldName } from '../../schema/naming.ts';
-import { derivedFieldsOf } from '../../schema/system-tables.ts';
-import type { Assignment } from '../../storage/port.ts';
+import { checkFieldName, type Field, type TableSchema, typeText } from '../../schema/model.ts';
+import { copyFields, derivedFieldsOf, secretFieldsOf } from '../../schema/system-tables.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
+import type { Assignment, Mutation } from '../../storage/port.ts';
 import {
   applyEdits,
   checkKeys,
@@ -14,13 +14,17 @@ import {
   type Operator,
   operatorType,
   parseOperator,
+  type RelationStep,
   type StoredValue,
   storageOf,
   valueTypeOf,
 } from '../../values/index.ts';
-import type { JsonEdit } from '../../values/operators/edit.ts';
-import type { GrowingTable } from './growth.ts';
-import type { RelationChange } from './links.ts';
+import type { JsonEdit } from '../../values/operators/apply.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SchemaDraft } from './schema-draft.ts';
+
+/** Members to add to, or remove from, a Relation; or all of them to be removed. */
+type RelationChange = { readonly relation: Field } & (RelationStep | { readonly op: 'clear' });
 
 /** What a body asks of a record's columns. */
 export interface FieldPlan {
@@ -40,19 +44,19 @@ const serverSet: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'update
  * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName (105); permissionDenied for a new field (119)
  */
 export function planFields(
-  growing: GrowingTable,
+  draft: SchemaDraft,
   body: JsonObject,
   mode: 'create' | 'update',
   hidden: ReadonlySet<string>,
 ): FieldPlan {
-  const planner = new FieldPlanner(growing, mode);
+  const planner = new FieldPlanner(draft, mode);
   for (const key of Object.keys(body)) {
     if (serverSet.has(key)) continue;
     const value = body[key] as JsonValue;
     const dot = key.indexOf('.');
     const name = dot < 0 ? key : key.slice(0, dot);
-    if (hidden.has(name)) fail('fieldDenied', name, growing.table.className);
-    if (!growing.table.fields.has(name)) checkFieldName(name);
+    if (hidden.has(name)) fail('fieldDenied', name, draft.table.className);
+    if (!draft.table.fields.has(name)) checkFieldName(name);
     if (dot < 0) planner.take(name, value);
     else {
       const path = key.slice(dot + 1).split('.');
@@ -64,17 +68,26 @@ export function planFields(
   return planner;
 }
 
+/** The steps that change a record's Relations. */
+export function relationSteps(table: TableSchema, relations: readonly RelationChange[], ownerId: string): Mutation[] {
+  return relations.map((change) => {
+    const about = { table, relation: change.relation, ownerId };
+    if (change.op === 'add') return { kind: 'link', ...about, memberIds: change.memberIds };
+    return { kind: 'unlink', ...about, memberIds: change.op === 'clear' ? 'all' : change.memberIds };
+  });
+}
+
 class FieldPlanner implements FieldPlan {
   readonly assignments = new Map<string, Assignment>();
   readonly relations: RelationChange[] = [];
   /** Of the assignments that are edits: one list for each, since a body may name thousands of places. */
   readonly #edits = new Map<string, JsonEdit[]>();
   readonly #returning = new Set<Field>();
-  readonly #growing: GrowingTable;
+  readonly #draft: SchemaDraft;
   readonly #mode: 'create' | 'update';
 
-  constructor(growing: GrowingTable, mode: 'create' | 'update') {
-    this.#growing = growing;
+  constructor(draft: SchemaDraft, mode: 'create' | 'update') {
+    this.#draft = draft;
     this.#mode = mode;
   }
 
@@ -111,18 +124,18 @@ class FieldPlanner implements FieldPlan {
   }
 
   #apply(field: Field): void {
-    const label = `${this.#growing.table.className}.${field.name}`;
+    const label = `${this.#draft.table.className}.${field.name}`;
     const value = applyEdits(null, this.#edits.get(field.name) ?? [], field.type as 'Array' | 'Object', label);
     this.#assign({ kind: 'set', field, value });
   }
 
   /** Sets the fields that follow those that are set, which can be text alone: no operator changes a text that is there. */
   #derive(): void {
-    for (const [source, { field: name, key }] of derivedFieldsOf(this.#growing.table.className)) {
+    for (const [source, { field: name, key }] of derivedFieldsOf(this.#draft.table.className)) {
       const assignment = this.assignments.get(source);
       if (assignment?.kind !== 'set' || storageOf(assignment.field) !== 'text') continue;
       const value = assignment.value === null ? null : key(assignment.value as string);
-      const field = value === null ? this.#growing.table.fields.get(name) : this.#growing.ownField(name);
+      const field = value === null ? this.#draft.table.fields.get(name) : this.#draft.ownField(name);
       if (field) this.#assign({ kind: 'set', field, value });
     }
   }
@@ -174,15 +187,15 @@ class FieldPlanner implements FieldPlan {
   }
 
   #mismatch(field: Field, got: string): never {
-    fail('schemaMismatch', this.#growing.table.className, field.name, typeText(field.type, field.targetClass), got);
+    fail('schemaMismatch', this.#draft.table.className, field.name, typeText(field.type, field.targetClass), got);
   }
 
   /** The field, new where need be; `undefined` where nothing would be stored in it. */
   #fieldFor(name: string, typeOf: () => ReturnType<typeof inferType>): Field | undefined {
-    const known = this.#growing.table.fields.get(name);
+    const known = this.#draft.table.fields.get(name);
     if (known) return known;
     const type = typeOf();
-    return type ? this.#growing.fieldFor(name, type) : undefined;
+    return type ? this.#draft.fieldFor(name, type) : undefined;
   }
 
   #addsNothing(operator: Operator): boolean {
@@ -216,7 +229,7 @@ class FieldPlanner implements FieldPlan {
 
   #decode(field: Field, value: JsonValue): StoredValue {
     if (value === null) return null;
-    const stored = valueTypeOf(field).decode(value, field, this.#growing.table.className);
+    const stored = valueTypeOf(field).decode(value, field, this.#draft.table.className);
     return field.type === 'ACL' && stored === '{}' ? null : stored;
   }
 
@@ -245,3 +258,15 @@ class FieldPlanner implements FieldPlan {
     if (storageOf(field) !== 'relation') this.#returning.add(field);
   }
 }
+
+/** What a write keeps of where its values come from. */
+export const sourcesFor = ({ className, fields }: TableSchema, { sources }: RecordContext): OwnValues =>
+  sources !== undefined && secretFieldsOf(className).has(copyFields.sources) && fields.has(copyFields.sources)
+    ? { [copyFields.sources]: sources }
+    : {};
+
+/** What an update by hand takes away: of a text that somebody else wrote nothing tells whose values it has. */
+export const disownedBy = ({ className, fields }: TableSchema, sent: JsonObject): OwnValues =>
+  Object.hasOwn(sent, 'data') && secretFieldsOf(className).has(copyFields.className) && fields.has(copyFields.className)
+    ? { [copyFields.className]: null }
+    : {};

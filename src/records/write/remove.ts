@@ -1,65 +1,68 @@
 import { actsAsMaster, authorize, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
-import type { RecordContext } from '../context.ts';
-import { unsettled } from './files.ts';
-import { takeFlags } from './flags.ts';
-import type { PreparedRecord } from './prepared.ts';
-import { type RuledFields, underRules } from './rules.ts';
-import { transact } from './transact.ts';
+import type { RecordContext } from '../context/context.ts';
+import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import { runBeforeSave, takeFlags } from './before-save.ts';
+import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
 
-const none: ReadonlyMap<string, Assignment> = new Map();
+/** A record that is to be deleted. */
+export interface RecordRemoval {
+  readonly className: string;
+  readonly objectId: string;
+  /** May hold silencing flags; empty for most. */
+  readonly body: JsonObject;
+}
 
 /**
  * Deletes a record. SPEC "Records: Delete".
- * @param body may carry silencing flags; empty for most
+ * @param body as of `RecordRemoval`
  * @throws objectNotFound (101); pointedAt (119) where another record points at it; captcha, permissionDenied (119)
  */
 export async function deleteRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<void> {
-  const asked = prepareRemove(context, { className, objectId, body }, Date.now());
-  const remove = asked instanceof Promise ? await asked : asked;
-  await transact(context, (schema) => remove.plan(schema, unsettled));
+  await commitRecords(context, async (at) => [await prepareRemove(context, { className, objectId, body }, at)]);
 }
 
-/** Everything before the plan, as `prepareCreate`. */
-export function prepareRemove(
-  context: RecordContext,
-  { className, objectId, body }: { readonly className: string; readonly objectId: string; readonly body: JsonObject },
-  at: number,
-): PreparedRecord | Promise<PreparedRecord> {
-  const { principal, actor = principal } = context;
+/** As `prepareCreate`. @param at milliseconds since 1970 */
+export async function prepareRemove(context: RecordContext, removal: RecordRemoval, at: number): Promise<PreparedRecord> {
+  const { principal } = context;
+  const { className, objectId, body } = removal;
   refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
-  const prepare = ({ before }: RuledFields): PreparedRecord => ({
+  const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {} });
+  const deletion = { context, removal, ruled, flags, at };
+  return {
     className,
     objectId,
     fields: {},
     at,
-    plan(schema) {
-      const table = schema.tables.get(className);
-      if (!table) return fail('objectNotFound');
-      const grant = authorize(principal, 'delete', table, schema);
-      return {
-        changes: [],
-        mutations: [...(before?.(schema) ?? []), { kind: 'delete', table, objectId, guard: grant.rows }],
-        events: [
-          {
-            event: 'delete',
-            table,
-            objectId,
-            sent: {},
-            assignments: none,
-            principal: actor,
-            flags,
-            referer: context.referer,
-            cause: context.cause ?? null,
-            at,
-          },
-        ],
-      };
-    },
-  });
-  const ruled = underRules(className, 'remove', { context, objectId, fields: {} });
-  return ruled instanceof Promise ? ruled.then(prepare) : prepare(ruled);
+    ...(ruled.conditions && { isConditional: true }),
+    plan: (schema) => planRemove(deletion, schema),
+  };
+}
+
+/** A delete that is prepared. */
+interface Deletion {
+  readonly context: RecordContext;
+  readonly removal: RecordRemoval;
+  readonly ruled: RuledFields;
+  readonly flags: SilencingFlags;
+  readonly at: number;
+}
+
+const none: ReadonlyMap<string, Assignment> = new Map();
+
+/** Pure. */
+function planRemove({ context, removal: { className, objectId }, ruled, flags, at }: Deletion, schema: Schema): RecordPlan {
+  const table = schema.tables.get(className);
+  if (!table) return fail('objectNotFound');
+  const { rows: guard } = authorize(context.principal, 'delete', table, schema);
+  return {
+    ...(ruled.conditions && { conditions: ruled.conditions(schema) }),
+    changes: [],
+    mutations: [...(ruled.before?.(schema) ?? []), { kind: 'delete', table, objectId, guard }],
+    events: [eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at })],
+  };
 }

@@ -2,28 +2,46 @@ import { actsAsMaster, authorize, bothOf, grantFor, refuseOutright } from '../..
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Filter } from '../../query/filter.ts';
-import { fieldOf, type TableSchema } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import type { Filter } from '../../query/model/filter.ts';
+import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { type RecordContext, signerOf } from '../context.ts';
-import { getRecord } from '../read.ts';
-import { planFields } from './fields.ts';
-import { attachments, transactWithFiles, unsettled } from './files.ts';
-import { takeFlags } from './flags.ts';
-import { GrowingTable } from './growth.ts';
-import { links } from './links.ts';
-import type { PreparedRecord } from './prepared.ts';
-import { carryOutRuled, type RuledFields, underRules } from './rules.ts';
-import { disownedBy, sourcesFor } from './sources.ts';
+import { valuesReturned } from '../../storage/text-values.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SettledFiles } from '../context/file-keeper.ts';
+import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import { getRow, type Row } from '../read/rows.ts';
+import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
+import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
+import { attachments } from './file-attachments.ts';
+import { SchemaDraft } from './schema-draft.ts';
 
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;
 
+/** What a change of a record answers. */
+export interface Updated {
+  readonly updatedAt: string;
+  readonly objectId: string;
+  /** The new values of fields that operators changed, as `WriteOutcome.returned`. */
+  readonly returned: string;
+}
+
+/** JSON text of the answer: `{updatedAt, objectId}` and what operators made. */
+export const updatedText = ({ updatedAt, objectId, returned }: Updated): string =>
+  `{"updatedAt":"${updatedAt}","objectId":${JSON.stringify(objectId)}${returned}}`;
+
+/** The same as values. */
+export const updatedRow = ({ updatedAt, objectId, returned }: Updated): Row => ({
+  updatedAt,
+  objectId,
+  ...valuesReturned(returned),
+});
+
 /**
  * Changes a record. SPEC "Records: Update", "Field operators on update".
  * @param onlyIf for who changes what he has read, as long as nobody has written since
- * @returns JSON text of the answer: `{updatedAt, objectId}` and the new values of fields that operators changed
  * @throws objectNotFound (101) where there is none or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111); unknownFile (1);
  *   changedMeanwhile (409) where `onlyIf` does not hold
  */
@@ -33,23 +51,16 @@ export async function updateRecord(
   objectId: string,
   body: JsonObject,
   onlyIf?: OnlyIf,
-): Promise<string> {
+): Promise<Updated> {
   const update = { className, objectId, body, ...(onlyIf && { onlyIf }) };
-  const prepare = (): [PreparedRecord] | Promise<[PreparedRecord]> => {
-    const asked = prepareUpdate(context, update, Date.now());
-    return asked instanceof Promise ? asked.then((prepared) => [prepared]) : [asked];
-  };
-  const carryOut = async (prepared: [PreparedRecord]) => {
-    const [{ plan, at }] = prepared;
-    const { returned } = await transactWithFiles(context, prepared, (schema, [settled = unsettled]) => plan(schema, settled));
-    return `{"updatedAt":"${isoText(at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
-  };
   try {
-    return await carryOutRuled(context, prepare, carryOut);
+    const { records, returned } = await commitRecords(context, async (at) => [await prepareUpdate(context, update, at)]);
+    const [{ at }] = records as readonly [PreparedRecord];
+    return { updatedAt: isoText(at), objectId, returned };
   } catch (error) {
     if (onlyIf && error instanceof ServiceError && error.key === 'objectNotFound') {
       // It throws the same where the record is not there for the caller.
-      await getRecord(context, className, objectId, new Map());
+      await getRow(context, className, objectId);
       throw serviceError('changedMeanwhile');
     }
     throw error;
@@ -65,79 +76,82 @@ export interface RecordUpdate {
   readonly onlyIf?: OnlyIf;
 }
 
-/** Everything before the plan, as `prepareCreate`. */
-export function prepareUpdate(
-  context: RecordContext,
-  { className, objectId, body, onlyIf }: RecordUpdate,
-  now: number,
-): PreparedRecord | Promise<PreparedRecord> {
-  const { principal, actor = principal } = context;
+/** As `prepareCreate`. @param now milliseconds since 1970 */
+export async function prepareUpdate(context: RecordContext, update: RecordUpdate, now: number): Promise<PreparedRecord> {
+  const { principal } = context;
+  const { className, objectId } = update;
   refuseOutright(principal, 'update', className, objectId);
-  const { fields, flags } = takeFlags(body, actsAsMaster(principal));
-  const prepare = ({ fields: sent, set = {}, before, version }: RuledFields): PreparedRecord => {
-    // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
-    const at = version === undefined ? now : Math.max(now, version + 1);
-    return {
-      className,
-      objectId,
-      fields: sent,
-      at,
-      ...(version !== undefined && { version }),
-      plan(schema, settled) {
-        const table = schema.tables.get(className);
-        if (!table) return fail('objectNotFound');
-        const grant = authorize(principal, 'update', table, schema);
-        const growing = new GrowingTable(table, grant);
-        const planned = planFields(growing, sent, 'update', grant.hiddenFields);
-        const { relations, returning } = planned;
-        const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
-        const ours = assignmentsOf(growing.table, {
-          ...set,
-          ...sourcesFor(growing.table, context),
-          ...disownedBy(growing.table, sent),
-          updatedAt: at,
-          updatedBy: signerOf(context, className),
-        });
-        const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
-        // What operators made is read like anything else.
-        const reading = returning.length > 0 ? grantFor(principal, 'get', table, schema) : null;
-        return {
-          changes: growing.changes,
-          mutations: [
-            ...(before?.(schema) ?? []),
-            {
-              kind: 'update',
-              table: growing.table,
-              objectId,
-              guard,
-              ...conditionOf(growing.table, onlyIf, version),
-              assignments: [...assignments, ...ours],
-              returning: reading ? returning.filter(({ name }) => !reading.masks.has(name)) : [],
-              returningGuard: reading?.rows ?? null,
-            },
-            ...links(growing.table, relations, objectId),
-            ...attachments(context, schema, assignments, settled),
-          ],
-          events: [
-            {
-              event: 'update',
-              table: growing.table,
-              objectId,
-              sent,
-              assignments: planned.assignments,
-              principal: actor,
-              flags,
-              referer: context.referer,
-              cause: context.cause ?? null,
-              at,
-            },
-          ],
-        };
-      },
-    };
+  const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
+  const ruled = await runBeforeSave(className, 'update', { context, objectId, fields });
+  const { version, conditions } = ruled;
+  // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
+  const at = version === undefined ? now : Math.max(now, version + 1);
+  const change = { context, update, ruled, flags, at };
+  return {
+    className,
+    objectId,
+    fields: ruled.fields,
+    at,
+    ...(version !== undefined && { version }),
+    ...(conditions && { isConditional: true }),
+    plan: (schema, settled) => planUpdate(change, schema, settled),
   };
-  const ruled = underRules(className, 'update', { context, objectId, fields });
-  return ruled instanceof Promise ? ruled.then(prepare) : prepare(ruled);
+}
+
+/** An update that is prepared. */
+interface Change {
+  readonly context: RecordContext;
+  readonly update: RecordUpdate;
+  readonly ruled: RuledFields;
+  readonly flags: SilencingFlags;
+  readonly at: number;
+}
+
+/** As `planCreate`. Pure. */
+function planUpdate(
+  { context, update: { className, objectId, onlyIf }, ruled, flags, at }: Change,
+  schema: Schema,
+  settled: SettledFiles,
+): RecordPlan {
+  const { principal } = context;
+  const { fields: sent, set, before, version, conditions } = ruled;
+  const stored = schema.tables.get(className);
+  if (!stored) return fail('objectNotFound');
+  const grant = authorize(principal, 'update', stored, schema);
+  const draft = new SchemaDraft(stored, grant);
+  const planned = planFields(draft, sent, 'update', grant.hiddenFields);
+  const { table } = draft;
+  const { relations, returning } = planned;
+  const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
+  const ours = assignmentsOf(table, {
+    ...set,
+    ...sourcesFor(table, context),
+    ...disownedBy(table, sent),
+    updatedAt: at,
+    updatedBy: signerOf(context, className),
+  });
+  // What operators made is read like anything else.
+  const reading = returning.length > 0 ? grantFor(principal, 'get', stored, schema) : null;
+  return {
+    ...(conditions && { conditions: conditions(schema) }),
+    changes: draft.changes,
+    mutations: [
+      ...(before?.(schema) ?? []),
+      {
+        kind: 'update',
+        table,
+        objectId,
+        guard: draft.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows,
+        ...conditionOf(table, onlyIf, version),
+        assignments: [...assignments, ...ours],
+        returning: reading ? returning.filter(({ name }) => !reading.masks.has(name)) : [],
+        returningGuard: reading?.rows ?? null,
+      },
+      ...relationSteps(table, relations, objectId),
+      ...attachments(context, schema, assignments, settled),
+    ],
+    events: [eventOf(context, { event: 'update', table, objectId, sent, assignments: planned.assignments, flags, at })],
+  };
 }
 
 /** What has to hold of the record in the commit: what the caller asks for, and that it is as the rules have read it. */

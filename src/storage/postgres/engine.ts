@@ -1,6 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine-port.ts';
+import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -12,18 +12,19 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
-import { newAloneName, refuseCompany } from './company.ts';
+import { PostgresCluster } from './cluster/cluster.ts';
+import { newExclusiveName, requireExclusiveAccess } from './cluster/exclusive-access.ts';
+import { channel, InvalidationBus } from './cluster/invalidation.ts';
+import { Liveness } from './cluster/liveness.ts';
 import type { Database } from './connection/database.ts';
-import { unavailable } from './connection/errors.ts';
-import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
-import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './identity.ts';
-import { schemaName } from './names.ts';
-import { channel, Notices } from './notices.ts';
-import { Presence } from './presence.ts';
+import { unavailable } from './connection/map-error.ts';
+import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
-import { dropSchema } from './schema/drop.ts';
+import { dropSchema } from './schema/drop-schema.ts';
+import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
 import { makeCatalog, openCatalog } from './schema/migrations.ts';
+import { schemaName } from './sql/names.ts';
 import { PostgresStore } from './store.ts';
 
 /** What the engine is told of the world. */
@@ -47,24 +48,24 @@ export interface PostgresSettings {
 /** PostgreSQL: a schema for each system, one set of connections for them all. Any number of processes may share the database. */
 export class PostgresEngine implements Engine {
   readonly registry: PostgresRegistry;
+  readonly cluster: PostgresCluster;
   readonly #database: Database;
   readonly #listener: Listener;
-  readonly #notices: Notices;
-  readonly #presence: Presence;
+  readonly #invalidations: InvalidationBus;
   readonly #settings: PostgresSettings;
 
   private constructor(
     database: Database,
     listener: Listener,
-    notices: Notices,
-    presence: Presence,
+    invalidations: InvalidationBus,
+    cluster: PostgresCluster,
     registry: PostgresRegistry,
     settings: PostgresSettings,
   ) {
     this.#database = database;
     this.#listener = listener;
-    this.#notices = notices;
-    this.#presence = presence;
+    this.#invalidations = invalidations;
+    this.cluster = cluster;
     this.registry = registry;
     this.#settings = settings;
   }
@@ -72,25 +73,25 @@ export class PostgresEngine implements Engine {
   /** Connects. @throws OperatorError where that cannot be or must not be, in one line that holds no secret */
   static async connect(url: string, settings: PostgresSettings): Promise<PostgresEngine> {
     const { report, alone = false } = settings;
-    const name = alone ? newAloneName() : undefined;
+    const name = alone ? newExclusiveName() : undefined;
     const database = await connectDatabase(url, { ...settings, name });
-    const notices = new Notices();
-    const presence = new Presence();
+    const invalidations = new InvalidationBus();
+    const liveness = new Liveness();
     const listener = new Listener(url, database, {
       channel,
       name,
-      presence,
+      liveness,
       report,
-      onNotice: (text) => notices.take(text),
-      onSound: () => notices.distrust(),
+      onNotice: (text) => invalidations.take(text),
+      onSound: () => invalidations.distrust(),
     });
     try {
       listener.start();
-      await refuseCompany(database, name);
-      notices.connect(listener);
+      await requireExclusiveAccess(database, name);
+      invalidations.connect(listener);
       await refuseLost(database, settings.mayMakeRegistry ?? false);
-      const registry = await PostgresRegistry.open(database, notices);
-      return new PostgresEngine(database, listener, notices, presence, registry, settings);
+      const registry = await PostgresRegistry.open(database, invalidations);
+      return new PostgresEngine(database, listener, invalidations, new PostgresCluster(database, liveness), registry, settings);
     } catch (error) {
       await listener.close();
       await database.close();
@@ -161,8 +162,8 @@ export class PostgresEngine implements Engine {
       appId,
       ...(grown ? { grown } : {}),
       conditions: this.#settings.conditions,
-      notices: this.#notices,
-      presence: this.#presence,
+      invalidations: this.#invalidations,
+      cluster: this.cluster,
       report: this.#settings.report,
       addresses: () => this.#settings.addressesOf(appId),
     });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
-import { connectDatabase } from './connection/index.ts';
-import { Notices } from './notices.ts';
+import { InvalidationBus } from './cluster/invalidation.ts';
+import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
 import { query, testDatabase } from './testing/server.ts';
 
@@ -11,7 +11,7 @@ test('a change that was done is told as done, though what it made could not be l
   const place = await testDatabase();
   const database = await connectDatabase(place.url, { timeLimit: 5_000 });
   try {
-    const registry = await PostgresRegistry.open(database, new Notices());
+    const registry = await PostgresRegistry.open(database, new InvalidationBus());
     const atomically = t.mock.method(database, 'atomically', async () => {
       throw serviceError('outcomeUnknown');
     });
@@ -19,7 +19,7 @@ test('a change that was done is told as done, though what it made could not be l
     assert.equal(await registry.addSystem(system, [], async () => undefined), true);
     const key = { appId: 'one', name: 'key', hash: 'other', createdAt: 2 };
     assert.equal(await registry.addKey(key), true);
-    await assert.rejects(async () => registry.whenCurrent(), { key: 'unavailable' });
+    await assert.rejects(registry.whenCurrent(), { key: 'unavailable' });
     atomically.mock.restore();
     await registry.whenCurrent();
     assert.deepEqual(registry.read(), { systems: [system], removed: [], keys: [key] });
@@ -33,11 +33,14 @@ test('a registry that has systems and has lost its salt is refused: it would mak
   const place = await testDatabase();
   const database = await connectDatabase(place.url, { timeLimit: 5_000 });
   try {
-    const registry = await PostgresRegistry.open(database, new Notices());
+    const registry = await PostgresRegistry.open(database, new InvalidationBus());
     const system = { id: 'id', appId: 'one', name: 'One', createdAt: 1, masterKeyHash: 'hash' };
     await registry.addSystem(system, [], async () => undefined);
     await query(place.url, 'DELETE FROM rds.installation');
-    await assert.rejects(PostgresRegistry.open(database, new Notices()), /the schema rds is damaged: it has lost its salt/);
+    await assert.rejects(
+      PostgresRegistry.open(database, new InvalidationBus()),
+      /the schema rds is damaged: it has lost its salt/,
+    );
   } finally {
     await database.close();
     await place.drop();
@@ -47,7 +50,7 @@ test('a registry that has systems and has lost its salt is refused: it would mak
 test('while a system is deleted, who closes its store notes its last generation, and nobody else deletes it', async () => {
   const place = await testDatabase();
   const databases = await Promise.all([0, 1].map(() => connectDatabase(place.url, { timeLimit: 5_000 })));
-  const open = (database: (typeof databases)[number]) => PostgresRegistry.open(database, new Notices());
+  const open = (database: (typeof databases)[number]) => PostgresRegistry.open(database, new InvalidationBus());
   try {
     const [mine, other] = (await Promise.all(databases.map(open))) as [PostgresRegistry, PostgresRegistry];
     for (const appId of ['one', 'two'])

@@ -12,12 +12,12 @@ import type {
   SystemEntry,
 } from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
+import { type InvalidationBus, registryInvalidation } from './cluster/invalidation.ts';
+import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database, Result, Row, Session } from './connection/database.ts';
-import { Freshness } from './freshness.ts';
-import { registrySchema } from './names.ts';
-import { type Notices, registryNotice } from './notices.ts';
 import { migrateRegistry } from './schema/migrations.ts';
 import { arrayLiteral } from './sql/arrays.ts';
+import { registrySchema } from './sql/names.ts';
 
 const systems = `${registrySchema}.systems`;
 const keys = `${registrySchema}.keys`;
@@ -36,28 +36,28 @@ const readStores = `SELECT id, "appId", birth, generation, "missingSince", "noti
 
 /**
  * The registry in PostgreSQL: one small schema, all that there is outside the systems' own. Each process keeps what it holds in memory and
- * hears of changes by notices.
+ * hears of changes by invalidations.
  */
 export class PostgresRegistry implements Registry {
   #salt: string;
   readonly #database: Database;
-  readonly #freshness: Freshness;
+  readonly #staleness: StalenessCheck;
   #content: RegistryContent = { systems: [], removed: [], keys: [] };
   #moved: MovedMark | null = null;
   #version = 0;
 
-  private constructor(database: Database, notices: Notices, salt: string) {
+  private constructor(database: Database, invalidations: InvalidationBus, salt: string) {
     this.#database = database;
     this.#salt = salt;
-    this.#freshness = new Freshness(
-      () => notices.isSound(),
+    this.#staleness = new StalenessCheck(
+      () => invalidations.isSound(),
       () => this.#load(),
     );
-    notices.onRegistry(() => this.#freshness.distrust());
+    invalidations.onRegistry(() => this.#staleness.distrust());
   }
 
   /** Opens the registry, making it where there is none. @throws OperatorError for one of a later version of the service */
-  static async open(database: Database, notices: Notices): Promise<PostgresRegistry> {
+  static async open(database: Database, invalidations: InvalidationBus): Promise<PostgresRegistry> {
     await migrateRegistry(database);
     const salt = randomBytes(24).toString('base64url');
     const [, found] = await database.atomically([
@@ -70,7 +70,7 @@ export class PostgresRegistry implements Registry {
     ]);
     const [kept, to, at] = found?.rows[0] ?? [];
     if (typeof kept !== 'string') throw new OperatorError(`the schema ${registrySchema} is damaged: it has lost its salt`);
-    const registry = new PostgresRegistry(database, notices, kept);
+    const registry = new PostgresRegistry(database, invalidations, kept);
     if (to) registry.#moved = { to, at } as MovedMark;
     await registry.#load();
     return registry;
@@ -97,16 +97,13 @@ export class PostgresRegistry implements Registry {
     this.#moved = mark;
   }
 
-  whenCurrent(): undefined | Promise<void> {
-    return this.#freshness.whenCurrent();
+  whenCurrent(): Promise<void> {
+    return this.#staleness.whenCurrent();
   }
 
   version(): number {
     return this.#version;
   }
-
-  /** A look costs nothing. */
-  requestCame(): void {}
 
   read(): RegistryContent {
     return this.#content;
@@ -231,13 +228,13 @@ export class PostgresRegistry implements Registry {
     const changed = await this.#database.transact(
       async (session) => {
         const done = await work(session);
-        if (done) await session.query(registryNotice());
+        if (done) await session.query(registryInvalidation());
         return done;
       },
       { timeLimit: 0, idleLimit: 0 },
     );
-    // It is done, whatever becomes of the look: then who asks next looks.
-    await this.#load().catch(() => this.#freshness.distrust());
+    // It is done, whatever becomes of the look: the next request looks again.
+    await this.#load().catch(() => this.#staleness.distrust());
     return changed;
   }
 

@@ -13,7 +13,7 @@ const operations = {
   createRecord: none,
   updateRecord: none,
   deleteRecord: none,
-  getRecord: none,
+  getRow: none,
   findRecords: none,
   updateSchema: none,
 };

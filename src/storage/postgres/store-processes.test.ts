@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
-import { channel } from './notices.ts';
+import { channel } from './cluster/invalidation.ts';
 
 import { increment, type StoreProcess, schemaName, statuses, twoProcesses } from './testing/store-process.ts';
 

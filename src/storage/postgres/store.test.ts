@@ -14,7 +14,7 @@ import { postgresDialect } from './sql/dialect.ts';
 import type { PostgresStore } from './store.ts';
 import type { TestDatabase } from './testing/server.ts';
 import { increment, pointer, StoreProcess, schemaName, statuses, twoProcesses } from './testing/store-process.ts';
-import { compileStep } from './writes/step.ts';
+import { compileMutation } from './writes/compile-mutation.ts';
 
 type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 
@@ -282,7 +282,7 @@ describe('PostgreSQL store', () => {
     await a.create('Changing', { objectId: 'c2', to: pointer('Changing', 'another') });
     const table = tableOf(a.store.schema(), 'Changing');
     const context = { ...rowContext, dialect: postgresDialect(schemaName) };
-    const step = compileStep({ kind: 'delete', table, objectId: 'c1', guard: null }, a.store.schema(), context, false);
+    const step = compileMutation({ kind: 'delete', table, objectId: 'c1', guard: null }, a.store.schema(), context, false);
     const [{ text, params }] = step.statements as [Statement];
     const [first, ...others] = text.split(' AS t WHERE ');
     const slow = `${first} AS t, (SELECT pg_sleep(0.5)) AS pause WHERE ${others.join(' AS t WHERE ')}`;
@@ -353,10 +353,10 @@ describe('PostgreSQL store', () => {
     await a.create('Loaded', { objectId: 'there', n: 0 });
     await b.follow();
     const createIn = (
-      store: PostgresStore['inOneCommit'] extends (work: (store: infer S) => any) => any ? S : never,
+      store: PostgresStore['bulkTransaction'] extends (work: (store: infer S) => any) => any ? S : never,
       body: JsonObject,
     ) => records.createRecord(masterContext(store), 'Loaded', body);
-    const outcomes = await a.store.inOneCommit(async (store) => {
+    const outcomes = await a.store.bulkTransaction(async (store) => {
       const done = await Promise.allSettled([
         ...Array.from({ length: 3_000 }, (_, n) => createIn(store, { n })),
         createIn(store, { objectId: 'there', n: 1 }),
@@ -366,7 +366,7 @@ describe('PostgreSQL store', () => {
     });
     assert.deepEqual(statuses(outcomes).slice(2_998), ['ok', 'ok', 137, 'ok', 111]);
     assert.equal((await b.find('Loaded')).length, 3_002);
-    const failing = a.store.inOneCommit(async (store) => {
+    const failing = a.store.bulkTransaction(async (store) => {
       await createIn(store, { objectId: 'gone', other: 'y' });
       throw new Error('no');
     });

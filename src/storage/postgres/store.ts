@@ -2,37 +2,37 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { GenerationGrown } from '../engine-port.ts';
-import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
-import type { RowContext } from '../sql/shape.ts';
+import type { Cluster } from '../cluster.ts';
+import { deletesRecord } from '../column-values.ts';
+import type { GenerationGrown } from '../engine.ts';
+import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { RowContext } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/writer.ts';
-import { claim } from './claims.ts';
+import type { InvalidationBus, StoreInvalidation, Watcher } from './cluster/invalidation.ts';
+import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database } from './connection/database.ts';
-import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/errors.ts';
-import { PostgresContents } from './contents.ts';
-import { Freshness } from './freshness.ts';
-import { growStatement } from './identity.ts';
-import { trialStatements, versionsFrom, versionsStatement } from './key-versions.ts';
-import type { Notices, StoreNotice, Watcher } from './notices.ts';
-import type { Presence } from './presence.ts';
+import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.ts';
+import { PostgresRawAccess } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
+import { growStatement } from './schema/identity.ts';
+import { trialStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
 import { openCatalog } from './schema/migrations.ts';
+import { SchemaCache } from './schema/schema-cache.ts';
 import { postgresAggregate } from './sql/aggregate.ts';
 import { postgresDialect } from './sql/dialect.ts';
-import { WritesBehind } from './writes/behind.ts';
-import { type CarrierContext, WriteCarrier } from './writes/carrier.ts';
-import { KnownSchema } from './writes/known.ts';
-import { inSession } from './writes/one-commit.ts';
-import { WriteQueue } from './writes/queue.ts';
-import { transactionsOf } from './writes/transactions.ts';
+import { bulkTransaction } from './writes/bulk-transaction.ts';
+import { transactionsOf } from './writes/transaction.ts';
+import { WriteBehind } from './writes/write-behind.ts';
+import { type ExecutorContext, WriteExecutor } from './writes/write-executor.ts';
+import { WriteQueue } from './writes/write-queue.ts';
 
 /** Writes in one transaction: a batch as large as the edge carries out at once. */
-const LARGEST_GROUP = 1_000;
+const MAX_GROUP = 1_000;
 /** Groups of one system under way at the same time; the connections are for all systems. */
-const MOST_GROUPS = 2;
+const MAX_GROUPS = 2;
 /** Milliseconds that a store which is closed takes at the most to note that. */
-const LONGEST_LEAVE_MS = 1_000;
+const MAX_LEAVE_MS = 1_000;
 
 /** What a store stands on. */
 export interface PostgresStoreSettings extends RowContext {
@@ -44,8 +44,8 @@ export interface PostgresStoreSettings extends RowContext {
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
-  readonly notices: Notices;
-  readonly presence: Presence;
+  readonly invalidations: InvalidationBus;
+  readonly cluster: Cluster;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: (fault: string) => void;
 }
@@ -53,15 +53,15 @@ export interface PostgresStoreSettings extends RowContext {
 /** One system in its PostgreSQL schema, which other processes may work with at the same time. */
 export class PostgresStore implements Store, Watcher {
   readonly reader: PostgresReader;
-  readonly contents: PostgresContents;
+  readonly raw: PostgresRawAccess;
+  readonly cluster: Cluster;
   readonly #database: Database;
   readonly #schemaName: string;
-  readonly #known: KnownSchema;
-  readonly #context: CarrierContext;
+  readonly #known: SchemaCache;
+  readonly #context: ExecutorContext;
   readonly #queue: WriteQueue;
-  readonly #behind: WritesBehind;
-  readonly #freshness: Freshness;
-  readonly #presence: Presence;
+  readonly #behind: WriteBehind;
+  readonly #staleness: StalenessCheck;
   readonly #unwatch: () => void;
   readonly #grown: GenerationGrown | undefined;
   #loading: Promise<void> | undefined;
@@ -69,7 +69,7 @@ export class PostgresStore implements Store, Watcher {
   #closed = false;
   /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
   readonly #writesTo = new Map<string, number>();
-  #upheavals = 0;
+  #globalVersion = 0;
   readonly #delist: () => void;
 
   /**
@@ -82,14 +82,14 @@ export class PostgresStore implements Store, Watcher {
   }
 
   private constructor(
-    { database, schemaName, appId, notices, presence, report, conditions, grown, addresses }: PostgresStoreSettings,
+    { database, schemaName, appId, invalidations, cluster, report, conditions, grown, addresses }: PostgresStoreSettings,
     catalog: Catalog,
   ) {
     this.#database = database;
     this.#schemaName = schemaName;
     this.#grown = grown;
-    this.#presence = presence;
-    this.#known = new KnownSchema(catalog);
+    this.cluster = cluster;
+    this.#known = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#count(tables);
@@ -102,24 +102,24 @@ export class PostgresStore implements Store, Watcher {
     };
     const look = (statement: Statement) => database.short(statement, schemaName);
     this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
-    this.#queue = new WriteQueue(new WriteCarrier(this.#context), {
-      largestGroup: LARGEST_GROUP,
-      mostGroups: MOST_GROUPS,
-      longestHeld: database.timeLimit,
+    this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
+      maxGroup: MAX_GROUP,
+      maxGroups: MAX_GROUPS,
+      maxHeldMs: database.timeLimit,
       tooLong: () => rejection(lockNotHad()),
     });
-    this.#behind = new WritesBehind({
-      carryOut: (write) => this.#queued(write, true),
+    this.#behind = new WriteBehind({
+      execute: (write) => this.#queued(write, true),
       whenBack: () => this.whenBack(),
       dropped: (error) => conditions?.met('rows of logs are lost', { app: appId }, error),
       report,
     });
     this.#delist = outage.enlist(schemaName, { appId, statements: () => trialStatements(schemaName) });
-    this.#freshness = new Freshness(
-      () => notices.isSound(),
+    this.#staleness = new StalenessCheck(
+      () => invalidations.isSound(),
       () => this.#look(),
     );
-    this.contents = new PostgresContents(database, dialect);
+    this.raw = new PostgresRawAccess(database, dialect);
     this.reader = new PostgresReader({
       database,
       dialect,
@@ -129,21 +129,21 @@ export class PostgresStore implements Store, Watcher {
       stale: reload,
       addresses,
     });
-    this.#unwatch = notices.watch(schemaName, this);
+    this.#unwatch = invalidations.watch(schemaName, this);
     // What was changed between the reading of the catalogue and now was not told.
-    this.#freshness.distrust();
+    this.#staleness.distrust();
   }
 
   schema(): Schema {
     return this.#known.schema;
   }
 
-  whenCurrent(): undefined | Promise<void> {
-    return this.#freshness.whenCurrent();
+  whenCurrent(): Promise<void> {
+    return this.#staleness.whenCurrent();
   }
 
   tableVersion(className: string): number {
-    return this.#upheavals + (this.#writesTo.get(className) ?? 0);
+    return this.#globalVersion + (this.#writesTo.get(className) ?? 0);
   }
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {
@@ -162,23 +162,11 @@ export class PostgresStore implements Store, Watcher {
     if (!this.#closed) this.#behind.add(write);
   }
 
-  claim(job: string, every: number): Promise<boolean> {
-    return claim(this.#database, this.#schemaName, job, every);
-  }
-
-  get processId(): string {
-    return this.#presence.id;
-  }
-
-  peers(): Promise<ReadonlySet<string>> {
-    return this.#presence.peers(this.#database);
-  }
-
   /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */
-  async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
     if (this.#closed) throw serviceError('unavailable');
     const { result, version, tables } = await this.#database.transact(
-      (session) => inSession(session, this, this.#context, work),
+      (session) => bulkTransaction(session, this, this.#context, work),
       { timeLimit: 0, idleLimit: 0 },
     );
     this.#known.adopt(version);
@@ -190,17 +178,17 @@ export class PostgresStore implements Store, Watcher {
     return this.#database.outage.whenBack(this.#schemaName);
   }
 
-  noticed({ schemaChanged, tables }: StoreNotice): void {
+  noticed({ schemaChanged, tables }: StoreInvalidation): void {
     this.#count(tables);
     if (!schemaChanged) return;
-    // Whoever asks next waits for it; it begins now.
-    this.#freshness.distrust();
+    // The next request waits for it; it begins now.
+    this.#staleness.distrust();
     this.#reload().catch(() => {});
   }
 
   distrust(): void {
-    this.#upheavals++;
-    this.#freshness.distrust();
+    this.#globalVersion++;
+    this.#staleness.distrust();
   }
 
   #queued(write: PreparedWrite, behind: boolean): Promise<WriteOutcome> {
@@ -230,7 +218,7 @@ export class PostgresStore implements Store, Watcher {
   /** Reads what other processes may have changed. @throws unavailable */
   async #look(): Promise<void> {
     await this.#refresh();
-    this.#upheavals++;
+    this.#globalVersion++;
   }
 
   /** Reads the schema where it is another by now. @throws unavailable */
@@ -283,7 +271,7 @@ export class PostgresStore implements Store, Watcher {
       const generation = result?.rows[0]?.[0];
       if (generation !== undefined) await grown(Number(generation));
     };
-    await Promise.race([grow().catch(() => {}), wait(LONGEST_LEAVE_MS, undefined, { ref: false })]);
+    await Promise.race([grow().catch(() => {}), wait(MAX_LEAVE_MS, undefined, { ref: false })]);
   }
 
   /** Finishes the writes so far, and refuses further ones. */

@@ -1,7 +1,7 @@
-import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import type { JsonEdit } from '../../values/operators/edit.ts';
-import type { Storage, StoredValue } from '../../values/type.ts';
+import type { JsonEdit } from '../../values/operators/apply.ts';
+import type { Storage, StoredValue } from '../../values/types/type.ts';
 
 /** Comparisons as SQL writes them, between two operands. */
 export const comparisonSigns: Readonly<Record<Comparison, string>> = {
@@ -30,7 +30,7 @@ export interface SqlOut {
   column(alias: string, column: string): this;
   /** A placeholder, its value noted. */
   bind(value: StoredValue): this;
-  /** The same as text, for those who put an expression together first. It may stand more than once where placeholders have numbers. */
+  /** The same as text, for an expression that is put together first. It may stand more than once where placeholders have numbers. */
   parameter(value: StoredValue): string;
 }
 
@@ -121,8 +121,11 @@ export interface Dialect {
    * @param names each writes an expression: a name, or NULL
    */
   without(out: SqlOut, alias: string, column: string, storage: 'json' | 'text', names: ReadonlyArray<() => void>): void;
-  /** The text of a picture of a record (`Picture`), out of its columns. */
-  picture(out: SqlOut, alias: string, fields: readonly Field[]): void;
-  /** The new value of a json column of the row that is being updated. `label` is `<Table>.<Field>`, for the text of errors. */
-  edit(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
+  /** The text of a snapshot of a record (`Snapshot`), out of its columns. Left out where the database takes it before the statement. */
+  snapshot?(out: SqlOut, alias: string, fields: readonly Field[]): void;
+  /**
+   * The new value of a json column of the row that is being updated. Left out where edits are computed before the statement.
+   * @param label `<Table>.<Field>`, for the text of errors
+   */
+  edit?(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
 }

@@ -1,11 +1,10 @@
-import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
+import type { FieldRef, Filter, SubQuery } from '../../query/model/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { writeGuard } from './guard.ts';
-import { takesTime } from './guarded.ts';
-import { writeCompare, writeIn } from './predicate.ts';
+import { writeGuard } from './row-security.ts';
 import { writeSource } from './source.ts';
-import type { SqlWriter } from './writer.ts';
+import { takesTime } from './timing-safe-filter.ts';
+import { type SqlWriter, writeCompare, writeIn } from './writer.ts';
 
 const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;

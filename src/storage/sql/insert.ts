@@ -1,14 +1,14 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import type { Storage, StoredValue } from '../../values/type.ts';
-import type { Copies, Mutation, Picture } from '../port.ts';
+import type { Storage, StoredValue } from '../../values/types/type.ts';
+import type { InsertSource, Mutation } from '../port.ts';
 import type { Companion, Dialect } from './dialect.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 
 /** Insert statements that a table keeps: most of its records come with the same few sets of fields. */
-const SHAPES_KEPT = 16;
+const MAX_SHAPES = 16;
 
 /** How the values of an insert lie in columns. */
 interface Columns {
@@ -21,8 +21,7 @@ interface Columns {
 interface Shape extends Columns {
   readonly dialect: Dialect;
   readonly fields: readonly Field[];
-  readonly copies: Copies | undefined;
-  readonly picture: Picture | undefined;
+  readonly source: InsertSource | undefined;
   readonly text: string;
 }
 
@@ -33,14 +32,8 @@ const shapes = new WeakMap<TableSchema, Shape[]>();
 export function compileInsert(insert: Insert, dialect: Dialect): Statement {
   const shape = shapeOf(insert, dialect);
   const params = paramsOf(shape, insert.values, dialect);
-  const other = sourceOf(insert);
-  if (other) params.push(other.objectId);
+  if (insert.source) params.push(insert.source.objectId);
   return { text: shape.text, params };
-}
-
-/** The other record that an insert takes something of. */
-function sourceOf({ copies, picture }: Pick<Shape, 'copies' | 'picture'> | Insert): Copies | Picture | undefined {
-  return copies ?? picture;
 }
 
 function paramsOf({ storages, companions }: Columns, values: Insert['values'], dialect: Dialect): StoredValue[] {
@@ -54,9 +47,9 @@ function paramsOf({ storages, companions }: Columns, values: Insert['values'], d
 /**
  * Writes an insert that goes along with another step in one statement: it adds a record for each row that the step returns.
  * @param rows the name of the step's rows
- * @param taken columns of these rows: what the insert copies, or its picture
+ * @param taken columns of these rows: what the insert copies, or its snapshot
  */
-export function writeInsertAlong(out: SqlWriter, insert: Insert, rows: string, taken: readonly string[]): void {
+export function writeFoldedInsert(out: SqlWriter, insert: Insert, rows: string, taken: readonly string[]): void {
   const columns = columnsOf(insert.table, fieldsOf(insert), out.dialect);
   writeColumns(out, insert, columns.names);
   out.add(' SELECT ');
@@ -77,7 +70,7 @@ function shapeOf(insert: Insert, dialect: Dialect): Shape {
   if (at !== 0) {
     if (at > 0) known.splice(at, 1);
     known.unshift(shape);
-    if (known.length > SHAPES_KEPT) known.pop();
+    if (known.length > MAX_SHAPES) known.pop();
   }
   return shape;
 }
@@ -85,31 +78,42 @@ function shapeOf(insert: Insert, dialect: Dialect): Shape {
 function fits(shape: Shape, insert: Insert): boolean {
   const { fields } = shape;
   const { values } = insert;
-  const [had, wanted] = [sourceOf(shape), sourceOf(insert)];
-  if (fields.length !== values.length || had?.from !== wanted?.from || had?.fields !== wanted?.fields) return false;
-  if (shape.picture?.to !== insert.picture?.to) return false;
+  if (fields.length !== values.length || !areAlike(shape.source, insert.source)) return false;
   for (let at = 0; at < fields.length; at++) if (fields[at] !== values[at]?.[0]) return false;
   return true;
 }
 
+function areAlike(a: InsertSource | undefined, b: InsertSource | undefined): boolean {
+  return a?.from === b?.from && a?.fields === b?.fields && snapshotColumn(a) === snapshotColumn(b);
+}
+
+const snapshotColumn = (source: InsertSource | undefined): Field | undefined =>
+  source?.kind === 'snapshot' ? source.to : undefined;
+
 function newShape(insert: Insert, dialect: Dialect): Shape {
-  const { table, copies, picture } = insert;
+  const { table, source } = insert;
   const fields = fieldsOf(insert);
   const { names, storages, companions } = columnsOf(table, fields, dialect);
   const out = new SqlWriter(dialect);
   writeColumns(out, insert, names);
-  const other = sourceOf(insert);
-  out.add(other ? ' SELECT ' : ' VALUES (');
+  out.add(source ? ' SELECT ' : ' VALUES (');
   names.forEach((_, index) => {
     out.add(index > 0 ? ', ' : '').bind(null);
   });
-  const shape = { dialect, fields, storages, companions, copies, picture };
-  if (!other) return { ...shape, text: out.add(')').text };
-  for (const [, from] of copies?.fields ?? []) out.add(', ').column('r', from.column);
-  if (picture) dialect.picture(out.add(', '), 'r', picture.fields);
-  out.add(' FROM ').table(other.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
-  // What the picture shows is so until the commit.
-  return { ...shape, text: picture ? `${out.text} FOR UPDATE OF r` : out.text };
+  const shape = { dialect, fields, storages, companions, source };
+  if (!source) return { ...shape, text: out.add(')').text };
+  writeTaken(out, source);
+  out.add(' FROM ').table(source.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
+  // What the snapshot shows is so until the commit.
+  return { ...shape, text: source.kind === 'snapshot' ? `${out.text} FOR UPDATE OF r` : out.text };
+}
+
+/** Writes what an insert takes of another record, over the alias `r`. */
+function writeTaken(out: SqlWriter, source: InsertSource): void {
+  if (source.kind === 'snapshot') {
+    if (!out.dialect.snapshot) throw new Error('this database takes snapshots before the statement');
+    out.dialect.snapshot(out.add(', '), 'r', source.fields);
+  } else for (const [, from] of source.fields) out.add(', ').column('r', from.column);
 }
 
 function columnsOf(table: TableSchema, fields: readonly Field[], dialect: Dialect): Columns & { names: string[] } {
@@ -124,12 +128,12 @@ function columnsOf(table: TableSchema, fields: readonly Field[], dialect: Dialec
   return { names, storages: fields.map(storageOf), companions };
 }
 
-function writeColumns(out: SqlWriter, { table, copies, picture }: Insert, names: readonly string[]): void {
+function writeColumns(out: SqlWriter, { table, source }: Insert, names: readonly string[]): void {
   out.add('INSERT INTO ').table(table.sqlName).add(' (');
   names.forEach((name, at) => {
     out.add(at > 0 ? ', ' : '').name(name);
   });
-  for (const [to] of copies?.fields ?? []) out.add(', ').name(to.column);
-  if (picture) out.add(', ').name(picture.to.column);
+  if (source?.kind === 'snapshot') out.add(', ').name(source.to.column);
+  else for (const [to] of source?.fields ?? []) out.add(', ').name(to.column);
   out.add(')');
 }

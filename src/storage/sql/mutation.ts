@@ -4,10 +4,9 @@ import { storageOf } from '../../values/index.ts';
 import type { Assignment, Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter } from './filter.ts';
-import { writeGuard } from './guard.ts';
-import { isActorField } from './predicate.ts';
 import { writeFits } from './record-size.ts';
-import { SqlWriter, type Statement } from './writer.ts';
+import { writeGuard } from './row-security.ts';
+import { isActorField, SqlWriter, type Statement } from './writer.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Of<'link' | 'unlink'>;
@@ -57,6 +56,7 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
       out.add('coalesce(').name(field.column).add(', 0) + ').bind(assignment.amount);
       break;
     case 'edit':
+      if (!out.dialect.edit) throw new Error('this database computes edits before the statement');
       out.dialect.edit(out, field, assignment.edits, `${table.className}.${field.name}`);
       break;
   }
@@ -91,7 +91,7 @@ export function compileDelete(table: TableSchema, objectId: string, dialect: Dia
 }
 
 /** Of how many records an `unmark` looks at the mark. More than one: writes at the same time may each have set it. */
-const LAST_FEW = 4;
+const MAX_UNMARKED = 4;
 
 export function compileUnmark(mutation: Of<'unmark'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect);
@@ -113,7 +113,7 @@ export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark
   out
     .add(' ORDER BY ')
     .column('m', holding[0][0].column)
-    .add(`${dialect.nulls(false)}, m."createdAt" DESC, m."_seq" DESC LIMIT ${LAST_FEW}) AND `);
+    .add(`${dialect.nulls(false)}, m."createdAt" DESC, m."_seq" DESC LIMIT ${MAX_UNMARKED}) AND `);
   out.name(mark.column).add(' = ');
   out.bind(dialect.toColumn('boolean', true));
 }
@@ -153,6 +153,7 @@ export function writePointing(out: SqlWriter, { table, field }: Reference, class
 
 /** Adds members to a Relation of a record (those it has already stay), or takes them away. */
 export function compileLink(mutation: Link, dialect: Dialect): Statement {
+  if (mutation.memberIds === 'all') return compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect);
   const out = new SqlWriter(dialect);
   const members = JSON.stringify(mutation.memberIds);
   if (mutation.kind === 'link') {

@@ -67,7 +67,7 @@ export function writeRecordOf(
 
 /**
  * Whether a record, or a field of it, may be read: one look-up, by its id, in the table that the row names. A record that is gone may be where
- * the table is open to the caller and the ACLs that are left of it allow him.
+ * the table is open to the caller and the ACLs that are left of it allow the caller.
  */
 function writeReadable(out: SqlWriter, ref: RecordRef, of: ReadableTables, writeGuard: WriteGuard): void {
   const tables = [...of.tables.values()];

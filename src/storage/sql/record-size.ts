@@ -1,7 +1,7 @@
 import { limits } from '../../kernel/limits.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type Storage, storageOf } from '../../values/index.ts';
-import { columnFields } from '../columns.ts';
+import { columnFields } from '../column-values.ts';
 import type { Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { SqlWriter, type Statement } from './writer.ts';

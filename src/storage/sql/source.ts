@@ -1,9 +1,9 @@
 import type { Mask, Masks } from '../../access/index.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { writeGuard } from './guard.ts';
 import { writeRecordOf } from './readable.ts';
+import { writeGuard } from './row-security.ts';
 import type { SqlWriter } from './writer.ts';
 
 /** What the caller's guard, at the top of a filter (`guardedFilter`), puts in place of values. */

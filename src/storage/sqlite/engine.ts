@@ -4,7 +4,7 @@ import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine-port.ts';
+import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -17,13 +17,14 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
-import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './identity.ts';
-import { missed } from './leave.ts';
-import { whenIndexed } from './log-index.ts';
-import { LogMark } from './log-mark.ts';
-import { kindOfOpening, openingFault } from './opening-fault.ts';
-import { DirectoryProbe } from './probe.ts';
-import { ReaderPool, type ReportFault } from './reads/pool.ts';
+import { embeddedCluster } from './cluster/cluster.ts';
+import { DirectoryProbe } from './file/directory-probe.ts';
+import { noteGenerationWhereMissed } from './file/note-generation.ts';
+import { kindOfOpening, openingFault } from './file/opening-error.ts';
+import { whenIndexed } from './file/wal-index.ts';
+import { WalMark } from './file/wal-mark.ts';
+import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
+import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
 import { SqliteStore } from './store.ts';
 
 /** What the engine is told of the world. */
@@ -44,6 +45,7 @@ export interface SqliteSettings {
 
 /** The embedded engine: a SQLite file for each system, under one directory. */
 export class SqliteEngine implements Engine {
+  readonly cluster = embeddedCluster;
   readonly #directory: string;
   readonly #pool: ReaderPool;
   readonly #report: ReportFault;
@@ -73,7 +75,7 @@ export class SqliteEngine implements Engine {
     const folder = this.#folderOf(appId);
     if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(appId, making);
     else await refuseUsed(folder);
-    // It comes to its place as a whole, with the proof of who is making it.
+    // It comes to its place as a whole, with the proof of the installation that is making it.
     const fresh = join(this.#directory, `.new-${making}-${appId}`);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });
@@ -81,7 +83,7 @@ export class SqliteEngine implements Engine {
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
-    const log = LogMark.before(fileOf(folder), identity.systemId);
+    const log = WalMark.before(fileOf(folder), identity.systemId);
     log.isGeneration(identity.generation);
     return this.#openFile(identity, log);
   }
@@ -92,7 +94,7 @@ export class SqliteEngine implements Engine {
       await whenIndexed(path, this.#isServedElsewhere);
       const state = stateOfFile(path);
       if (state) throw new StoreRefused(state, path);
-      const log = LogMark.before(path, known.systemId);
+      const log = WalMark.before(path, known.systemId);
       const found = inspectFile(path);
       const least =
         refusalOf(found, known) === 'older'
@@ -148,7 +150,7 @@ export class SqliteEngine implements Engine {
     await rm(gone, { recursive: true, force: true });
   }
 
-  #openFile(identity: StoreIdentity, log: LogMark, grown?: GenerationGrown): Store {
+  #openFile(identity: StoreIdentity, log: WalMark, grown?: GenerationGrown): Store {
     const { appId } = identity;
     const path = fileOf(this.#folderOf(appId));
     let served = identity;
@@ -164,7 +166,7 @@ export class SqliteEngine implements Engine {
         served = { ...served, generation: checkOpened(db, path, served, isAnother) };
         if (isAnother) log.isAnother();
       },
-      ...(grown && { onMissed: (db) => missed(db, { log, grown }) }),
+      ...(grown && { onMissed: (db) => noteGenerationWhereMissed(db, { log, grown }) }),
       onDamaged: (isDamaged) => this.#onDamaged?.(appId, isDamaged),
       onClosed: () => this.#stores.delete(store),
     });
@@ -233,7 +235,7 @@ function inspectWithLog(path: string): Found {
   const found = inspectFile(path);
   if (!found.identity) return found;
   try {
-    LogMark.before(path, found.identity.systemId);
+    WalMark.before(path, found.identity.systemId);
     return found;
   } catch (error) {
     if (error instanceof StoreRefused)

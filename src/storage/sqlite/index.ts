@@ -1,5 +1,5 @@
+export { ProcessLock } from './cluster/exclusive-access.ts';
 export { SqliteEngine, storedFiles } from './engine.ts';
-export { ProcessLock } from './lock.ts';
-export { whenIndexed } from './log-index.ts';
+export { whenIndexed } from './file/wal-index.ts';
+export { stateOfRegistry } from './registry/registry-state.ts';
 export { SqliteRegistry } from './registry.ts';
-export { stateOfRegistry } from './registry-state.ts';

@@ -9,10 +9,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, findRecords } from '../../records/index.ts';
+import { countRecords, createRecord, findRecords } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
-import { ReaderPool } from './reads/pool.ts';
+import { ReaderPool } from './reads/reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
 describe('a store in outages', () => {
@@ -38,10 +38,7 @@ describe('a store in outages', () => {
       ...rowContext,
     });
   const create = (body: JsonObject) => createRecord(masterContext(store), 'Kept', body);
-  const count = async (table = 'Kept') => {
-    const parameters = new Map(Object.entries({ limit: '0', count: '1' }));
-    return (await findRecords(masterContext(store), table, parameters)).count;
-  };
+  const count = (table = 'Kept') => countRecords(masterContext(store), table);
   const soon = async (holds: () => boolean | Promise<boolean>, within = 10_000) => {
     for (const until = performance.now() + within; !(await holds()); await wait(20)) assert.ok(performance.now() < until);
   };
@@ -99,7 +96,7 @@ describe('a store in outages', () => {
     const error = await create({ n: 1 }).catch((thrown) => thrown);
     assert.ok(isInDoubt(error) || isUnavailable(error), String(error));
     assert.equal(await isRefused(create({ n: 2 })), true);
-    await assert.rejects(async () => store.whenCurrent(), isUnavailable);
+    await assert.rejects(store.whenCurrent(), isUnavailable);
     await wait(700);
     assert.equal(await isRefused(create({ n: 2 })), true);
     assert.deepEqual(conditions, ['the store is missing']);
@@ -146,7 +143,7 @@ describe('a store in outages', () => {
     writeFileSync(path, bytes);
     store = open();
     const scan = () =>
-      findRecords(masterContext(store), 'Kept', new Map([['where', '{"text":{"$regex":"y$"}}']])).then(
+      findRecords(masterContext(store), 'Kept', { where: { text: { $regex: 'y$' } } }).then(
         () => false,
         (error) => isUnavailable(error) || assert.fail(error),
       );
@@ -158,7 +155,7 @@ describe('a store in outages', () => {
     });
     assert.deepEqual([damage, conditions.at(-1)], [[true], 'the store is damaged']);
     assert.equal(await isRefused(create({ n: 1 })), true);
-    await assert.rejects(async () => store.whenCurrent(), isUnavailable);
+    await assert.rejects(store.whenCurrent(), isUnavailable);
     renameSync(`${path}.sound`, path);
     await store.whenBack();
     assert.equal(await scan(), false);

@@ -11,8 +11,8 @@ import type {
   RemovedSystem,
   SystemEntry,
 } from '../registry.ts';
-import { ProcessLock } from './lock.ts';
-import { RegistryFile } from './registry-file.ts';
+import { ProcessLock } from './cluster/exclusive-access.ts';
+import { RegistryFile } from './registry/registry-file.ts';
 
 const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, noticedAt, damagedAt FROM systems';
 
@@ -53,14 +53,10 @@ export class SqliteRegistry implements Registry {
   }
 
   /** `version` looks for itself. */
-  whenCurrent(): undefined {}
+  async whenCurrent(): Promise<void> {}
 
   version(): number {
     return this.#file.version();
-  }
-
-  requestCame(): void {
-    this.#file.requestCame();
   }
 
   read(): RegistryContent {

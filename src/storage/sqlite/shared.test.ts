@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testConditions } from '../sql/testing/condition-cases.ts';
-import { testContents } from '../sql/testing/contents-cases.ts';
 import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
-import { testPictures } from '../sql/testing/picture-cases.ts';
+import { testContents } from '../sql/testing/raw-access-cases.ts';
+import { testSnapshots } from '../sql/testing/snapshot-cases.ts';
 import { openAnyway } from '../testing/open.ts';
 import { SqliteEngine } from './engine.ts';
 
@@ -27,7 +27,7 @@ describe('the port: the embedded engine', async () => {
   await testFiles(store);
   await testMissing(store);
   await testNotes(store);
-  await testPictures(store);
+  await testSnapshots(store);
   await testContents(store);
   await testEvery(store);
   await testConditions(store);

@@ -4,10 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, deleteRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
+import { FindParameters } from '../../query/index.ts';
+import {
+  countRecords,
+  createRecord,
+  deleteRecord,
+  findRecords,
+  getRow,
+  updateRecord,
+  updateSchema,
+} from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
-import { ReaderPool } from './reads/pool.ts';
+import { ReaderPool } from './reads/reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
 describe('SQLite store', () => {
@@ -18,7 +27,7 @@ describe('SQLite store', () => {
   const context = () => masterContext(store);
   const create = (table: string, body: JsonObject) => createRecord(context(), table, body);
   const find = async (table: string, parameters: Record<string, string>) => {
-    const { results, count } = await findRecords(context(), table, new Map(Object.entries(parameters)));
+    const { results, count } = await findRecords(context(), table, new FindParameters(new Map(Object.entries(parameters))));
     let text = '';
     if (typeof results === 'string') text = results;
     else for await (const piece of results) text += piece;
@@ -82,19 +91,19 @@ describe('SQLite store', () => {
     for (const count of [3, 3_000]) {
       const list = ids.slice(0, count).map((objectId) => ({ __type: 'Pointer', className: 'Many', objectId }));
       const { objectId } = await create('Lists', { list, count });
-      const one = JSON.parse(await getRecord(context(), 'Lists', objectId, new Map([['include', 'list']])));
+      const one = await getRow(context(), 'Lists', objectId, { include: ['list'] });
       const { records } = await find('Lists', { include: 'list', where: JSON.stringify({ count }) });
       assert.deepEqual([one], records);
       assert.deepEqual(
-        one.list.map(({ objectId: id, __type }: JsonObject) => `${__type} ${id}`),
+        (one.list as JsonObject[]).map(({ objectId: id, __type }) => `${__type} ${id}`),
         ids.slice(0, count).map((id) => `Object ${id}`),
       );
     }
-    await assert.rejects(async () => getRecord(context(), 'Lists', 'missing', new Map([['include', 'list']])), { code: 101 });
+    await assert.rejects(getRow(context(), 'Lists', 'missing', { include: ['list'] }), { code: 101 });
   });
 
   test('an answer that is taken slowly keeps no other read in its moment, and no schema', async () => {
-    const { results } = await findRecords(context(), 'Many', new Map([['limit', '5000']]));
+    const { results } = await findRecords(context(), 'Many', { limit: 5_000 });
     const pieces = (results as AsyncIterable<string>)[Symbol.asyncIterator]();
     await pieces.next();
     const fresh = { text: { $regex: 'f[r]esh' } };
@@ -109,7 +118,7 @@ describe('SQLite store', () => {
   });
 
   test('an answer that nobody reads on is let go', async () => {
-    const { results } = await findRecords(context(), 'Many', new Map([['limit', '5000']]));
+    const { results } = await findRecords(context(), 'Many', { limit: 5_000 });
     assert.notEqual(typeof results, 'string');
     for await (const _ of results as AsyncIterable<string>) break;
     assert.equal((await find('Many', { limit: '0', count: '1' })).count, 3_000);
@@ -126,8 +135,8 @@ describe('SQLite store', () => {
   test('a scan ends at its time limit', async () => {
     const short = new ReaderPool(1, (fault) => faults.push(fault));
     const other = new SqliteStore(join(directory, 'records.sqlite'), { pool: short, report: assert.fail, ...rowContext });
-    const where = JSON.stringify({ text: { $regex: '(s|o|m|e| )*x$' } });
-    await assert.rejects(findRecords({ ...context(), store: other }, 'Many', new Map([['where', where]])), { code: 124 });
+    const where = { text: { $regex: '(s|o|m|e| )*x$' } };
+    await assert.rejects(findRecords({ ...context(), store: other }, 'Many', { where }), { code: 124 });
     await other.close();
     await short.close();
   });
@@ -139,7 +148,7 @@ describe('SQLite store', () => {
     const written = Promise.all(Array.from({ length: 50 }, (_, k) => create('Large', { n: 12_000 + k })));
     const refused = assert.rejects(create('Large', { n: 'text' }), { code: 111 });
     assert.equal((await find('Large', { where: '{"n":7}' })).records.length, 1);
-    assert.ok(Object.hasOwn(JSON.parse(await changed).indexes, 'byN'));
+    assert.ok(Object.hasOwn((await changed).indexes as JsonObject, 'byN'));
     await Promise.all([written, refused]);
     assert.equal((await find('Large', { limit: '0', count: '1' })).count, 12_050);
     assert.equal(store.schema().tables.get('Large')?.fields.has('old'), false);
@@ -173,12 +182,7 @@ describe('SQLite store', () => {
     const { fault } = await other.errand('copy the log', join(directory, 'nowhere', 'records.sqlite'));
     assert.deepEqual(fault, { text: 'unable to open database file', errcode: 14, code: 'ERR_SQLITE_ERROR' });
     const apart = new SqliteStore(join(directory, 'records.sqlite'), { pool: other, report: assert.fail, ...rowContext });
-    const { count } = await findRecords(
-      { ...context(), store: apart },
-      'Many',
-      new Map(Object.entries({ limit: '0', count: '1' })),
-    );
-    assert.equal(count, 3_000);
+    assert.equal(await countRecords({ ...context(), store: apart }, 'Many'), 3_000);
     await apart.close();
     await other.close();
     assert.deepEqual(reported, []);
@@ -189,6 +193,6 @@ describe('SQLite store', () => {
     await Promise.all(
       Array.from({ length: 200 }, () => updateRecord(context(), 'Count', objectId, { n: { __op: 'Increment', amount: 1 } })),
     );
-    assert.equal(JSON.parse(await getRecord(context(), 'Count', objectId, new Map())).n, 200);
+    assert.equal((await getRow(context(), 'Count', objectId)).n, 200);
   });
 });

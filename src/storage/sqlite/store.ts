@@ -1,40 +1,38 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
-import { newObjectId } from '../../kernel/ids.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { GenerationGrown } from '../engine-port.ts';
-import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
-import type { RowContext } from '../sql/shape.ts';
+import { deletesRecord } from '../column-values.ts';
+import type { GenerationGrown } from '../engine.ts';
+import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { RowContext } from '../sql/row-layout.ts';
 import { storeWithin } from '../store-within.ts';
-import { Availability } from './availability.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { Connection } from './connection.ts';
-import { SqliteContents } from './contents.ts';
-import { receivedFault, sorting, storeFaultOf } from './faults.ts';
-import { KnownSchema } from './known-schema.ts';
-import { leave } from './leave.ts';
-import type { LogMark } from './log-mark.ts';
-import type { ReaderPool, ReportFault } from './reads/pool.ts';
+import { embeddedCluster } from './cluster/cluster.ts';
+import { Connection } from './connection/connection.ts';
+import { receivedFault, sorting, storeFaultOf } from './connection/map-error.ts';
+import { Availability } from './file/availability.ts';
+import { noteGeneration } from './file/note-generation.ts';
+import type { WalMark } from './file/wal-mark.ts';
+import { SqliteRawAccess } from './raw-access.ts';
 import { SqliteReader } from './reads/reader.ts';
+import type { ReaderPool, ReportFault } from './reads/reader-pool.ts';
 import { catalogVersion } from './schema/catalog.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
-import { GroupCommit } from './writes/group-commit.ts';
-import { carryOutPlan } from './writes/plan.ts';
-import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
-import { inSavepoint, isWhole, withoutSavepoint } from './writes/savepoint.ts';
+import { SchemaCache } from './schema/schema-cache.ts';
+import { executePlan } from './writes/execute-mutation.ts';
+import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
+import { inSavepoint, isWhole, withoutSavepoint } from './writes/transaction.ts';
+import { WriteQueue } from './writes/write-queue.ts';
 
 /** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
-const LOADING_CACHE = 128_000;
-
-/** Of this process. */
-const processId = newObjectId();
+const BULK_CACHE_KIB = 128_000;
 
 /** What a store stands on. */
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
   /** Told of commits, and when the file is closed. */
-  readonly log?: Pick<LogMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
+  readonly log?: Pick<WalMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
   /** Told of writes that nobody waits for and that failed. */
@@ -55,14 +53,14 @@ export interface SqliteStoreSettings extends RowContext {
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
-  readonly contents: SqliteContents;
-  readonly processId = processId;
+  readonly raw: SqliteRawAccess;
+  readonly cluster = embeddedCluster;
   readonly #connection: Connection;
-  readonly #commits: GroupCommit;
+  readonly #commits: WriteQueue;
   readonly #checkpoints: Checkpoints;
   readonly #availability: Availability;
   readonly #path: string;
-  readonly #known: KnownSchema;
+  readonly #known: SchemaCache;
   readonly #settings: SqliteStoreSettings;
   /** Opens the file, making it where there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
@@ -91,14 +89,14 @@ export class SqliteStore implements Store {
       this.#connection = connection;
       availability.opened(connection);
       sorting(() => migrate(this.#connection.db, catalogMigrations, path));
-      this.#known = new KnownSchema(connection, () => availability.isInPlace());
+      this.#known = new SchemaCache(connection, () => availability.isInPlace());
       this.#connection.waitForNobody();
     } catch (error) {
       availability.close();
       connection?.close();
       throw error;
     }
-    this.#commits = new GroupCommit(this.#connection, {
+    this.#commits = new WriteQueue(this.#connection, {
       began: () => this.#known.began(),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: () => this.#committed(),
@@ -108,7 +106,7 @@ export class SqliteStore implements Store {
       whenBack: () => this.whenBack(),
     });
     this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) => this.#met(receivedFault(fault)));
-    this.contents = new SqliteContents(this.#connection, this.#commits);
+    this.raw = new SqliteRawAccess(this.#connection, this.#commits);
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
@@ -131,29 +129,29 @@ export class SqliteStore implements Store {
   }
 
   /** `schema` and `tableVersion` look for themselves. @throws unavailable where the file is missing, damaged or another's */
-  whenCurrent(): undefined | Promise<void> {
+  async whenCurrent(): Promise<void> {
     const { refusal } = this.#availability;
-    return refusal && Promise.reject(refusal);
+    if (refusal) throw refusal;
   }
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
-    if (isRebuild(this.#connection, plan, planned)) {
+    if (isLongSchemaChange(this.#connection, plan, planned)) {
       // A write before it may have changed the schema as it would have.
-      const isDue = () => isRebuild(this.#connection, write.plan(this.schema()), this.#known.schema);
+      const isDue = () => isLongSchemaChange(this.#connection, write.plan(this.schema()), this.#known.schema);
       const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write));
       return outcome ?? this.write(write);
     }
-    const carryOut = () => this.#carryOut(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
+    const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A row that is about to be written may point at what a delete takes.
-    return this.#commits.run(carryOut, deletesRecord(plan));
+    return this.#commits.run(execute, { order: write.order, afterAll: deletesRecord(plan) });
   }
 
   writeBehind(write: PreparedWrite): void {
     this.#commits.runBehind(() => {
       try {
-        this.#carryOut(write.plan(this.#known.schema));
+        this.#execute(write.plan(this.#known.schema));
       } catch (error) {
         if (!this.#connection.isTransaction || storeFaultOf(error)) throw error;
         this.#settings.report(`a write that nobody waits for failed: ${(error as Error).message}`);
@@ -170,23 +168,15 @@ export class SqliteStore implements Store {
     return [];
   }
 
-  async claim(): Promise<boolean> {
-    return true;
-  }
-
-  async peers(): Promise<ReadonlySet<string>> {
-    return new Set([this.processId]);
-  }
-
-  async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    this.#connection.keepPages(LOADING_CACHE);
+  async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    this.#connection.keepPages(BULK_CACHE_KIB);
     const within = storeWithin(this, {
       schema: () => this.#known.schema,
       whenCurrent: () => this.whenCurrent(),
       write: async (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
         if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
-        return this.#carryOut(write.plan(this.#known.schema));
+        return this.#execute(write.plan(this.#known.schema));
       },
     });
     const result = await this.#commits.whole(() => work(within));
@@ -198,9 +188,9 @@ export class SqliteStore implements Store {
     return this.#availability.recovery.whenBack();
   }
 
-  #carryOut(plan: WritePlan): WriteOutcome {
+  #execute(plan: WritePlan): WriteOutcome {
     const connection = this.#connection;
-    const work = (part: WritePlan) => carryOutPlan(connection, part, this.#known.schema, this.#settings);
+    const work = (part: WritePlan) => executePlan(connection, part, this.#known.schema, this.#settings);
     const isSimple = isWhole(plan);
     const { schema, outcome } = isSimple ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
     this.#known.carriedOut(plan, schema);
@@ -213,9 +203,11 @@ export class SqliteStore implements Store {
     try {
       const version = this.#connection.ask(catalogVersion);
       const addresses = this.#settings.addresses();
-      const outcome = await rebuildOnThread({
+      // A plan may be more to those who made it: observers, which cannot be sent.
+      const { conditions = [], changes, mutations } = write.plan(this.#known.schema);
+      const outcome = await changeSchemaOnThread({
         path: this.#path,
-        plan: write.plan(this.#known.schema),
+        plan: { conditions, changes, mutations },
         catalogVersion: version,
         addresses,
       });
@@ -260,7 +252,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#commits.close();
-    await leave(this.#connection, this.#settings);
+    await noteGeneration(this.#connection, this.#settings);
     this.#availability.close();
     await this.#settings.pool.end(this.#path);
     await this.#checkpoints.close();
@@ -269,7 +261,7 @@ export class SqliteStore implements Store {
       // So that a closed system is one file.
       if (this.#connection.isOpen) this.#connection.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
-      // The log stays; who opens the file next reads it.
+      // The log stays; the next opening of the file reads it.
     }
     this.#connection.close();
     this.#settings.log?.closed();

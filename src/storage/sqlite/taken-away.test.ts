@@ -9,14 +9,13 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isUnavailable } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
-import { createRecord, findRecords } from '../../records/index.ts';
+import { countRecords, createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
-import type { KnownStore } from '../identity.ts';
-import { knownOf, newIdentity } from '../identity.ts';
+import { type KnownStore, knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
+import { copyWal } from './connection/statements.ts';
 import { SqliteEngine } from './engine.ts';
-import { copyLog } from './log-length.ts';
 
 describe('a file that is served', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rds-taken-'));
@@ -35,10 +34,7 @@ describe('a file that is served', () => {
     store = opened.store;
   };
   const create = async (n: number, text = '') => createRecord(masterContext(store), 'Kept', { n, text });
-  const count = async () => {
-    const parameters = new Map(Object.entries({ limit: '0', count: '1' }));
-    return (await findRecords(masterContext(store), 'Kept', parameters)).count;
-  };
+  const count = () => countRecords(masterContext(store), 'Kept');
   const isRefused = (work: Promise<unknown>) =>
     work.then(
       () => false,
@@ -91,7 +87,7 @@ describe('a file that is served', () => {
 
   test('a log of which nobody says how long it is does not count as saved: somebody else may be copying it', () => {
     const db = new DatabaseSync(':memory:');
-    assert.equal(copyLog(db), false);
+    assert.equal(copyWal(db), false);
     db.close();
   });
 

@@ -30,13 +30,13 @@ export class FaultyStore {
     this.#faults = faults;
     const reader = over(real.reader, {
       get: async (selection, objectId) => this.#read(() => real.reader.get(selection, objectId)),
-      find: (query) => this.#read(() => real.reader.find(query)),
+      find: (query, wantsRows) => this.#read(() => real.reader.find(query, wantsRows)),
       aggregate: (aggregation) => this.#read(() => real.reader.aggregate(aggregation)),
     });
     this.store = over(real, {
       reader,
       write: (write) => this.#write(() => real.write(write)),
-      inOneCommit: (work) => this.#write(() => real.inOneCommit(work)),
+      bulkTransaction: (work) => this.#write(() => real.bulkTransaction(work)),
       whenBack: () => this.#away?.promise ?? Promise.resolve(),
     });
   }
@@ -75,7 +75,7 @@ export class FaultyStore {
     if (fate === 'undone') throw serviceError('unavailable');
     const done = (async () => {
       if (fate === 'late') await wait(this.#faults.late ?? 50);
-      // Whoever fails has a reason that nobody hears.
+      // Why it fails is not told.
       await write().catch(() => {});
     })();
     if (fate === 'done') await done;

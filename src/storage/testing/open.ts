@@ -1,4 +1,4 @@
-import type { Engine } from '../engine-port.ts';
+import type { Engine } from '../engine.ts';
 import { knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
 import type { TableSchema } from '../../schema/model.ts';
-import { assignmentsOf, type OwnValues } from '../../storage/columns.ts';
+import { assignmentsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 
 /**

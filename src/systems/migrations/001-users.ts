@@ -2,15 +2,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { applyChange, type SchemaChange } from '../../schema/change.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Mutation, Store, WritePlan } from '../../storage/port.ts';
-import { readTemplate, type TemplateTable } from '../template.ts';
-import { insertRow, planTemplateTable } from '../template-plan.ts';
+import { readTemplate, type TemplateTable } from '../template/template.ts';
+import { insertRow, planTemplateTable } from '../template/template-plan.ts';
 import { nameRoles, nameUsers } from './001-names.ts';
 import { definedField, planMissing, sameType } from './001-tables.ts';
 import { nothing, readRecords, type SystemMigration } from './migration.ts';
 
 /**
  * Systems from before there were users had six tables. They get what a new system has: its tables with their first rows, and of the
- * tables that they have, whoever made them, the fields. Permissions are given to new tables only: those of others are the operator's.
+ * tables that they have, whatever made them, the fields. Permissions are given to new tables only: those of others are the operator's.
  */
 export const users: SystemMigration = { number: 1, what: 'users and the tables of a new system', prepare };
 

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Filter } from '../../query/filter.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { derivedFieldsOf } from '../../schema/system-tables.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store, WritePlan } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';
 import { nothing, type SystemMigration } from './migration.ts';
@@ -17,11 +18,11 @@ import { nothing, type SystemMigration } from './migration.ts';
 export const phones: SystemMigration = { number: 3, what: 'the keys of telephone numbers', prepare };
 
 /** Accounts that are read, and written in one commit: few enough that the requests of other systems have their turn. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** How long a page is read anew since others wrote to its accounts meanwhile, and the pauses between, in milliseconds. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = MINUTE_MS;
 const PAUSE_STEP_MS = 10;
-const LONGEST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 
 async function prepare(store: Store): Promise<() => WritePlan> {
   await addField(store);
@@ -82,7 +83,7 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
     if (!accounts || !field) return null;
     const { table, phone, key } = accounts;
     const fields = [fieldOf(table, 'objectId'), phone, field].map((one) => [one.name, one] as const);
-    const rows = await store.contents.rows({ ...table, fields: new Map(fields) }, after, PAGE);
+    const rows = await store.raw.rows({ ...table, fields: new Map(fields) }, after, PAGE_SIZE);
     const lacking: Account[] = [];
     for (const row of rows) {
       const [, objectId, text, kept] = row as unknown as [number, string, string | null, string | null];
@@ -96,7 +97,7 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
       return rows.at(-1)?.[0] ?? null;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.key !== 'objectNotFound' || contention.isOver) throw error;
-      await contention.next(PAUSE_STEP_MS, LONGEST_PAUSE_MS);
+      await contention.next(PAUSE_STEP_MS, MAX_PAUSE_MS);
     }
   }
 }

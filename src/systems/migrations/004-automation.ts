@@ -1,8 +1,8 @@
 import { applyChange, type SchemaChange } from '../../schema/change.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Store, WritePlan } from '../../storage/port.ts';
-import { readTemplate, type TemplateTable } from '../template.ts';
-import { insertRow, planTemplateTable } from '../template-plan.ts';
+import { readTemplate, type TemplateTable } from '../template/template.ts';
+import { insertRow, planTemplateTable } from '../template/template-plan.ts';
 import { planMissing } from './001-tables.ts';
 import { readRecords, type SystemMigration } from './migration.ts';
 

@@ -1,5 +1,5 @@
-import { readTemplate } from '../template.ts';
-import { planTemplateTable } from '../template-plan.ts';
+import { readTemplate } from '../template/template.ts';
+import { planTemplateTable } from '../template/template-plan.ts';
 import { planMissing } from './001-tables.ts';
 import type { SystemMigration } from './migration.ts';
 

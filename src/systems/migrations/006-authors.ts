@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { applyChange, type SchemaChange } from '../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store, WritePlan } from '../../storage/port.ts';
 import { nothing, readRecords, type SystemMigration } from './migration.ts';
 

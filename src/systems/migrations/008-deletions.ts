@@ -1,7 +1,7 @@
 import { deletionsOf } from '../../access/index.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Store, WritePlan } from '../../storage/port.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
@@ -14,7 +14,7 @@ const number = 8;
 export const deletions: SystemMigration = { number, what: 'who may read of records that were deleted', prepare };
 
 /** Rows that are read, and written in one commit: few enough that the requests of other systems have their turn. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** An ACL without entries would allow everybody. */
 const nobody = JSON.stringify({ '*': {} });
 
@@ -28,7 +28,7 @@ async function closePage(store: Store, after: number): Promise<number | null> {
   const table = openTimeline(store.schema());
   if (!table) return null;
   const fields = ['objectId', 'event', 'ACL'].map((name) => [name, fieldOf(table, name)] as const);
-  const rows = await store.contents.rows({ ...table, fields: new Map(fields) }, after, PAGE);
+  const rows = await store.raw.rows({ ...table, fields: new Map(fields) }, after, PAGE_SIZE);
   const ids = rows.flatMap(([, objectId, event, acl]) => (event === 'delete' && acl === null ? [objectId as string] : []));
   if (ids.length > 0) await store.write({ plan: (schema) => closing(schema, ids) });
   return rows.at(-1)?.[0] ?? null;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { Engine, GenerationGrown, Purpose } from '../../storage/engine-port.ts';
+import type { Engine, GenerationGrown, Purpose } from '../../storage/engine.ts';
 import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } from '../../storage/identity.ts';
 import { pendingMigrations } from '../../storage/migrations.ts';
 import type { Store } from '../../storage/port.ts';
@@ -90,11 +90,11 @@ async function noted(registry: StoreRegistry, systemId: string, note: StoreNote)
       if (tries > 0) void wait(NOTE_PAUSE_MS, undefined, { ref: false }).then(() => again(tries - 1));
     }
   };
-  await again(NOTE_TRIES);
+  await again(MAX_NOTE_ATTEMPTS);
 }
 
 const NOTE_PAUSE_MS = 500;
-const NOTE_TRIES = 120;
+const MAX_NOTE_ATTEMPTS = 120;
 
 /**
  * Takes a system through the migrations that it has still to go through, each in the end an ordinary write that sets the number with it:

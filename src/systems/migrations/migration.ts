@@ -1,9 +1,10 @@
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Query } from '../../query/selection.ts';
+import type { Query } from '../../query/model/selection.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Migration } from '../../storage/migrations.ts';
-import { SchemaChanged, type Store, type WritePlan, wholeText } from '../../storage/port.ts';
+import { SchemaChanged, type Store, type WritePlan } from '../../storage/port.ts';
+import { rowsOf } from '../../storage/text-values.ts';
 
 /** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once, sets its number. */
 export interface SystemMigration extends Migration {
@@ -55,5 +56,5 @@ async function readOnce(store: Store, className: string, names: readonly string[
     count: false,
     withScore: false,
   };
-  return JSON.parse(await wholeText((await store.reader.find(query)).results));
+  return rowsOf<JsonObject>(await store.reader.find(query, true));
 }

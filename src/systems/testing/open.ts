@@ -1,4 +1,4 @@
-import type { Engine } from '../../storage/engine-port.ts';
+import type { Engine } from '../../storage/engine.ts';
 import type { Store } from '../../storage/port.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { migrate } from '../migrations/index.ts';

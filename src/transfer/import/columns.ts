@@ -6,7 +6,7 @@ import type { Schema } from '../../schema/model.ts';
 import type { Line } from './lines.ts';
 
 /** Columns that are told of; a file of another form would else fill the terminal. */
-const TOLD = 10;
+const MAX_SHOWN_COLUMNS = 10;
 /** On every record, also of a table that is still to be made. */
 const onEvery: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'ACL']);
 
@@ -27,14 +27,14 @@ export async function refuseNewColumns(schema: Schema, className: string, blocks
       row++;
       for (const name of namesOf(line))
         if (!table.fields.has(name) && !onEvery.has(name) && !missing.has(name)) missing.set(name, row);
-      if (missing.size > TOLD) break;
+      if (missing.size > MAX_SHOWN_COLUMNS) break;
     }
   if (missing.size === 0) return;
   const names = [...table.fields.keys()];
   const told = [...missing]
-    .slice(0, TOLD)
+    .slice(0, MAX_SHOWN_COLUMNS)
     .map(([name, at]) => `${JSON.stringify(name)} (line ${at}${nearest(similarTo(name, names))})`);
-  const more = missing.size > TOLD ? ' and more' : '';
+  const more = missing.size > MAX_SHOWN_COLUMNS ? ' and more' : '';
   throw new OperatorError(`${className} has no field ${told.join(', ')}${more}; --new-fields makes them. Nothing was imported`);
 }
 

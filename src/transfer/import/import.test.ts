@@ -55,10 +55,10 @@ for (const what of ['unavailable', 'timeout'] as const)
     const write = () => Promise.reject(serviceError(what));
     const failing = (within: Store) =>
       new Proxy(within, { get: (of, name) => (name === 'write' ? write : propertyOf(of, name)) });
-    const inOneCommit: Store['inOneCommit'] = (work) =>
-      store.inOneCommit((within) => work(times++ === 0 ? failing(within) : within));
+    const bulkTransaction: Store['bulkTransaction'] = (work) =>
+      store.bulkTransaction((within) => work(times++ === 0 ? failing(within) : within));
     const breaking = new Proxy<Store>(store, {
-      get: (of, name) => (name === 'inOneCommit' ? inOneCommit : propertyOf(of, name)),
+      get: (of, name) => (name === 'bulkTransaction' ? bulkTransaction : propertyOf(of, name)),
     });
     assert.deepEqual((await importInto(breaking)).lines, [3]);
     assert.equal(times, 2);

@@ -4,7 +4,7 @@ import { fail, isInDoubt, isPassing, isRefusal, type ServiceError } from '../../
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { createRecord, type RecordContext, readRow } from '../../records/index.ts';
-import { checkClassName } from '../../schema/naming.ts';
+import { checkClassName } from '../../schema/model.ts';
 import { isLog } from '../../schema/system-tables.ts';
 import { parseRequestJson } from '../../values/index.ts';
 import { keptNames, knownOf } from './known.ts';
@@ -19,9 +19,9 @@ export type Company = 'none' | 'waiting' | 'working';
  */
 const groupSizes: Readonly<Record<Company, number>> = { none: 50_000, waiting: 500, working: 5_000 };
 /** Lines that are given to the store at once, which carries them out in their order: where it is far, one round trip is shared. */
-const SLICE = 1_000;
+const SLICE_LINES = 1_000;
 /** Characters of a group's lines, where lines are long. */
-const GROUP_TEXT = 32 * 1024 * 1024;
+const MAX_GROUP_LENGTH = 32 * 1024 * 1024;
 /** Milliseconds for which a group is tried again while the store is away. */
 const PATIENCE_MS = 120_000;
 /** Milliseconds until it is tried again, at least: a commit without an answer may be carried out a little late. */
@@ -125,7 +125,7 @@ async function* groupsOf(blocks: AsyncIterable<readonly Line[]>, sizeOf: () => n
       if (text?.trim() === '') continue;
       group.push({ number, text });
       length += text?.length ?? 0;
-      if (group.length < size && length < GROUP_TEXT) continue;
+      if (group.length < size && length < MAX_GROUP_LENGTH) continue;
       yield group;
       group = [];
       size = sizeOf();
@@ -145,7 +145,7 @@ async function importInTime(
   for (;;) {
     const group: Group = { rejected: [], created: null, leftOut: new Map() };
     try {
-      await store.inOneCommit((within) => importGroup({ ...context, store: within }, importing, lines, group));
+      await store.bulkTransaction((within) => importGroup({ ...context, store: within }, importing, lines, group));
     } catch (error) {
       if (!isPassing(error) || !(await isBack(store, until))) throw error;
       if (!isInDoubt(error) || !(await wasCarriedOut(context, importing, group, until))) continue;
@@ -198,8 +198,8 @@ async function importGroup(
   lines: readonly NumberedLine[],
   group: Group,
 ): Promise<void> {
-  for (let from = 0; from < lines.length; from += SLICE) {
-    const slice = lines.slice(from, from + SLICE);
+  for (let from = 0; from < lines.length; from += SLICE_LINES) {
+    const slice = lines.slice(from, from + SLICE_LINES);
     const done = await Promise.allSettled(slice.map(({ text }) => importLine(context, importing, text, group.leftOut)));
     done.forEach((line, at) => {
       if (line.status === 'fulfilled') group.created ??= line.value;

@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import { parseIsoDate } from '../../values/index.ts';
 
 /** What only the service sets, and an import may bring along. */

@@ -27,7 +27,7 @@ export async function* readResults(chunks: AsyncIterable<Buffer>): AsyncGenerato
 }
 
 /** Depth of an element of `results`: it stands in an array, in an object. */
-const INSIDE = 2;
+const ELEMENT_DEPTH = 2;
 
 class ResultsScanner {
   depth = 0;
@@ -51,18 +51,18 @@ class ResultsScanner {
       else if (byte === quote) this.#beginText();
       else if (byte === openBrace || byte === openBracket) {
         this.depth++;
-        if (this.depth === INSIDE) {
+        if (this.depth === ELEMENT_DEPTH) {
           this.#isResults = byte === openBracket && this.#key === 'results';
           continue;
         }
       } else if (byte === closeBrace || byte === closeBracket) {
         this.depth--;
-        if (this.depth === INSIDE - 1 && this.#isOpen) this.#end(chunk.subarray(start, at), lines);
-      } else if (byte === comma && this.depth === INSIDE && this.#isOpen) {
+        if (this.depth === ELEMENT_DEPTH - 1 && this.#isOpen) this.#end(chunk.subarray(start, at), lines);
+      } else if (byte === comma && this.depth === ELEMENT_DEPTH && this.#isOpen) {
         this.#end(chunk.subarray(start, at), lines);
         continue;
       }
-      if (!this.#isOpen && this.#isResults && this.depth >= INSIDE && byte > 32 && byte !== comma) {
+      if (!this.#isOpen && this.#isResults && this.depth >= ELEMENT_DEPTH && byte > 32 && byte !== comma) {
         this.#isOpen = true;
         start = at;
       }

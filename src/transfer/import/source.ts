@@ -2,7 +2,7 @@ import { type Line, readLines } from './lines.ts';
 import { isParseExport, readResults } from './results.ts';
 
 /** Bytes by which the form of a file is known. */
-const START = 4096;
+const SAMPLE_BYTES = 4096;
 
 /** A file to import, in whatever form it is. */
 export interface Rows {
@@ -20,7 +20,7 @@ export async function readRows(chunks: AsyncIterable<Buffer>, hasResults: boolea
   const rest = chunks[Symbol.asyncIterator]();
   const begun: Buffer[] = [];
   let bytes = 0;
-  while (bytes < START) {
+  while (bytes < SAMPLE_BYTES) {
     const next = await rest.next();
     if (next.done) break;
     begun.push(next.value);
@@ -31,6 +31,6 @@ export async function readRows(chunks: AsyncIterable<Buffer>, hasResults: boolea
     if (start.length > 0) yield start;
     yield* { [Symbol.asyncIterator]: () => rest };
   })();
-  if (hasResults || !isParseExport(start.toString('utf8', 0, START))) return { unit: 'line', blocks: readLines(whole) };
+  if (hasResults || !isParseExport(start.toString('utf8', 0, SAMPLE_BYTES))) return { unit: 'line', blocks: readLines(whole) };
   return { unit: 'record', blocks: readResults(whole) };
 }

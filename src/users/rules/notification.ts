@@ -3,16 +3,15 @@ import { fail } from '../../errors/fail.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { type TableSchema, tableOf } from '../../schema/model.ts';
-import { rootOf } from '../../schema/naming.ts';
-import { holds } from '../filters.ts';
+import { rootOf, type TableSchema, tableOf } from '../../schema/model.ts';
+import { notificationFields } from '../../schema/system-tables.ts';
+import { wirePointer } from '../../values/json/wire.ts';
+import { holds } from '../accounts/user-filters.ts';
 
 const className = '_Notification';
 
 /** What a notification says, and to whom (SPEC "Other system tables"). */
-const told: ReadonlySet<string> = new Set([
-  ...['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
-]);
+const told: ReadonlySet<string> = new Set(notificationFields);
 
 /**
  * What a notification says is changed by keys, and by the user who made it, unless it is his only as the one who is notified: handed on, it
@@ -43,7 +42,6 @@ export const notificationRules: TableRules = {
   },
 };
 
-const isBy = ({ createdBy }: JsonObject, userId: string): boolean =>
-  isSame(createdBy, { __type: 'Pointer', className: '_User', objectId: userId });
+const isBy = ({ createdBy }: JsonObject, userId: string): boolean => isSame(createdBy, wirePointer('_User', userId));
 
 const isSame = (one: JsonValue | undefined, other: JsonValue): boolean => canonicalJson(one ?? null) === canonicalJson(other);

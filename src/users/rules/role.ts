@@ -3,20 +3,27 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { holds } from '../filters.ts';
+import { keepAdministrator, removedMembers } from '../accounts/administrators.ts';
+import { holds } from '../accounts/user-filters.ts';
 
 /** Permissions are written with these names, so they are plain. SPEC "`_Role`": names in English. */
 const roleName = /^[0-9A-Za-z_\- ]{1,100}$/;
 
-/** SPEC "Main business tables": role names are literal keys in permissions and are never renamed. */
+/**
+ * SPEC "Main business tables": role names are literal keys in permissions and are never renamed. `Admin` keeps a member who may sign in
+ * (`keepAdministrator`).
+ */
 export const roleRules: TableRules = {
-  create({ fields }: RuledWrite): RuledFields {
+  async create({ fields }: RuledWrite): Promise<RuledFields> {
     checkName(fields.name);
     return { fields };
   },
 
-  async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
-    if (!Object.hasOwn(fields, 'name')) return { fields };
+  async update(write: RuledWrite): Promise<RuledFields> {
+    const { context, objectId, fields } = write;
+    const users = removedMembers(fields.users);
+    const kept = await keepAdministrator(write, { className: '_Role', action: 'update', users });
+    if (!Object.hasOwn(fields, 'name')) return { fields, ...kept };
     const [role] = await readRows<{ name?: string }>(context.store, {
       className: '_Role',
       fields: ['name'],
@@ -25,7 +32,12 @@ export const roleRules: TableRules = {
       limit: 1,
     });
     if (role && role.name !== fields.name) fail('fieldCannotBeChanged', 'name');
-    return { fields };
+    return { fields, ...kept };
+  },
+
+  async remove(write: RuledWrite): Promise<RuledFields> {
+    const kept = await keepAdministrator(write, { className: '_Role', action: 'delete', users: 'all' });
+    return { fields: {}, ...kept };
   },
 };
 

@@ -6,11 +6,11 @@ const kept: ReadonlySet<string> = new Set(['user', 'expiresAt', 'createdWith', '
 
 /** docs/decisions.md "Users and sessions": sessions are opened by signing in, signing up and POST sessions alone. */
 export const sessionRules: TableRules = {
-  create(): RuledFields {
+  async create(): Promise<RuledFields> {
     return fail('systemTable');
   },
 
-  update({ context, fields }: RuledWrite): RuledFields {
+  async update({ context, fields }: RuledWrite): Promise<RuledFields> {
     if (Object.hasOwn(fields, 'ACL')) fail('invalidFieldName', 'ACL');
     // A key may name a place inside a field.
     const names = Object.keys(fields).map((key) => key.split('.', 1)[0] as string);

@@ -3,18 +3,17 @@ import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
 import type { RecordContext, RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
-import type { OwnValues } from '../../storage/columns.ts';
-import type { StoredValue } from '../../values/index.ts';
-import { isOperator } from '../../values/index.ts';
-import { unlocked } from '../lock.ts';
-import { hashPassword } from '../passwords/hash.ts';
-import { meetsPolicy } from '../passwords/policy.ts';
-import { withoutLink } from '../reset/token.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
+import { isOperator, type StoredValue } from '../../values/index.ts';
+import { keepAdministrator } from '../accounts/administrators.ts';
+import { unlocked } from '../accounts/lockout.ts';
+import { hashPassword, meetsPolicy } from '../passwords/password.ts';
+import { withoutLink } from '../passwords/reset-token.ts';
 import { endSessionsOf } from '../sessions/record.ts';
 
 /**
  * SPEC "`_User`", "Users and sessions": names are unique, passwords are kept as hashes alone, and a user who is blocked, gone or has a
- * new password has no sessions.
+ * new password has no sessions. The last administrator stays one (`keepAdministrator`).
  */
 export const userRules: TableRules = {
   async create({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
@@ -27,7 +26,8 @@ export const userRules: TableRules = {
     };
   },
 
-  async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
+  async update(write: RuledWrite): Promise<RuledFields> {
+    const { context, objectId, fields } = write;
     const set: Record<string, StoredValue> = {};
     if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
@@ -37,12 +37,16 @@ export const userRules: TableRules = {
     const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, withoutLink);
-    const ruled = { fields: shown(fields), set };
+    const users = fields.active === false ? [objectId] : [];
+    const kept = await keepAdministrator(write, { className: '_User', action: 'update', users });
+    const ruled = { fields: shown(fields), set, ...kept };
     return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
-  remove({ objectId }: RuledWrite): RuledFields {
-    return { fields: {}, before: (schema) => endSessionsOf(schema, objectId) };
+  async remove(write: RuledWrite): Promise<RuledFields> {
+    const { objectId } = write;
+    const kept = await keepAdministrator(write, { className: '_User', action: 'delete', users: [objectId] });
+    return { fields: {}, ...kept, before: (schema) => endSessionsOf(schema, objectId) };
   },
 };
 

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
-import { holds } from '../filters.ts';
-import { rolesOf, sameRoles } from '../roles.ts';
-import { hashToken } from '../token-hash.ts';
-import { isToken } from './token.ts';
+import { rolesOf, sameRoles } from '../accounts/roles.ts';
+import { holds } from '../accounts/user-filters.ts';
+import { hashToken, isToken } from './token.ts';
 
 /**
  * Sessions that are remembered for each system; any other is read anew, which takes some 30 µs. What is remembered for the tables that a
  * session reads hangs on it: some 2 KB each.
  */
-const REMEMBERED = 2_000;
+const MAX_REMEMBERED = 2_000;
 
 /** A session in force. */
 export interface Session {
@@ -41,18 +41,18 @@ interface SessionRow {
  */
 export class SessionCache {
   readonly #store: Store;
-  readonly #remembered = new LRUCache<string, Remembered>({ max: REMEMBERED });
+  readonly #remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   /**
-   * The session of a token; at once where it is remembered.
+   * The session of a token.
    * @param token whatever was sent for one
    * @throws invalidSession (209)
    */
-  sessionOf(token: unknown): Session | Promise<Session> {
+  async sessionOf(token: unknown): Promise<Session> {
     if (!isToken(token)) return fail('invalidSession');
     const key = hashToken(token);
     const known = this.#remembered.get(key);
@@ -90,14 +90,5 @@ export class SessionCache {
   }
 }
 
-const caches = new WeakMap<Store, SessionCache>();
-
 /** The sessions of a store. */
-export function sessionsOf(store: Store): SessionCache {
-  let cache = caches.get(store);
-  if (!cache) {
-    cache = new SessionCache(store);
-    caches.set(store, cache);
-  }
-  return cache;
-}
+export const sessionsOf = memoByObject((store: Store) => new SessionCache(store));

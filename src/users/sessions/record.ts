@@ -1,13 +1,11 @@
 import { newObjectId } from '../../kernel/ids.ts';
-import type { Filter } from '../../query/filter.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { columnsOf } from '../../storage/columns.ts';
+import { columnsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { holds, notBlocked } from '../filters.ts';
-import { hashToken } from '../token-hash.ts';
-import { newToken } from './token.ts';
-
-const DAY = 86_400_000;
+import { holds, notBlocked } from '../accounts/user-filters.ts';
+import { hashToken, newToken } from './token.ts';
 
 /** A session to open. */
 export interface NewSession {
@@ -43,7 +41,7 @@ export function openSession(schema: Schema, session: NewSession, { userId, actor
     updatedBy: actor,
     user: userId,
     sessionToken: session.tokenHash,
-    expiresAt: at + session.days * DAY,
+    expiresAt: at + session.days * DAY_MS,
     createdWith: JSON.stringify(session.createdWith),
     restricted: session.createdWith.action === 'create',
   });
@@ -70,7 +68,7 @@ export function requireSession(schema: Schema, objectId: string): Mutation {
   return { kind: 'require', table, filter: holds(table, 'objectId', objectId) };
 }
 
-/** The steps that end all sessions of a user, those too that others open at the same moment: whoever opens one requires or writes the user. */
+/** The steps that end all sessions of a user, those too that are opened at the same moment: opening one requires or writes the user. */
 export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
   const users = tableOf(schema, '_User');
   const table = tableOf(schema, '_Session');

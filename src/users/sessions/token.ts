@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const form = /^r:[0-9a-f]{32}$/;
 
@@ -10,4 +10,9 @@ export function newToken(): string {
 /** Whether a value can be a token at all. */
 export function isToken(value: unknown): value is string {
   return typeof value === 'string' && form.test(value);
+}
+
+/** What is kept of a token. One round of a fast hash is enough, since tokens are long random texts. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'base64url');
 }

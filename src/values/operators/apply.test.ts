@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../kernel/json.ts';
-import { applyEdits } from './apply.ts';
-import type { JsonEdit } from './edit.ts';
+import { applyEdits, type JsonEdit } from './apply.ts';
 
 type Change = JsonEdit extends infer E ? (E extends JsonEdit ? Omit<E, 'path'> : never) : never;
 const at = (path: string, change: Change): JsonEdit => ({ path: path === '' ? [] : path.split('.'), ...change }) as JsonEdit;

@@ -1,8 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { typeOfValue } from '../infer.ts';
-import { checkPath } from '../keys.ts';
-import type { JsonEdit } from './edit.ts';
+import { typeOfValue } from '../json/infer.ts';
+import { checkPath } from '../json/keys.ts';
 import { without, withUnique } from './equality.ts';
 
 type Container = JsonValue[] | JsonObject;
@@ -115,3 +114,12 @@ function misfit(label: string, { path }: JsonEdit, depth: number, expected: stri
 }
 
 const placeText = (label: string, path: readonly string[]) => [label, ...path].join('.').slice(0, 200);
+
+/** A change of an Array or Object column, or of a place inside it (`path`; empty: the column's value itself). */
+export type JsonEdit = { readonly path: readonly string[] } & (
+  | { readonly op: 'set'; readonly value: JsonValue }
+  | { readonly op: 'unset' }
+  | { readonly op: 'increment'; readonly amount: number }
+  | { readonly op: 'setOnInsert'; readonly value: JsonValue }
+  | { readonly op: 'add' | 'addUnique' | 'remove'; readonly objects: readonly JsonValue[] }
+);

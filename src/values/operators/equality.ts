@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
-import { parseIsoDate } from '../iso.ts';
-import { namesRecord } from '../keys.ts';
+import { parseIsoDate } from '../json/iso.ts';
+import { namesRecord } from '../json/keys.ts';
 
 /**
  * Text that is the same for elements that AddUnique and Remove take for equal: Pointers by class and id, Dates by their

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { flattenForCreate } from './create.ts';
-import { isOperator, type Operator, operatorType, parseOperator } from './parse.ts';
+import { flattenForCreate, isOperator, type Operator, operatorType, parseOperator } from './parse.ts';
 
 const to = (className: string, objectId = 'a') => ({ __type: 'Pointer', className, objectId });
 const add = (...objects: JsonValue[]) => ({ __op: 'AddRelation', objects });

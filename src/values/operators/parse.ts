@@ -1,9 +1,10 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { checkClassName } from '../../schema/naming.ts';
-import { type InferredType, inferType } from '../infer.ts';
-import { checkKeys, checkWrapperKeys, namesRecord, withoutIncluded } from '../keys.ts';
+import { checkClassName } from '../../schema/model.ts';
+import { type InferredType, inferType } from '../json/infer.ts';
+import { checkKeys, checkWrapperKeys, namesRecord, withoutIncluded } from '../json/keys.ts';
+import { withUnique } from './equality.ts';
 
 /** Members that a relation operator adds or removes; the steps of a Batch keep their order. */
 export interface RelationStep {
@@ -109,4 +110,26 @@ function relationOf(operators: readonly JsonValue[]): Operator {
     if (memberIds.length > 0) steps.push({ op: operator.__op === 'AddRelation' ? 'add' : 'remove', memberIds });
   }
   return { op: 'relation', className, steps };
+}
+
+/**
+ * What an operator leaves in a new record: the plain value to store, `undefined` for none. As in Parse, but for AddUnique, which
+ * drops duplicates here too. Relation operators store nothing in the record: their steps are links.
+ */
+export function flattenForCreate(operator: Operator): JsonValue | undefined {
+  switch (operator.op) {
+    case 'increment':
+      return operator.amount;
+    case 'add':
+      return [...operator.objects];
+    case 'addUnique':
+      return withUnique([], operator.objects);
+    case 'remove':
+      return [];
+    case 'setOnInsert':
+      return operator.value;
+    case 'delete':
+    case 'relation':
+      return undefined;
+  }
 }

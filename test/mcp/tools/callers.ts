@@ -1,7 +1,7 @@
 /** Callers of agent tools: keys, and users who signed in. */
 import type { TestContext } from 'node:test';
 import { bearerHeaders, callTool, keyHeaders, masterHeaders, type ToolAnswer, useTool } from '../../support/mcp.ts';
-import { everything, type Permission, signInFor } from '../../support/oauth.ts';
+import { type Client, everything, type Permission, register, signInFor } from '../../support/oauth.ts';
 import type { Json, Store } from '../../support/records.ts';
 import { setRole, signUp, type User } from '../../support/users.ts';
 import { assertToolRefused } from './answers.ts';
@@ -34,6 +34,15 @@ export const byMaster = (store: Store): Tools => toolsAs(store, () => masterHead
 /** A user, and the tools as he calls them. */
 export interface Person extends Tools, User {}
 
+const clients = new WeakMap<ReturnType<Store['service']>, Promise<Client>>();
+
+/** One client for all users of a service: registrations of an address are limited. */
+function clientOf(service: ReturnType<Store['service']>): Promise<Client> {
+  const client = clients.get(service) ?? register(service);
+  clients.set(service, client);
+  return client;
+}
+
 /** The tools as a user who signed in and granted all that he may, with these roles and no others. */
 export async function byUser(
   store: Store,
@@ -42,7 +51,9 @@ export async function byUser(
 ): Promise<Person> {
   const user = await signUp(store, { mcpPermissions: permissions, name: 'Noa' });
   for (const name of roles) await setRole(store, user.id, name);
-  const { tokens } = await signInFor(store.service(), user);
+  const service = store.service();
+  const client = await clientOf(service);
+  const { tokens } = await signInFor(service, user, { client });
   return { ...user, ...toolsAs(store, () => bearerHeaders(tokens.access_token)) };
 }
 

@@ -5,24 +5,24 @@ import { createLog } from '../../../observe/index.ts';
 import { createRecord } from '../../../records/index.ts';
 import { noFiles } from '../../../records/testing/context.ts';
 import type { Store } from '../../../storage/port.ts';
-import type { ActionRun, AutomationSystem } from '../../actions/action.ts';
-import type { Action, Trigger } from '../../model.ts';
-import { type Job, jobRow, type LaterKind, type RowValues } from '../../queue/index.ts';
-import type { LaterWork } from '../../queue/later.ts';
-import { Peers } from '../../queue/peers.ts';
+import type { ActionRun, AutomationSystem } from '../../model/action.ts';
+import type { Action, Trigger } from '../../model/model.ts';
+import { type Job, jobRow, type RetryableKind, type RowValues } from '../../queue/index.ts';
+import { LiveProcesses } from '../../queue/live-processes.ts';
+import type { RetryableWork } from '../../queue/retryable-jobs.ts';
 import { queued, rowsOf } from '../../schedule/testing/tables.ts';
-import { Holds } from '../holds.ts';
-import type { RunParts } from '../parts.ts';
+import { CircuitBreaker } from '../circuit-breaker.ts';
 import { Runner } from '../runner.ts';
+import type { JobServices } from '../services.ts';
 
 /** What a test says of the parts; nothing fires nothing, and does nothing, unless it does. */
 export interface WorldOptions {
   readonly triggers?: readonly Trigger[];
-  readonly fires?: RunParts['fires'];
+  readonly fires?: JobServices['fires'];
   readonly perform?: (run: ActionRun) => Promise<void>;
-  readonly later?: Partial<Record<LaterKind, LaterWork>>;
+  readonly later?: Partial<Record<RetryableKind, RetryableWork>>;
   readonly expand?: (system: AutomationSystem, job: Job) => Promise<void>;
-  readonly runDue?: RunParts['runDue'];
+  readonly runDue?: JobServices['runDue'];
 }
 
 /** A trigger on `Things`. */
@@ -66,21 +66,21 @@ export const rowsIn = (store: Store, triggers: string, records: readonly string[
   );
 
 /** The parts of a system. */
-export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): RunParts {
+export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): JobServices {
   const byId = new Map(triggers.map((one) => [one.id, one]));
   const unused = new Proxy({}, { get: (_, name) => (name === 'leave' ? () => {} : assertUnused(String(name))) });
   return {
-    functions: unused as RunParts['functions'],
-    mailer: unused as RunParts['mailer'],
+    functions: unused as JobServices['functions'],
+    mailer: unused as JobServices['mailer'],
     log: createLog('silent'),
     hooks: { observers: [], rules: new Map(), files: noFiles },
-    triggers: { ready: () => undefined, of: () => [], byId: (_, id) => byId.get(id), sizes: () => new Map() },
+    triggers: { isReady: () => true, ready: async () => {}, of: () => [], byId: (_, id) => byId.get(id), sizes: () => new Map() },
     fires: options.fires ?? (async () => true),
     perform: options.perform ?? finish,
-    later: new Map(Object.entries(later) as [LaterKind, LaterWork][]),
+    later: new Map(Object.entries(later) as [RetryableKind, RetryableWork][]),
     expand: options.expand ?? (async () => {}),
     runDue: options.runDue ?? (async () => null),
-    holds: new Holds(),
+    breaker: new CircuitBreaker(),
     conditions: { met: () => {}, over: () => {} },
   };
 }
@@ -103,13 +103,13 @@ const runners = new Set<Runner>();
 after(() => Promise.all([...runners].map((runner) => runner.close(0))));
 
 /** A runner, as in a process of its own. */
-export function worldOf(store: Store, options: WorldOptions, peers = new Peers()): World {
+export function worldOf(store: Store, options: WorldOptions, processes = new LiveProcesses()): World {
   let held = 0;
   let idle = (_: number | null): void => {};
   const runner = new Runner({
     system: { appId: 'app', name: 'System', store },
     parts: partsOf(options),
-    peers,
+    processes,
     hold: () => {
       held++;
       return () => held--;
@@ -132,7 +132,7 @@ export async function queueRows(store: Store, rows: readonly RowValues[]): Promi
       changes: [],
       mutations: rows.flatMap((row) =>
         jobRow(schema, {
-          ...{ kind: 'write', event: 'update', objectClass: 'Things', level: 1, owner: store.processId },
+          ...{ kind: 'write', event: 'update', objectClass: 'Things', level: 1, owner: store.cluster.processId },
           ...{ fields: '["objectId","name"]', record: JSON.stringify([row.objectIdValue ?? 'thing', 'a name']) },
           ...row,
         }),

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { readRows } from '../../../records/index.ts';
 import { planTable } from '../../../schema/definition.ts';
 import { tableOf } from '../../../schema/model.ts';
-import { columnsOf, type OwnValues } from '../../../storage/columns.ts';
+import { columnsOf, type OwnValues } from '../../../storage/column-values.ts';
 import type { Mutation, Store } from '../../../storage/port.ts';
 import { type Job, jobOf, type QueueRow } from '../../queue/job.ts';
 import { queueFields } from '../../queue/table.ts';

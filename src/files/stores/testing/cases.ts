@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { receive } from '../../receive.ts';
+import { receive } from '../../uploads/store-upload.ts';
 import type { FileStore, ReceivedFile } from '../port.ts';
 
 /** A new id. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { newTable } from '../../../schema/defaults.ts';
 import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
 import { coerce } from './coerce.ts';
-import { places } from './type.ts';
+import { places } from './coercion.ts';
 
 function table(className: string, fields: Readonly<Record<string, FieldType>>): TableSchema {
   const made = Object.entries(fields).map(([name, type]): [string, Field] => [

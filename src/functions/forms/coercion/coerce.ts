@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { memoByObject } from '../../../kernel/memo.ts';
 import { isSilencingFlag } from '../../../records/index.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { isSystemField, secretFieldsOf } from '../../../schema/system-tables.ts';
+import type { Coercion, Place } from './coercion.ts';
 import { coercionOf } from './coercions.ts';
-import type { Coercion, Place } from './type.ts';
 
 /** A field that a form may name. */
 interface Slot {
@@ -15,10 +16,10 @@ interface Slot {
 type Slots = ReadonlyMap<string, Slot>;
 
 /** What a table takes at a place, made once for each version of its schema. */
-const prepared: Readonly<Record<Place, WeakMap<TableSchema, Slots>>> = {
-  lead: new WeakMap(),
-  account: new WeakMap(),
-  row: new WeakMap(),
+const slotsOf: Readonly<Record<Place, (table: TableSchema) => Slots>> = {
+  lead: memoByObject((table) => makeSlots(table, 'lead')),
+  account: memoByObject((table) => makeSlots(table, 'account')),
+  row: memoByObject((table) => makeSlots(table, 'row')),
 };
 
 /**
@@ -30,7 +31,7 @@ const prepared: Readonly<Record<Place, WeakMap<TableSchema, Slots>>> = {
  * @throws schemaMismatch and other errors of `values/` (111, 105, 121)
  */
 export function coerce(table: TableSchema, place: Place, sent: JsonObject, prefix = ''): JsonObject {
-  const slots = slotsOf(table, place);
+  const slots = slotsOf[place](table);
   const fields: JsonObject = {};
   for (const key of Object.keys(sent)) {
     if (!key.startsWith(prefix)) continue;
@@ -43,14 +44,9 @@ export function coerce(table: TableSchema, place: Place, sent: JsonObject, prefi
   return fields;
 }
 
-function slotsOf(table: TableSchema, place: Place): Slots {
-  let slots = prepared[place].get(table);
-  if (!slots) {
-    const fields = [...table.fields.values()].filter((field) => isOpen(table.className, field.name, place));
-    slots = new Map(fields.map((field) => [field.name, { field, coerce: coercionIn(table.className, field, place) }]));
-    prepared[place].set(table, slots);
-  }
-  return slots;
+function makeSlots(table: TableSchema, place: Place): Slots {
+  const fields = [...table.fields.values()].filter((field) => isOpen(table.className, field.name, place));
+  return new Map(fields.map((field) => [field.name, { field, coerce: coercionIn(table.className, field, place) }]));
 }
 
 /** SPEC "Form-layer value coercion": `SaleStatusId` in Sales is always dropped. */

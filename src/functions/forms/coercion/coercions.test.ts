@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../../../errors/fail.ts';
 import { type Field, type FieldType, fieldTypes, typeText } from '../../../schema/model.ts';
-import { typeOfValue } from '../../../values/infer.ts';
+import { typeOfValue } from '../../../values/json/infer.ts';
+import { type Place, places, type SentValue } from './coercion.ts';
 import { coercionOf } from './coercions.ts';
-import { type Place, places, type SentValue } from './type.ts';
 
 const id = 'abcdefghij';
 const cities = { __type: 'Pointer', className: 'CityList', objectId: id };

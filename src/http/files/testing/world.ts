@@ -7,9 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { fail } from '../../../errors/fail.ts';
 import type { Files, OpenFile } from '../../../files/index.ts';
-import { receive } from '../../../files/receive.ts';
+import { receive } from '../../../files/uploads/store-upload.ts';
 import { Users } from '../../../users/index.ts';
-import type { Edge } from '../../edge.ts';
+import type { HttpServices } from '../../endpoint/services.ts';
 import { HttpServer } from '../../server.ts';
 import { emptySystem } from '../../testing/system.ts';
 
@@ -38,7 +38,7 @@ export class World {
     this.#spool = await mkdtemp(join(tmpdir(), 'rds-spool-'));
     const rateLimits = { functions: 0, login: 0 };
     const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1, rateLimits };
-    this.#http = await HttpServer.create(this.#edge(), options);
+    this.#http = await HttpServer.create(this.#services(), options);
     this.url = await this.#http.listen();
   }
 
@@ -102,14 +102,14 @@ export class World {
     };
   }
 
-  #edge(): Edge {
+  #services(): HttpServices {
     const { system } = this;
     const acquire = (appId: string) => {
       if (appId !== 'app') return undefined;
       system.hold();
       return system;
     };
-    const systems = { requestCame: () => {}, isKnown: (appId: string) => appId === 'app', acquire, enter: acquire };
+    const systems = { isKnown: (appId: string) => appId === 'app', acquire, enter: acquire };
     return {
       systems,
       users: new Users(1),
@@ -120,6 +120,6 @@ export class World {
       conditions: { met: (what: string) => void this.logged.push(what), over() {} },
       trustProxy: false,
       baseUrl: () => 'http://base',
-    } as unknown as Edge;
+    } as unknown as HttpServices;
   }
 }

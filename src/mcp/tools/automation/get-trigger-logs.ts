@@ -1,13 +1,13 @@
+import { findRows, oneMore, type Row, rowsWithIds } from '../../../crm/queries/records.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { during, rangeOf, shownRange } from '../../../crm/time/range.ts';
+import { shortText } from '../../../crm/wire/short-text.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { objectId as anyId, flag, limit, localTime, recordId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { oneMore, pageOf } from '../../kit/answers/page.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { shortText } from '../../kit/answers/short-text.ts';
-import { findRows, type Row, rowsWithIds } from '../../kit/reading/records.ts';
-import { during, rangeOf, shownRange } from '../../kit/time/range.ts';
+import { pageOf } from '../../results/page.ts';
 
-const LONGEST_ERROR = 1_000;
+const MAX_ERROR_LENGTH = 1_000;
 
 /** SPEC "`_syslogTriggers` fields". */
 export const getTriggerLogs = defineTool({
@@ -61,7 +61,7 @@ function runOf(row: Row, triggers: ReadonlyMap<JsonValue | undefined, Row>): Jso
     actionId,
     event,
     objectId: objectIdValue,
-    ...(typeof error === 'string' && { error: shortText(plainError(error), LONGEST_ERROR) }),
+    ...(typeof error === 'string' && { error: shortText(plainError(error), MAX_ERROR_LENGTH) }),
   };
 }
 

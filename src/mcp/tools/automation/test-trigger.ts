@@ -1,10 +1,10 @@
 import { type ActionPreview, previewTrigger, type TriggerPreview } from '../../../automation/index.ts';
+import { getRow } from '../../../crm/queries/records.ts';
+import { listedBy } from '../../../crm/refusals.ts';
+import { withShortTexts } from '../../../crm/wire/short-text.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { objectId as anyId, recordId } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { listedBy } from '../../errors/advice.ts';
-import { withShortTexts } from '../../kit/answers/short-text.ts';
-import { getRow } from '../../kit/reading/records.ts';
 
 /** CONTRACT "Triggers": what one would do, looked at without doing it. */
 export const testTrigger = defineTool({
@@ -19,7 +19,7 @@ export const testTrigger = defineTool({
   async run(call, { triggerId, objectId }) {
     // Of the two ids the trigger's is the one that Get-Triggers lists.
     await listedBy('Get-Triggers', () => getRow(call, '_Trigger', triggerId, { keys: ['objectId'] }));
-    const preview = await previewTrigger(call.context, triggerId, objectId, (does) => withShortTexts(does) as JsonObject);
+    const preview = await previewTrigger(call, triggerId, objectId, (does) => withShortTexts(does) as JsonObject);
     const { trigger, meetsCriteria, error, obstacle } = preview;
     return {
       triggerId,

@@ -1,19 +1,18 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../../kernel/json.ts';
+import { type CardSection, cardPart, cardSections } from '../../../crm/customers/card.ts';
+import { getRow, tableNamed } from '../../../crm/queries/records.ts';
+import { briefly, briefOf } from '../../../crm/queries/summary.ts';
+import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { limit, objectId } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { type CardSection, cardPart, cardSections } from '../../kit/crm/customer-card.ts';
-import { briefly, briefOf } from '../../kit/reading/brief.ts';
-import { getRow } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
+import { MAX_RESULT_BYTES, pageOf } from '../../results/page.ts';
 
 const TABLE = 'Accounts';
 
 /** Bytes of the details, and after how many characters their texts are cut to keep within them. */
-const DETAILS_BYTES = 15_000;
-const CHARACTERS = [1_000, 300, 60];
+const MAX_DETAILS_BYTES = 15_000;
+const TEXT_LENGTHS = [1_000, 300, 60];
 
 const sectionList = tell(z.array(z.enum(cardSections)).max(cardSections.length), {
   type: 'array',
@@ -37,7 +36,7 @@ export const getCustomerCard = defineTool({
     const card: JsonObject = wanted.includes('details') ? { details } : { objectId: id };
     for (const [at, section] of others.entries()) {
       const { shown } = parts[at] ?? {};
-      if (shown) card[section] = shown;
+      if (shown) card[section] = listed(shown, most);
     }
     const hidden = [...new Set(parts.flatMap((part) => part.hidden ?? []))];
     const missing = [...new Set(parts.flatMap((part) => part.missing ?? []))];
@@ -45,12 +44,20 @@ export const getCustomerCard = defineTool({
   },
 });
 
+/** What each part may take of an answer, beside the details. */
+const MAX_PART_BYTES = Math.floor((MAX_RESULT_BYTES - 18_000) / (cardSections.length - 1));
+
+function listed(rows: readonly JsonValue[], most: number): JsonObject {
+  const { results, nextSkip, truncated } = pageOf(rows, { limit: most }, MAX_PART_BYTES);
+  return { results, ...((nextSkip !== undefined || truncated) && { more: true }) };
+}
+
 /** Read whatever is asked for: it says whether the caller may see the account. */
 async function detailsOf(call: ToolCall, id: string): Promise<JsonObject> {
   const accounts = tableNamed(call, TABLE);
   const names = [...accounts.fields.keys()].filter((name) => name !== 'objectId' && name !== 'ACL');
   const row = await getRow(call, TABLE, id, briefly(call, accounts, names));
-  const forms = CHARACTERS.map((most) => briefOf(row, names, most));
-  const fitting = forms.find((details) => bytesOf(details) <= DETAILS_BYTES);
+  const forms = TEXT_LENGTHS.map((most) => briefOf(row, names, most));
+  const fitting = forms.find((details) => jsonBytes(details) <= MAX_DETAILS_BYTES);
   return fitting ?? forms.at(-1) ?? {};
 }

@@ -1,20 +1,15 @@
 import type { Tool } from '../../definition/tool.ts';
-import { addNote } from './add-note.ts';
-import { assignOwner } from './assign-owner.ts';
-import { convertLead } from './convert-lead.ts';
-import { findDuplicates } from './find-duplicates.ts';
+import { addNoteTool, assignOwnerTool, convertLeadTool, getPipelineSummary, importRecords } from './customers.ts';
 import { getCustomerCard } from './get-customer-card.ts';
-import { getPipelineSummary } from './get-pipeline-summary.ts';
-import { importRecords } from './import-records.ts';
-import { searchRecords } from './search-records.ts';
+import { findDuplicates, searchRecords } from './search.ts';
 
 export const crmTools: readonly Tool[] = [
   searchRecords,
   findDuplicates,
   getCustomerCard,
   importRecords,
-  convertLead,
-  assignOwner,
+  convertLeadTool,
+  assignOwnerTool,
   getPipelineSummary,
-  addNote,
+  addNoteTool,
 ];

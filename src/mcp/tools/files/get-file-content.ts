@@ -1,18 +1,17 @@
 import { z } from 'zod';
+import { type FilePlace, requireFileField } from '../../../crm/commands/attach-file.ts';
+import { getRow } from '../../../crm/queries/records.ts';
+import { advise, badArguments } from '../../../crm/refusals.ts';
 import { serviceError } from '../../../errors/fail.ts';
 import { fileNameOf, type OpenFile } from '../../../files/index.ts';
-import { isJsonObject, type JsonObject, own } from '../../../kernel/json.ts';
+import { isJsonObject, type JsonObject, jsonBytes, own } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import { choice, objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { advise } from '../../errors/advice.ts';
-import { badArguments } from '../../kit/answers/refusals.ts';
-import { decodeText, fitting, isText, MOST_BASE64, readStart } from '../../kit/files/content.ts';
-import { type FilePlace, requireFileField } from '../../kit/files/fields.ts';
-import { getRow } from '../../kit/reading/records.ts';
+import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** Bytes of a file that one answer may show. */
-const MOST = 48_000;
+const MAX_BYTES = 48_000;
 
 /** SPEC "Files" rule 6: who may read the record and the field may read the file. */
 export const getFileContent = defineTool({
@@ -25,7 +24,11 @@ export const getFileContent = defineTool({
     objectId: objectId().optional(),
     field: text(128).optional(),
     as: choice(['text', 'base64', 'link']).default('text'),
-    maxBytes: z.int('must be a whole number').min(1, 'must be at least 1').max(MOST, `must be at most ${MOST}`).default(MOST),
+    maxBytes: z
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
+      .default(MAX_BYTES),
     url: text(8_000).optional(),
   },
   required: ['table', 'objectId', 'field'],
@@ -41,7 +44,7 @@ export const getFileContent = defineTool({
     if (as === 'link')
       return { ...about, url, access: isPrivate ? 'The address asks for the credentials of who may read the record' : 'public' };
     if (as === 'text' && !isText(contentType)) return { ...about, url, hint: 'It is no text. Ask for it as base64 or link.' };
-    const bytes = await readStart(opened, Math.min(maxBytes, as === 'base64' ? MOST_BASE64 : MOST), call.signal);
+    const bytes = await readStart(opened, Math.min(maxBytes, as === 'base64' ? MAX_BASE64_BYTES : MAX_BYTES), call.signal);
     if (!bytes) throw missing();
     return { ...about, ...contentOf(bytes, as, size) };
   },
@@ -106,7 +109,7 @@ async function open(
 ): Promise<OpenFile> {
   const { files } = call.services;
   const opened = isPrivate
-    ? await files.openPrivate(call.context, { className, objectId: id, field, name })
+    ? await files.openPrivate(call, { className, objectId: id, field, name })
     : await files.openPublic(call.system, name);
   if (opened === null || opened === 'signIn') throw missing();
   return opened;
@@ -117,3 +120,52 @@ const missing = () =>
     expected: 'A field that holds a file which is still there, or the url that an upload answered',
     next: 'Get-Record',
   });
+
+/** The first bytes of a file. @returns `null` where they are gone */
+export async function readStart({ file, read }: OpenFile, most: number, signal: AbortSignal): Promise<Buffer | null> {
+  const stream = await read(file.size > most ? { start: 0, end: most - 1 } : undefined);
+  if (!stream) return null;
+  const parts: Buffer[] = [];
+  for await (const part of stream) {
+    signal.throwIfAborted();
+    parts.push(part as Buffer);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Whether bytes of a content type are text. */
+export function isText(contentType: string): boolean {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|sql)$/.test(type);
+}
+
+/** The code page of Hebrew: what is no Unicode does not tell in which it is written. */
+const CODE_PAGE = 'windows-1255';
+
+/** Text as its bytes say that it is written. @param isWhole whether the bytes are all; else they may end within a character */
+export function decodeText(bytes: Buffer, isWhole: boolean): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes, { stream: !isWhole });
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes, { stream: !isWhole });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+  } catch {
+    return new TextDecoder(CODE_PAGE).decode(bytes);
+  }
+}
+
+/** Bytes of an answer beside the content: name, type, address. */
+const FRAME_BYTES = 4_000;
+
+/** So many bytes fill an answer in base64. */
+export const MAX_BASE64_BYTES = Math.floor(((MAX_RESULT_BYTES - FRAME_BYTES) / 4) * 3);
+
+/** As much of a text as an answer takes, written as JSON. */
+export function fitting(text: string): string {
+  let shown = text;
+  for (;;) {
+    const size = jsonBytes(shown);
+    if (size <= MAX_RESULT_BYTES - FRAME_BYTES) return shown;
+    shown = shown.slice(0, Math.floor((shown.length * (MAX_RESULT_BYTES - FRAME_BYTES)) / size)).toWellFormed();
+  }
+}

@@ -1,22 +1,19 @@
 import { grantFor } from '../../../access/index.ts';
-import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
-import type { TableSchema } from '../../../schema/model.ts';
-import { rootOf } from '../../../schema/naming.ts';
-import { isHidden, isLog } from '../../../schema/system-tables.ts';
+import { TIMELINE, writesOf } from '../../../crm/history/past.ts';
+import { hiddenFields } from '../../../crm/queries/field-visibility.ts';
+import { named, namesOf } from '../../../crm/queries/names.ts';
+import { findRows, oneMore, type Row, tableNamed } from '../../../crm/queries/records.ts';
+import { instantOfArgument } from '../../../crm/time/range.ts';
+import { pointedAt, wireDate } from '../../../crm/wire/values.ts';
+import { isJsonObject, type JsonObject, jsonBytes } from '../../../kernel/json.ts';
+import { rootOf, type TableSchema } from '../../../schema/model.ts';
+import { causeField, isHidden, isLog } from '../../../schema/system-tables.ts';
 import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { fit, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { CAUSE, TIMELINE, writesOf } from '../../kit/history/past.ts';
-import { named, namesOf } from '../../kit/reading/names.ts';
-import { findRows, type Row } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { hiddenFields } from '../../kit/reading/visible.ts';
-import { instantOfArgument } from '../../kit/time/range.ts';
-import { pointedAt, wireDate } from '../../kit/values/wire.ts';
+import { fit, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** Fields that one row names. */
-const MOST_FIELDS = 50;
+const MAX_FIELDS = 50;
 
 /** SPEC "Events": `_Timeline`. */
 export const getRecentChanges = defineTool({
@@ -47,7 +44,7 @@ export const getRecentChanges = defineTool({
     const told = await describe(call, rows.slice(0, most), readable);
     const fitting = fit(
       told.map(({ entry }) => entry),
-      RESULT_BYTES - FRAME - bytesOf(tables ?? []),
+      MAX_RESULT_BYTES - FRAME_BYTES - jsonBytes(tables ?? []),
     );
     const cut = told[fitting];
     const next = cut ? cut.at : rows.length > most ? most : undefined;
@@ -63,7 +60,7 @@ export const getRecentChanges = defineTool({
 });
 
 /** Bytes around the rows, beside the names of tables. */
-const FRAME = 1_000;
+const FRAME_BYTES = 1_000;
 
 /** What the list cannot tell of, since no timeline is kept of it. */
 function coverage(readable: ReadonlyMap<string, TableSchema>, isNamed: boolean): JsonObject {
@@ -85,7 +82,7 @@ interface Tables {
 
 /** What happened in tables that the caller may not read is left out. @throws classMissing (103) */
 function tablesOf(call: ToolCall, asked: readonly string[] | undefined): Tables {
-  const all = [...call.context.store.schema().tables.values()].filter(({ className }) => !isHidden(className));
+  const all = [...call.store.schema().tables.values()].filter(({ className }) => !isHidden(className));
   const wanted = asked ? [...new Set(asked)].map((name) => tableNamed(call, name)) : all;
   const readable = wanted.filter((table) => grantFor(call.principal, 'find', table) !== null);
   const hidden = wanted.filter((table) => !readable.includes(table)).map(({ className }) => className);
@@ -135,6 +132,6 @@ function fieldsOf(call: ToolCall, { data }: Row, table: TableSchema | undefined)
   if (!isJsonObject(data)) return [];
   const hidden = table && hiddenFields(call, table);
   const sent = new Set(Object.keys(data).map(rootOf));
-  const isShown = (name: string) => !hidden?.has(name) && (name !== CAUSE || table?.fields.has(CAUSE) === true);
-  return [...sent].filter(isShown).slice(0, MOST_FIELDS);
+  const isShown = (name: string) => !hidden?.has(name) && (name !== causeField || table?.fields.has(causeField) === true);
+  return [...sent].filter(isShown).slice(0, MAX_FIELDS);
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { findRows, oneMore } from '../../../crm/queries/records.ts';
+import { literal } from '../../../crm/search/text-match.ts';
+import { during, rangeOf, shownRange } from '../../../crm/time/range.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limit, localTime, skip, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { oneMore, pageOf } from '../../kit/answers/page.ts';
-import { findRows } from '../../kit/reading/records.ts';
-import { literal } from '../../kit/search/texts.ts';
-import { during, rangeOf, shownRange } from '../../kit/time/range.ts';
+import { pageOf } from '../../results/page.ts';
 
 const shown = ['method', 'path', 'statusCode', 'duration', 'user', 'usingMK', 'service', 'ip', 'country', 'userAgent', 'referer'];
 const noise: ReadonlySet<string> = new Set(['objectId', 'updatedAt', 'ACL', 'user']);

@@ -1,21 +1,20 @@
 import type { Grant } from '../../../access/index.ts';
+import { ChangeWalk, type Entry, type FieldChange } from '../../../crm/history/change-walk.ts';
+import { grantOfPast, rowsOf, TIMELINE } from '../../../crm/history/past.ts';
+import { named, namesOf, withPointerNames } from '../../../crm/queries/names.ts';
+import { findRows, oneMore, tableNamed } from '../../../crm/queries/records.ts';
+import { beginningOf } from '../../../crm/wire/short-text.ts';
+import { pointedAt } from '../../../crm/wire/values.ts';
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { isLog } from '../../../schema/system-tables.ts';
+import { causeField, isLog } from '../../../schema/system-tables.ts';
 import { limit, names, objectId, skip, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { oneMore, pageOf } from '../../kit/answers/page.ts';
-import { beginningOf } from '../../kit/answers/short-text.ts';
-import { ChangeWalk, type Entry, type FieldChange } from '../../kit/history/change-walk.ts';
-import { CAUSE, grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
-import { named, namesOf, withPointerNames } from '../../kit/reading/names.ts';
-import { findRows } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { pointedAt } from '../../kit/values/wire.ts';
+import { pageOf } from '../../results/page.ts';
 
 /** Rows that are read at once, and at most for one call. */
-const SLICE = 200;
-const MOST_READ = 5_000;
+const BATCH_SIZE = 200;
+const MAX_ROWS_READ = 5_000;
 
 /** SPEC "Events": `_Timeline`. */
 export const getTimeline = defineTool({
@@ -33,7 +32,7 @@ export const getTimeline = defineTool({
     const shown = known.filter(({ changes, row }) => fields === undefined || changes.size > 0 || row.event === 'delete');
     if (shown.length === 0 && grant.isGone) fail('objectNotFound');
     const page = pageOf(await describe(call, shown.slice(from, from + oneMore(most))), { skip: from, limit: most });
-    if (hasMore) page.hint = `Only the newest ${MOST_READ} writes of the record were looked at.`;
+    if (hasMore) page.hint = `Only the newest ${MAX_ROWS_READ} writes of the record were looked at.`;
     if (shown.length === 0 && !about.timeline && !isLog(className))
       page.hint = `The timeline of ${className} is off; Set-Table-Timeline turns it on.`;
     return page;
@@ -45,18 +44,24 @@ function wanted({ hiddenFields, table: about }: Grant, fields: readonly string[]
   const denied = fields?.find((name) => hiddenFields.has(name));
   if (denied !== undefined) fail('fieldDenied', denied, about.className);
   const asked = fields && new Set(fields);
-  const isOwn = about.fields.has(CAUSE);
-  return (field) => !hiddenFields.has(field) && (asked?.has(field) ?? true) && (isOwn || field !== CAUSE);
+  const isOwn = about.fields.has(causeField);
+  return (field) => !hiddenFields.has(field) && (asked?.has(field) ?? true) && (isOwn || field !== causeField);
 }
 
 /** Reads the rows of a record until so many changes are known, and what was there before them. */
 async function walk(call: ToolCall, where: JsonObject, isWanted: (field: string) => boolean, needed: number) {
   const history = new ChangeWalk(isWanted);
-  for (let read = 0; read < MOST_READ; read += SLICE) {
-    const ask = { where, keys: ['event', 'user', 'data', 'Referer'], order: '-createdAt,-objectId', skip: read, limit: SLICE };
+  for (let read = 0; read < MAX_ROWS_READ; read += BATCH_SIZE) {
+    const ask = {
+      where,
+      keys: ['event', 'user', 'data', 'Referer'],
+      order: '-createdAt,-objectId',
+      skip: read,
+      limit: BATCH_SIZE,
+    };
     const rows = await findRows(call, TIMELINE, ask);
     for (const row of rows) history.add(row);
-    if (rows.length < SLICE) return { known: history.known(true), hasMore: false };
+    if (rows.length < BATCH_SIZE) return { known: history.known(true), hasMore: false };
     const known = history.known(false);
     if (known.length >= needed) return { known, hasMore: false };
     call.signal.throwIfAborted();
@@ -101,7 +106,7 @@ const valuesOf = ({ from, to = null, steps }: FieldChange): JsonValue[] => [
 /** Who wrote, and by what. */
 function causeOf({ user, data, Referer }: JsonObject, users: ReadonlyMap<string, string>): JsonObject {
   const id = pointedAt(user);
-  const trigger = isJsonObject(data) ? own(data, CAUSE) : undefined;
+  const trigger = isJsonObject(data) ? own(data, causeField) : undefined;
   return {
     ...(id !== undefined && { user: named(id, users) }),
     ...(typeof Referer === 'string' && { referer: Referer }),

@@ -1,15 +1,14 @@
+import { noTable, oneMore, requireFind, tableIfAny } from '../../../crm/queries/records.ts';
+import { aggregate, readGroups } from '../../../crm/reports/aggregate.ts';
+import { dateBuckets } from '../../../crm/reports/date-buckets.ts';
+import { checkHaving, emptyValue, readMetrics } from '../../../crm/reports/metrics.ts';
 import { choice, count, names, object, objects, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { aggregate, readGroups } from '../../kit/aggregation/aggregate.ts';
-import { dateBuckets } from '../../kit/aggregation/buckets.ts';
-import { checkHaving, emptyValue, readMetrics } from '../../kit/aggregation/metrics.ts';
-import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { withHints } from '../../kit/reading/hints.ts';
-import { requireFind } from '../../kit/reading/records.ts';
-import { missingTable, tableIfAny } from '../../kit/reading/tables.ts';
+import { withHints } from '../../results/hints.ts';
+import { headOf, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** A row is `{"a":1},` at least, so that no answer holds more: all groups need not be read to be cut. */
-const MOST_THAT_FIT = RESULT_BYTES / 8;
+const MAX_GROUPS = MAX_RESULT_BYTES / 8;
 
 /** SPEC "Limits": all groups unless `limit` says less, 2,000 at the most. */
 export const aggregateData = defineTool({
@@ -32,11 +31,11 @@ export const aggregateData = defineTool({
   async run(call, { table: className, groupBy = [], metrics: asked, dateBucket, having, limit: most, ...ask }) {
     await requireFind(call, className);
     const schema = tableIfAny(call, className);
-    if (!schema) return { results: [], ...missingTable(call, className) };
+    if (!schema) return { results: [], ...noTable(className) };
     const groups = readGroups(schema, groupBy, dateBucket);
     const metrics = readMetrics(schema, asked, groupBy);
     if (having) checkHaving(having, metrics);
-    const read = most === undefined ? MOST_THAT_FIT : oneMore(most);
+    const read = most === undefined ? MAX_GROUPS : oneMore(most);
     const found = await aggregate(call, { table: schema, groups, metrics, having, ...ask, limit: read });
     const { rows, timeZone } = found;
     const isEmpty = groups.length === 0 && rows.length === 0 && !having && most !== 0;

@@ -1,16 +1,14 @@
+import { askable, seen } from '../../../crm/queries/field-visibility.ts';
+import { findRows, oneMore, tableNamed } from '../../../crm/queries/records.ts';
+import { badArguments, unseen } from '../../../crm/refusals.ts';
+import { contains } from '../../../crm/search/text-match.ts';
+import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { ServiceError } from '../../../errors/fail.ts';
-import type { JsonObject } from '../../../kernel/json.ts';
+import { type JsonObject, jsonBytes } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { limit, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { badArguments, unseen } from '../../kit/answers/refusals.ts';
-import { findRows } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { askable, seen } from '../../kit/reading/visible.ts';
-import { contains } from '../../kit/search/texts.ts';
-import { titleFieldsOf, titleOf } from '../../kit/values/titles.ts';
+import { headOf, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** What is around the values of a table. */
 const FRAME_BYTES = 300;
@@ -29,12 +27,12 @@ export const getLookupValues = defineTool({
     const known = [...new Set(tables)].map((name) => tableNamed(call, name));
     const hidden: string[] = [];
     const results: JsonObject[] = [];
-    let left = RESULT_BYTES - known.length * FRAME_BYTES;
+    let left = MAX_RESULT_BYTES - known.length * FRAME_BYTES;
     let refusal: unknown;
     for (const table of known) {
       try {
         const found = await valuesOf(call, table, search, most, left);
-        left -= bytesOf(found);
+        left -= jsonBytes(found);
         results.push({ table: table.className, ...found });
       } catch (error) {
         if (!isUnseen(error)) throw error;

@@ -1,15 +1,13 @@
+import { seen } from '../../../crm/queries/field-visibility.ts';
+import { countRows, findRows, getRow, tableNamed } from '../../../crm/queries/records.ts';
+import { pointingAt, type Referrer, referrersOf } from '../../../crm/queries/references.ts';
+import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
+import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { serviceError } from '../../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { limit, names, objectId, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
-import { countRows, findRows, getRow } from '../../kit/reading/records.ts';
-import { pointingAt, type Referrer, referrersOf } from '../../kit/reading/related.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { seen } from '../../kit/reading/visible.ts';
-import { titleFieldsOf, titleOf } from '../../kit/values/titles.ts';
+import { MAX_RESULT_BYTES, pageOf } from '../../results/page.ts';
 
 /** What is around the records of a table. */
 const FRAME_BYTES = 300;
@@ -29,7 +27,7 @@ export const getRelatedRecords = defineTool({
     const referrers = wanted(referrersOf(call, className), className, relatedTables);
     const results: JsonObject[] = [];
     const left: { [Why in 'hidden' | 'tookTooLong']?: string[] } = {};
-    let bytes = RESULT_BYTES - referrers.length * FRAME_BYTES;
+    let bytes = MAX_RESULT_BYTES - referrers.length * FRAME_BYTES;
     for (const referrer of referrers) {
       if (call.signal.aborted) throw serviceError('timeout');
       const where = pointingAt(referrer, className, id);
@@ -39,7 +37,7 @@ export const getRelatedRecords = defineTool({
       if (typeof found === 'string') left[found] = [...(left[found] ?? []), referrer.className];
       else if (found) {
         results.push(found);
-        bytes -= bytesOf(found);
+        bytes -= jsonBytes(found);
       }
     }
     return { objectId: id, Name: titleOf(record) ?? null, results, ...left };

@@ -1,17 +1,11 @@
 import type { Tool } from '../../definition/tool.ts';
 import { aggregateData } from './aggregate-data.ts';
-import { countData } from './count-data.ts';
-import { createMany } from './create-many.ts';
-import { createRecord } from './create-record.ts';
-import { getData } from './get-data.ts';
+import { createMany, createRecord } from './create.ts';
 import { getLookupValues } from './get-lookup-values.ts';
-import { getRecord } from './get-record.ts';
 import { getRelatedRecords } from './get-related-records.ts';
-import { getSchema } from './get-schema.ts';
-import { getTableStats } from './get-table-stats.ts';
-import { updateMany } from './update-many.ts';
-import { updateRecord } from './update-record.ts';
-import { upsertRecord } from './upsert-record.ts';
+import { countData, getData, getRecord } from './read.ts';
+import { getSchema, getTableStats } from './tables.ts';
+import { updateMany, updateRecord, upsertRecord } from './update.ts';
 import { validateRecords } from './validate-records.ts';
 
 export const recordsTools: readonly Tool[] = [

@@ -1,6 +1,9 @@
+import { type Validation, validate } from '../../../crm/commands/validate.ts';
+import { type JsonObject, jsonBytes } from '../../../kernel/json.ts';
 import { objects, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { validate } from '../../kit/writing/validate.ts';
+import { describeError } from '../../errors/describe.ts';
+import { headOf, MAX_LIST_BYTES } from '../../results/page.ts';
 
 /** What creating the records would meet with; nothing is written. */
 export const validateRecords = defineTool({
@@ -10,5 +13,36 @@ export const validateRecords = defineTool({
   input: { table: table(), data: objects() },
   needs: ['mcp:view'],
   effect: 'read',
-  run: (call, { table: className, data }) => validate(call, className, data),
+  async run(call, { table: className, data }) {
+    const checked = await validate(call, className, data);
+    const { wrong, adds, refusal, hidden, isRuled } = checked;
+    return {
+      checked: data.length,
+      valid: data.length - wrong.length,
+      ...headOf(shownFaults(checked), wrong.length, undefined, MAX_LIST_BYTES),
+      ...(adds.length > 0 && { adds: [...adds] }),
+      ...(refusal && { refused: refusal.message }),
+      ...(hidden.length > 0 && { hidden: [...hidden] }),
+      ...(!isRuled && { hint: 'Names and passwords of users are checked when they are written.' }),
+    };
+  },
 });
+
+/** As many of the wrong records as an answer takes, and a part of the next: a body may hold far more, and describing each takes time. */
+function shownFaults({ wrong, errorOf }: Validation): JsonObject[] {
+  const shown: JsonObject[] = [];
+  let left = MAX_LIST_BYTES;
+  for (const { index, faults } of wrong) {
+    if (left < 0) break;
+    const some: JsonObject[] = [];
+    for (const found of faults) {
+      if (left < 0) break;
+      const { field, error } = errorOf(found);
+      const fault = { ...(field !== undefined && { field }), ...describeError(error) };
+      left -= jsonBytes(fault);
+      some.push(fault);
+    }
+    shown.push({ index, faults: some });
+  }
+  return shown;
+}

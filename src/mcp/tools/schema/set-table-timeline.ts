@@ -1,11 +1,11 @@
+import { tableNamed } from '../../../crm/queries/records.ts';
+import { badArguments } from '../../../crm/refusals.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { updateSchema } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { isDescribed, isLog } from '../../../schema/system-tables.ts';
 import { flag, object, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { badArguments } from '../../kit/answers/refusals.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
 
 /** SPEC "Schema record": timeline. What is not sent of its fields stays. */
 export const setTableTimeline = defineTool({
@@ -26,7 +26,7 @@ export const setTableTimeline = defineTool({
     const known = tableNamed(call, className);
     if (!enabled) {
       if (displayFields || index) badArguments('displayFields and index go with enabled: true');
-      await updateSchema(call.context, className, { timeline: null });
+      await updateSchema(call, className, { timeline: null });
       return { className, enabled };
     }
     if (isLog(className)) badArguments(`className: ${className} is a log, and logs have no history`);
@@ -35,7 +35,7 @@ export const setTableTimeline = defineTool({
       displayFields: displayFields ?? ({ ...table.timeline?.displayFields } as JsonObject),
       index: index ?? ({ ...table.timeline?.index } as JsonObject),
     });
-    await updateSchema(call.context, className, (table) => ({ timeline: timelineOf(table) }));
+    await updateSchema(call, className, (table) => ({ timeline: timelineOf(table) }));
     return { className, enabled, ...timelineOf(tableNamed(call, className)) };
   },
 });

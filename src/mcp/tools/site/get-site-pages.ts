@@ -1,19 +1,17 @@
+import { absentOf, findRows, type Row, tableNamed } from '../../../crm/queries/records.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { contains } from '../../../crm/search/text-match.ts';
+import { MENUS, PAGES } from '../../../crm/site/versions.ts';
+import { titleOf } from '../../../crm/wire/titles.ts';
+import { pointer } from '../../../crm/wire/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
 import { flag, siteId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { findRows, type Row } from '../../kit/reading/records.ts';
-import { absentOf, tableNamed } from '../../kit/reading/tables.ts';
-import { withoutUnasked } from '../../kit/reading/without-unasked.ts';
-import { contains } from '../../kit/search/texts.ts';
-import { MENUS, PAGES } from '../../kit/site/tables.ts';
-import { titleOf } from '../../kit/values/titles.ts';
-import { pointer } from '../../kit/values/wire.ts';
+import { MAX_RESULT_BYTES, pageOf, withoutUnasked } from '../../results/page.ts';
 
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 const FRAME_BYTES = 2_000;
 
 /** SPEC "Agent-tool layer (MCP)": Get-Site-Pages; docs/decisions.md "Agent tools". */
@@ -29,7 +27,7 @@ export const getSitePages = defineTool({
     const where = { ...ofSite(site), ...(search !== undefined && matching(tableNamed(call, PAGES), search)) };
     const keys = ['Name', 'Title', 'Route', 'table', 'SiteId', 'Version', 'Published'];
     const pages = await read(call, PAGES, where, keys, 'SortOrder,Name');
-    const bytes = RESULT_BYTES - FRAME_BYTES;
+    const bytes = MAX_RESULT_BYTES - FRAME_BYTES;
     if (!menus) return listed(pages, bytes);
     const missing = absentOf(call, [MENUS]);
     if (missing.length > 0) return { ...listed(pages, bytes), missing };
@@ -60,7 +58,7 @@ async function read(
 ): Promise<Row[]> {
   const { fields } = tableNamed(call, className);
   const include = ['SiteId'].filter((name) => fields.get(name)?.type === 'Pointer');
-  return withoutUnasked(await findRows(call, className, { where, keys, order, include, limit: MOST_PAGES + 1 }), keys);
+  return withoutUnasked(await findRows(call, className, { where, keys, order, include, limit: MAX_PAGES + 1 }), keys);
 }
 
 /** Pages and menus; a version that nobody has written yet is `0`. */
@@ -70,8 +68,8 @@ function listed(rows: readonly Row[], bytes: number): JsonObject {
     ...(row.SiteId !== undefined && { SiteId: siteOf(row.SiteId) }),
     Version: String(row.Version ?? 0),
   }));
-  const { results, truncated } = pageOf(shown, { limit: MOST_PAGES }, bytes);
-  const isCut = truncated === true || rows.length > MOST_PAGES;
+  const { results, truncated } = pageOf(shown, { limit: MAX_PAGES }, bytes);
+  const isCut = truncated === true || rows.length > MAX_PAGES;
   return { results, ...(isCut && { truncated: true, hint: 'There are more: narrow with siteId or search.' }) };
 }
 

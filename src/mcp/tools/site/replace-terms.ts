@@ -1,20 +1,18 @@
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { badArguments } from '../../../crm/refusals.ts';
+import { readPage } from '../../../crm/site/page.ts';
+import { replaceInPage } from '../../../crm/site/replace.ts';
+import { PAGES, writeVersioned } from '../../../crm/site/versions.ts';
+import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { flag, object, siteId } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { badArguments } from '../../kit/answers/refusals.ts';
-import { readPage } from '../../kit/site/page.ts';
-import { replaceInPage } from '../../kit/site/replace.ts';
-import { PAGES } from '../../kit/site/tables.ts';
-import { writeVersioned } from '../../kit/site/versions.ts';
 
-const MOST_REPLACEMENTS = 200;
-const MOST_TERM = 200;
+const MAX_REPLACEMENTS = 200;
+const MAX_TERM_LENGTH = 200;
 /** Characters of the terms times bytes of the page: what the search may cost. */
-const MOST_WORK = 1_000_000_000;
-const MOST_PLACES = 100;
+const MAX_WORK = 1_000_000_000;
+const MAX_PLACES = 100;
 /** Words and places that are told of what was not replaced. */
-const MOST_LEFT = 20;
+const MAX_SKIPPED_SHOWN = 20;
 
 /** The page's own texts that people read. */
 const own = ['Name', 'Title', 'Description'];
@@ -36,8 +34,8 @@ export const replaceTerms = defineTool({
       const text = page.row[name];
       return typeof text === 'string' ? [[name, text]] : [];
     });
-    const work = [...terms.keys()].join('').length * bytesOf(components);
-    if (work > MOST_WORK) badArguments('replacements are too many for a page of this size: send fewer at once');
+    const work = [...terms.keys()].join('').length * jsonBytes(components);
+    if (work > MAX_WORK) badArguments('replacements are too many for a page of this size: send fewer at once');
     const { data, places, byTerm, left, leftPlaces } = replaceInPage(new Map(texts), components, terms);
     const replaced = sumOf(byTerm);
     const version = replaced > 0 ? await writeVersioned(call, page, data, dryRun) : page.version;
@@ -46,7 +44,7 @@ export const replaceTerms = defineTool({
       ...(dryRun ? { dryRun } : { version }),
       replaced,
       terms: Object.fromEntries(byTerm),
-      places: places.slice(0, MOST_PLACES),
+      places: places.slice(0, MAX_PLACES),
       ...(left.size > 0 && { notReplaced: notReplaced(left, leftPlaces) }),
     };
   },
@@ -55,21 +53,21 @@ export const replaceTerms = defineTool({
 const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, count) => sum + count, 0);
 
 function notReplaced(words: ReadonlyMap<string, number>, places: readonly string[]): JsonObject {
-  const most = [...words].sort(([, a], [, b]) => b - a).slice(0, MOST_LEFT);
+  const most = [...words].sort(([, a], [, b]) => b - a).slice(0, MAX_SKIPPED_SHOWN);
   return {
     count: sumOf(words),
     words: Object.fromEntries(most),
-    places: places.slice(0, MOST_LEFT),
+    places: places.slice(0, MAX_SKIPPED_SHOWN),
     hint: 'Words with prefixes stay. Send those that should change as terms of their own.',
   };
 }
 
 function readTerms(replacements: JsonObject): Map<string, string> {
   const entries = Object.entries(replacements);
-  if (entries.length === 0 || entries.length > MOST_REPLACEMENTS)
-    badArguments(`replacements must have 1 to ${MOST_REPLACEMENTS} entries`);
-  const isTerm = (value: JsonValue) => typeof value === 'string' && value.trim() !== '' && value.length <= MOST_TERM;
+  if (entries.length === 0 || entries.length > MAX_REPLACEMENTS)
+    badArguments(`replacements must have 1 to ${MAX_REPLACEMENTS} entries`);
+  const isTerm = (value: JsonValue) => typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TERM_LENGTH;
   for (const [from, to] of entries)
-    if (!isTerm(from) || !isTerm(to)) badArguments(`replacements: terms are texts of 1 to ${MOST_TERM} characters`);
+    if (!isTerm(from) || !isTerm(to)) badArguments(`replacements: terms are texts of 1 to ${MAX_TERM_LENGTH} characters`);
   return new Map((entries as [string, string][]).filter(([from, to]) => from !== to));
 }

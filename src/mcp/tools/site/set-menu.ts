@@ -1,18 +1,17 @@
+import { MAX_ITEMS, readMenu, requirePages, storedEntries } from '../../../crm/site/menu.ts';
+import { MENUS, readVersioned, requireVersion, writeVersioned } from '../../../crm/site/versions.ts';
 import { flag, objects, siteId, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { fit } from '../../kit/answers/page.ts';
-import { MOST_ITEMS, readMenu, requirePages, storedEntries } from '../../kit/site/menu.ts';
-import { MENUS } from '../../kit/site/tables.ts';
-import { readVersioned, requireVersion, writeVersioned } from '../../kit/site/versions.ts';
+import { fit } from '../../results/page.ts';
 
-const ENTRIES_BYTES = 15_000;
+const MAX_ENTRIES_BYTES = 15_000;
 
 /** docs/decisions.md "Agent tools": menus. */
 export const setMenu = defineTool({
   name: 'Set-Menu',
   group: 'site',
   description: 'Replace the items [{label, pageId or url, children?}] of a menu (read them with Get-Site-Pages).',
-  input: { menuId: siteId(), items: objects(MOST_ITEMS, 0), version: text(200), dryRun: flag().default(false) },
+  input: { menuId: siteId(), items: objects(MAX_ITEMS, 0), version: text(200), dryRun: flag().default(false) },
   needs: ['mcp:edit-page-and-schema'],
   isAdvanced: true,
   effect: 'change',
@@ -39,5 +38,5 @@ export const setMenu = defineTool({
 function without(entries: readonly string[], others: readonly string[]): string[] {
   const known = new Set(others);
   const left = entries.filter((entry) => !known.has(entry));
-  return left.slice(0, fit(left, ENTRIES_BYTES));
+  return left.slice(0, fit(left, MAX_ENTRIES_BYTES));
 }

@@ -1,12 +1,11 @@
-import type { JsonObject } from '../../../kernel/json.ts';
+import { findRows, type Row } from '../../../crm/queries/records.ts';
+import { findMembers, findRoles } from '../../../crm/queries/roles.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { type JsonObject, omitUndefined } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { withoutAbsent } from '../../kit/answers/without-absent.ts';
-import { findMembers, findRoles } from '../../kit/people/roles.ts';
-import { findRows, type Row } from '../../kit/reading/records.ts';
 
 /** SPEC "Limits": Get-all-Users. */
-const MOST_USERS = 100;
+const MAX_USERS = 100;
 
 /** SPEC "Agent-tool layer (MCP)": Get-all-Users. */
 export const getAllUsers = defineTool({
@@ -21,21 +20,21 @@ export const getAllUsers = defineTool({
     // Without an order records come in the order of creation.
     const rows = await findRows(call, '_User', {
       keys: ['name', 'username', 'active'],
-      limit: MOST_USERS + 1,
+      limit: MAX_USERS + 1,
     });
-    const users = rows.slice(0, MOST_USERS);
+    const users = rows.slice(0, MAX_USERS);
     const roles = await unless(unseen, null, () => rolesOf(call, users));
     return {
       results: users.map((user) => ({ ...shownOf(user), ...(roles && { roles: roles.get(user.objectId) ?? [] }) })),
       ...(!roles && { hidden: ['_Role'] }),
-      ...(rows.length > MOST_USERS && { hint: 'There are more users: Get-Data on _User has them.' }),
+      ...(rows.length > MAX_USERS && { hint: 'There are more users: Get-Data on _User has them.' }),
     };
   },
 });
 
 /** `active` counts as true where it is absent (SPEC "`_User`"). */
 function shownOf({ objectId, name, username, active }: Row): JsonObject {
-  return withoutAbsent({ objectId, name, username, active: active !== false });
+  return omitUndefined({ objectId, name, username, active: active !== false });
 }
 
 /** The roles that hold users themselves: a query for each role, which are few, not for each user. */
@@ -43,7 +42,7 @@ async function rolesOf(call: ToolCall, users: readonly Row[]): Promise<ReadonlyM
   const found = new Map<string, string[]>(users.map(({ objectId }) => [objectId, []]));
   const where = { objectId: { $in: [...found.keys()] } };
   for (const role of await findRoles(call)) {
-    const members = await findMembers(call, role, { where, keys: ['objectId'], limit: MOST_USERS });
+    const members = await findMembers(call, role, { where, keys: ['objectId'], limit: MAX_USERS });
     for (const { objectId } of members) found.get(objectId)?.push(role.name);
   }
   return found;

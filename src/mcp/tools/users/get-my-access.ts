@@ -1,9 +1,9 @@
 import { obstacleTo, type ToolObstacle } from '../../../access/index.ts';
+import { getRow } from '../../../crm/queries/records.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { agentPermissionsOf } from '../../../users/index.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { getRow } from '../../kit/reading/records.ts';
 
 /** SPEC "Authentication: Agent-tool layer". */
 export const getMyAccess = defineTool({
@@ -27,7 +27,7 @@ export const getMyAccess = defineTool({
 });
 
 async function callerOf(call: ToolCall): Promise<JsonObject> {
-  const { principal, context } = call;
+  const { principal, store } = call;
   if (principal.kind === 'apiKey') return { caller: { kind: 'API key', name: principal.name, writesAs: 'master' } };
   if (principal.kind !== 'user') return { caller: { kind: 'master key', writesAs: 'master' } };
   const { userId, roles, agent } = principal;
@@ -35,7 +35,7 @@ async function callerOf(call: ToolCall): Promise<JsonObject> {
     getRow(call, '_User', userId, { keys: ['name', 'username'] }),
   );
   const { name = null, username = null }: JsonObject = user ?? {};
-  const own = await agentPermissionsOf(context.store, userId);
+  const own = await agentPermissionsOf(store, userId);
   return {
     caller: { kind: 'user', objectId: userId, ...(name !== null && { name }), ...(username !== null && { username }) },
     roles: [...roles],

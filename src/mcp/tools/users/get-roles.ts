@@ -1,18 +1,16 @@
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { knownTables } from '../../../crm/queries/records.ts';
+import { everybody, findMembers, findRoles, type Role, rightsOf, rolesNamed } from '../../../crm/queries/roles.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { titleOf } from '../../../crm/wire/titles.ts';
+import { pointer } from '../../../crm/wire/values.ts';
+import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { RESULT_BYTES } from '../../kit/answers/page.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { everybody, rightsOf } from '../../kit/people/role-rights.ts';
-import { findMembers, findRoles, type Role, rolesNamed } from '../../kit/people/roles.ts';
-import { knownTables } from '../../kit/reading/tables.ts';
-import { titleOf } from '../../kit/values/titles.ts';
-import { pointer } from '../../kit/values/wire.ts';
+import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** Members that are named of each role, and of the one that is asked for. */
-const FEW = 50;
-const MANY = 500;
+const MAX_MEMBERS_EACH = 50;
+const MAX_MEMBERS = 500;
 
 /** SPEC "Other system tables": `_Role`; SPEC "Schema record": permissions. */
 export const getRoles = defineTool({
@@ -32,7 +30,7 @@ export const getRoles = defineTool({
       results.push({
         objectId: role.objectId,
         name: role.name,
-        ...(await membersOf(call, role, wanted === undefined ? FEW : MANY)),
+        ...(await membersOf(call, role, wanted === undefined ? MAX_MEMBERS_EACH : MAX_MEMBERS)),
         ...(await aboveOf(call, role)),
         rights: rightsOf(tables, [`role:${role.name}`]),
       });
@@ -57,7 +55,7 @@ async function aboveOf(call: ToolCall, { objectId }: Role): Promise<JsonObject> 
 
 /** Where all is too much for one answer: without rights and members. */
 function brief(answer: { results: JsonObject[] }): JsonObject {
-  if (bytesOf(answer) <= RESULT_BYTES) return answer;
-  const results = answer.results.map(({ objectId = null, name = null }) => ({ objectId, name })).slice(0, MANY);
+  if (jsonBytes(answer) <= MAX_RESULT_BYTES) return answer;
+  const results = answer.results.map(({ objectId = null, name = null }) => ({ objectId, name })).slice(0, MAX_MEMBERS);
   return { results, truncated: true, hint: 'For members and rights name a role.' };
 }

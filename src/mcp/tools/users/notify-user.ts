@@ -1,12 +1,11 @@
+import { idsFound } from '../../../crm/queries/existing-ids.ts';
+import { getRow, tableNamed } from '../../../crm/queries/records.ts';
+import { badArguments } from '../../../crm/refusals.ts';
+import { pointer, wireDate } from '../../../crm/wire/values.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { createTogether } from '../../../records/index.ts';
 import { names, objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { badArguments } from '../../kit/answers/refusals.ts';
-import { idsFound } from '../../kit/reading/present.ts';
-import { getRow } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { pointer, wireDate } from '../../kit/values/wire.ts';
 
 /** SPEC "Other system tables": `_Notification`. All are notified or nobody. */
 export const notifyUser = defineTool({
@@ -30,7 +29,7 @@ export const notifyUser = defineTool({
     await requireUsers(call, users);
     const body = { Content: content, Date: wireDate(Date.now()), ...(icon !== undefined && { Icon: icon }), ...about };
     const records = users.map((user) => ({ className: '_Notification', body: { ...body, User: pointer('_User', user) } }));
-    const made = await createTogether(call.context, records);
+    const made = await createTogether(call, records);
     return { results: made.map(({ objectId: made }, at) => ({ objectId: made, userId: users[at] ?? null })) };
   },
 });

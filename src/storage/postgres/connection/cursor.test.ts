@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Pauses } from '../../pauses.ts';
+import { StallAllowance } from '../../stall-allowance.ts';
 import { readPages } from './cursor.ts';
-import type { Lease } from './group.ts';
+import type { Lease } from './exclusive-pool.ts';
 import { sql } from './testing/open.ts';
 
 /** A read without end over a connection that answers at once; what becomes of the connection. */
-function endless(pauses: Pauses, isAwaited = async () => false) {
+function endless(pauses: StallAllowance, isAwaited = async () => false) {
   const log: string[] = [];
   const link = {
     isIdle: true,
@@ -33,7 +33,7 @@ function endless(pauses: Pauses, isAwaited = async () => false) {
 }
 
 test('a caller who takes a page now and then is given up once his pauses are over', async () => {
-  const { pages, log } = endless(new Pauses(60_000, 300));
+  const { pages, log } = endless(new StallAllowance(60_000, 300));
   const trickle = async () => {
     for await (const _ of pages) await wait(30);
   };
@@ -42,7 +42,7 @@ test('a caller who takes a page now and then is given up once his pauses are ove
 });
 
 test('a caller who reads on is not', async () => {
-  const { pages, log } = endless(new Pauses(60_000, 5_000));
+  const { pages, log } = endless(new StallAllowance(60_000, 5_000));
   let taken = 0;
   for await (const _ of pages) {
     await wait(1);
@@ -54,7 +54,7 @@ test('a caller who reads on is not', async () => {
 test('one who takes nothing for five seconds is given up soon after others wait, though not when they were looked for first', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let looks = 0;
-  const { pages, log } = endless(new Pauses(60_000), async () => ++looks === 4);
+  const { pages, log } = endless(new StallAllowance(60_000), async () => ++looks === 4);
   await pages.next();
   const pass = async (ms: number) => {
     t.mock.timers.tick(ms);
@@ -64,7 +64,7 @@ test('one who takes nothing for five seconds is given up soon after others wait,
   assert.equal(looks, 0);
   await pass(1);
   assert.equal(looks, 1);
-  // Whoever waits for a lock does so for 300 ms at a time.
+  // A lock is waited for 300 ms at a time.
   for (let n = 0; n < 3; n++) await pass(150);
   assert.equal(looks, 4);
   assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);

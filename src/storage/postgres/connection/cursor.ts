@@ -1,39 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
-import type { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
+import type { StallAllowance } from '../../stall-allowance.ts';
+import { limitsSql, type TransactionLimits } from './connect.ts';
 import type { Row } from './database.ts';
-import { limitsSql, type TransactionLimits } from './dial.ts';
-import type { Group, Lease } from './group.ts';
-import type { Answer, Link } from './link.ts';
+import type { ExclusivePool, Lease } from './exclusive-pool.ts';
+import type { Answer, PipelinedConnection } from './pipelined-connection.ts';
 
-/** Longest wait for a caller who does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
-const STALL_LIMIT_WANTED = 5_000;
+/** Longest wait for a caller that does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
+const STALL_LIMIT_WANTED_MS = 5_000;
 /** Milliseconds until it is asked again then whether others wait: they do so for shorter times than that limit, again and again. */
 const LOOK_AGAIN_MS = 150;
 
 /** Bytes of a page, some: where they have come the server waits until the caller has taken them. */
 const PAGE_BYTES = 1024 * 1024;
 /** Rows of the first page, and how many times more the next one has at the most: their size shows on the way. */
-const FIRST = 25;
-const GROWTH = 8;
+const FIRST_PAGE_ROWS = 25;
+const MAX_PAGE_GROWTH = 8;
 
 /** Milliseconds until a page that was cancelled and still comes is cancelled again. */
-const CANCEL_AGAIN = 50;
+const CANCEL_AGAIN_MS = 50;
 
 /** What a cursor works with. */
 export interface CursorSettings {
-  readonly group: Group;
+  readonly group: ExclusivePool;
   /** Milliseconds of work that all pages may take together. */
   readonly timeLimit: number;
   /** Said within the transaction; none where the session has them. */
   readonly limits: TransactionLimits;
   /** How long the caller may take. */
-  readonly pauses: Pauses;
+  readonly pauses: StallAllowance;
   /** Ends what the server process is at. */
-  cancel(link: Link): Promise<unknown>;
-  /** Whether somebody waits for a lock that the connection's transaction holds: a change of the schema, and all who came after it. */
-  isAwaited(link: Link): Promise<boolean>;
+  cancel(link: PipelinedConnection): Promise<unknown>;
+  /** Whether another session waits for a lock that the connection's transaction holds: a change of the schema, and all that came after it. */
+  isAwaited(link: PipelinedConnection): Promise<boolean>;
 }
 
 /**
@@ -77,7 +77,7 @@ class Pages {
   read = false;
   /** Bytes of the rows that were handed out last. */
   handed = 0;
-  readonly #link: Link;
+  readonly #link: PipelinedConnection;
   readonly #settings: CursorSettings;
   readonly #size: number;
   readonly #ready: Promise<unknown>;
@@ -96,10 +96,10 @@ class Pages {
   #worked = 0;
   #ended = false;
 
-  constructor(link: Link, { text, params }: Statement, size: number, settings: CursorSettings) {
+  constructor(link: PipelinedConnection, { text, params }: Statement, size: number, settings: CursorSettings) {
     this.#link = link;
     this.#size = size;
-    this.#asked = Math.min(size, FIRST);
+    this.#asked = Math.min(size, FIRST_PAGE_ROWS);
     this.#settings = settings;
     // All of it will be read, unlike what the planner assumes of cursors.
     const begun = link.command(`BEGIN READ ONLY; SET LOCAL cursor_tuple_fraction = 1${limitsSql(settings.limits)}`);
@@ -143,7 +143,7 @@ class Pages {
     // A cancellation that comes before the server has begun with the page is passed over: it is said again.
     while (!this.#answered && !this.#link.lost) {
       await this.#settings.cancel(this.#link).catch(() => {});
-      await Promise.race([this.#coming?.catch(() => {}), delay(CANCEL_AGAIN)]);
+      await Promise.race([this.#coming?.catch(() => {}), delay(CANCEL_AGAIN_MS)]);
     }
     if (this.#link.lost) return;
     await this.#link.command('ROLLBACK').catch(() => {});
@@ -152,7 +152,7 @@ class Pages {
 
   #nextSize(): number {
     const perRow = this.#gotBytes / Math.max(1, this.#got);
-    return Math.max(1, Math.min(this.#size, this.#asked * GROWTH, Math.floor(PAGE_BYTES / Math.max(1, perRow))));
+    return Math.max(1, Math.min(this.#size, this.#asked * MAX_PAGE_GROWTH, Math.floor(PAGE_BYTES / Math.max(1, perRow))));
   }
 
   #fetch(): void {
@@ -198,7 +198,7 @@ class Pages {
 
 /** Watches over the pauses of a caller. */
 class Stall {
-  readonly #pauses: Pauses;
+  readonly #pauses: StallAllowance;
   readonly #isWanted: () => Promise<boolean>;
   readonly #giveUp: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -207,7 +207,7 @@ class Stall {
   #mayLast = 0;
   #givenUp = false;
 
-  constructor(pauses: Pauses, isWanted: () => Promise<boolean>, giveUp: () => void) {
+  constructor(pauses: StallAllowance, isWanted: () => Promise<boolean>, giveUp: () => void) {
     this.#pauses = pauses;
     this.#isWanted = isWanted;
     this.#giveUp = giveUp;
@@ -217,7 +217,7 @@ class Stall {
   begin(bytes: number): void {
     this.#began = performance.now();
     this.#mayLast = this.#pauses.begin(bytes);
-    this.#lookAfter(STALL_LIMIT_WANTED);
+    this.#lookAfter(STALL_LIMIT_WANTED_MS);
   }
 
   /** The caller is back. Whether it was too late. */
@@ -236,9 +236,9 @@ class Stall {
 
   async #look(began: number): Promise<void> {
     const isOver = performance.now() - began >= this.#mayLast;
-    // Who cannot be asked waits for nothing.
+    // Sessions that cannot be asked count as waiting for nothing.
     const isEnough = isOver || (await this.#isWanted().catch(() => false));
-    // He may have come back meanwhile.
+    // The caller may have come back meanwhile.
     if (this.#began !== began) return;
     if (isEnough) {
       this.#givenUp = true;

@@ -35,8 +35,8 @@ export interface TransactionOptions {
 }
 
 /**
- * The connections of a process to PostgreSQL, which all its systems share. Errors of the database come as they are (errors.ts reads
- * them), except: faults that can pass are `unavailable` (errors.ts), or `outcomeUnknown`; the end of a read's time limit is `timeout`.
+ * The connections of a process to PostgreSQL, which all its systems share. Errors of the database come as they are (map-error.ts reads
+ * them), except: faults that can pass are `unavailable` (map-error.ts), or `outcomeUnknown`; the end of a read's time limit is `timeout`.
  */
 export interface Database {
   /** Milliseconds that a statement may take where nothing else is said. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TransactionOptions } from './database.ts';
-import { isTimeout } from './errors.ts';
 import { Listener } from './listener.ts';
+import { isTimeout } from './map-error.ts';
 import { type Opened, sql, withDatabase } from './testing/open.ts';
 import { Pooler } from './testing/pooler.ts';
 

@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { quoted } from '../../sql/writer.ts';
+import { connectedClient, sessionName } from './connect.ts';
 import type { Database } from './database.ts';
-import { connectedClient, sessionName } from './dial.ts';
-import { Link } from './link.ts';
+import { PipelinedConnection } from './pipelined-connection.ts';
 
 /** Between two questions whether the connection is alive, and the longest wait for an answer, in milliseconds. */
-const BEAT = 250;
-const BEAT_LIMIT = 1000;
+const BEAT_MS = 250;
+const BEAT_LIMIT_MS = 1000;
 /** For how long an answer speaks. */
-const SOUND_FOR = 500;
+const SOUND_FOR_MS = 500;
 /** Longest wait for a notice of one's own. */
-const TEST_LIMIT = 2000;
+const TEST_LIMIT_MS = 2000;
 /** Until notices are tried again that do not come. */
-const RETEST = 30_000;
+const RETEST_MS = 30_000;
 /** Between two questions where notices do not come. */
-const SLOW_BEAT = 2000;
+const SLOW_BEAT_MS = 2000;
 /** Has the server notice within some ten seconds that a machine is gone which closed nothing. */
 const QUICK_END =
   'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 10000';
 /** Pauses between attempts to connect. */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 500;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 500;
 /** What notices begin with by which a listener tries itself. */
 const TEST = '~test:';
 
@@ -29,7 +29,7 @@ const TEST = '~test:';
 class Deaf extends Error {}
 
 /** What shows others that this process is there: statements that take a lock. */
-export interface PresenceSql {
+export interface LivenessSql {
   readonly forSession: string;
   readonly forTransaction: string;
 }
@@ -40,7 +40,7 @@ export interface ListenerSettings {
   /** What its session is called in pg_stat_activity. */
   readonly name?: string | undefined;
   /** The listener's session shows that this process is there. */
-  readonly presence?: PresenceSql;
+  readonly liveness?: LivenessSql;
   /** Told once where notices do not come. */
   report(fault: string): void;
   onNotice(payload: string): void;
@@ -77,7 +77,7 @@ export class Listener {
 
   /** Whether every notice that was sent up to half a second ago has come. */
   isSound(): boolean {
-    return this.#sound && performance.now() - this.#beatAt <= SOUND_FOR;
+    return this.#sound && performance.now() - this.#beatAt <= SOUND_FOR_MS;
   }
 
   async close(): Promise<void> {
@@ -94,9 +94,9 @@ export class Listener {
       } catch (error) {
         // What ends the listener's line may have ended the others, without a word.
         if (this.#isConnected && !signal.aborted && !(error instanceof Deaf)) this.#database.suspect();
-        const failed = Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
-        const retest = this.#settings.presence ? FIRST_PAUSE : RETEST;
-        pause = error instanceof Deaf ? retest : this.#beatAt > heard ? FIRST_PAUSE : failed;
+        const failed = Math.min(MAX_PAUSE_MS, pause * 2 || FIRST_PAUSE_MS);
+        const retest = this.#settings.liveness ? FIRST_PAUSE_MS : RETEST_MS;
+        pause = error instanceof Deaf ? retest : this.#beatAt > heard ? FIRST_PAUSE_MS : failed;
       }
       if (this.#sound) {
         this.#sound = false;
@@ -122,7 +122,7 @@ export class Listener {
       connecting.add(client);
       signal.throwIfAborted();
       this.#isConnected = true;
-      const link = new Link(client, { texts: null, patience: BEAT_LIMIT });
+      const link = new PipelinedConnection(client, { texts: null, patience: BEAT_LIMIT_MS });
       await this.#tune(link).catch((error) => this.#stay(link, error));
       for (;;) {
         const asked = performance.now();
@@ -132,7 +132,7 @@ export class Listener {
           this.#sound = true;
           this.#settings.onSound?.();
         }
-        await sleep(BEAT, signal);
+        await sleep(BEAT_MS, signal);
         signal.throwIfAborted();
       }
     } finally {
@@ -142,15 +142,15 @@ export class Listener {
   }
 
   /** Listens, and makes certain that notices come. @throws Deaf where they do not */
-  async #tune(link: Link): Promise<void> {
-    const { channel, presence } = this.#settings;
+  async #tune(link: PipelinedConnection): Promise<void> {
+    const { channel, liveness } = this.#settings;
     const token = TEST + randomUUID();
     const heard = Promise.withResolvers<void>();
     link.onNotification((_, payload) => {
       if (payload === token) heard.resolve();
       else if (!payload.startsWith(TEST)) this.#settings.onNotice(payload);
     });
-    // Poolers make up the numbers of processes. One must not listen: whoever gets its session next would be sent the notices.
+    // Poolers make up the numbers of processes. One must not listen: the next user of its session would be sent the notices.
     const { rows } = await link.command('SELECT pg_backend_pid()');
     if (rows[0]?.[0] !== link.processId) throw new Deaf();
     await link.command(`LISTEN ${quoted(channel)}`);
@@ -159,15 +159,15 @@ export class Listener {
       // A line that is dead hears nothing either.
       await link.command('SELECT 1').catch(() => {});
       heard.reject(link.lost ?? new Deaf());
-    }, TEST_LIMIT);
+    }, TEST_LIMIT_MS);
     await heard.promise
       .catch(async (error) => {
         await link.command('UNLISTEN *');
         throw error;
       })
       .finally(() => clearTimeout(timer));
-    if (!presence) return;
-    await link.command(presence.forSession);
+    if (!liveness) return;
+    await link.command(liveness.forSession);
     // Not every system has all of these.
     await link.command(QUICK_END).catch(() => {});
   }
@@ -177,17 +177,17 @@ export class Listener {
    * It reads nothing, and does not listen, so that it is in nobody's way.
    * @throws always: what the listener failed with
    */
-  async #stay(link: Link, failure: unknown): Promise<never> {
+  async #stay(link: PipelinedConnection, failure: unknown): Promise<never> {
     if (!(failure instanceof Deaf)) throw failure;
     this.#warn();
     const { signal } = this.#closing;
-    const { presence } = this.#settings;
-    if (!presence) throw failure;
+    const { liveness } = this.#settings;
+    if (!liveness) throw failure;
     await link.command('BEGIN');
-    await link.command(presence.forTransaction);
-    for (const until = performance.now() + RETEST; performance.now() < until && !signal.aborted; ) {
+    await link.command(liveness.forTransaction);
+    for (const until = performance.now() + RETEST_MS; performance.now() < until && !signal.aborted; ) {
       await link.command('SELECT 1');
-      await sleep(SLOW_BEAT, signal);
+      await sleep(SLOW_BEAT_MS, signal);
     }
     throw failure;
   }

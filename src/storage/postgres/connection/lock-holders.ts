@@ -1,7 +1,7 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
 
-/** Milliseconds for which an answer is good for all who ask. */
+/** Milliseconds for which an answer is good for all callers. */
 const FRESH_MS = 100;
 
 const statement: Statement = {

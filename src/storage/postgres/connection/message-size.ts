@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream';
  * Bytes of a message of the server, a row mostly: far more than a record holds. Queries can build larger values, which the driver would put
  * together in memory.
  */
-const LARGEST_MESSAGE = 96 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 96 * 1024 * 1024;
 
 /** Type, then the length, which counts itself. */
-const HEADER = 5;
+const HEADER_BYTES = 5;
 
 /**
  * Looks at the lengths of messages before they are there.
@@ -15,7 +15,7 @@ const HEADER = 5;
  * @param onTooLarge called once, before the message is put together
  */
 export function watchMessages(stream: Duplex, onTooLarge: () => void): void {
-  const header = Buffer.alloc(HEADER);
+  const header = Buffer.alloc(HEADER_BYTES);
   let known = 0;
   /** Of the message that is under way. */
   let left = 0;
@@ -27,13 +27,13 @@ export function watchMessages(stream: Duplex, onTooLarge: () => void): void {
         at += passed;
         continue;
       }
-      const taken = chunk.copy(header, known, at, Math.min(chunk.length, at + HEADER - known));
+      const taken = chunk.copy(header, known, at, Math.min(chunk.length, at + HEADER_BYTES - known));
       known += taken;
       at += taken;
-      if (known < HEADER) return;
+      if (known < HEADER_BYTES) return;
       known = 0;
       left = header.readUInt32BE(1) - 4;
-      if (left <= LARGEST_MESSAGE) continue;
+      if (left <= MAX_MESSAGE_BYTES) continue;
       stream.off('data', look);
       onTooLarge();
       return;

@@ -3,7 +3,7 @@ import type { PassingFault } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { faultOf } from './errors.ts';
+import { faultOf } from './map-error.ts';
 
 /** Faults that are met by all systems of a database, and end for all of them. The others are one system's. */
 const COMMON: ReadonlySet<PassingFault> = new Set<PassingFault>([
@@ -37,7 +37,7 @@ export class Outage {
   readonly #common: Recovery;
   /** Common faults that were met, and by which systems. */
   readonly #faults = new Map<PassingFault, Set<string | undefined>>();
-  /** Whose write is tried: who met a fault last. */
+  /** The system whose write is tried: the last that met a fault. */
   #system: string | undefined;
 
   constructor(settings: OutageSettings) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../../../errors/fail.ts';
-import { isLockTimeout, isStale, StatementFailed, violatedConstraint } from './errors.ts';
+import { isLockTimeout, isStale, StatementFailed, violatedConstraint } from './map-error.ts';
 import { sql, withDatabase } from './testing/open.ts';
 
 test('values come as the embedded engine has them', () =>

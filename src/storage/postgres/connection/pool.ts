@@ -1,12 +1,15 @@
 import { isUnavailable } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { answers } from './answers.ts';
+import { StallAllowance } from '../../stall-allowance.ts';
+import { BlockedReads } from './blocked-reads.ts';
+import { Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
-import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './dial.ts';
+import { DeadConnections } from './dead-connections.ts';
+import { ExclusivePool, type Lease, PROOF_LIMIT_MS, poolSizes } from './exclusive-pool.ts';
+import { LockHolders } from './lock-holders.ts';
 import {
   causeOf,
   isConnectionError,
@@ -17,31 +20,26 @@ import {
   ofRead,
   ofWrite,
   StatementFailed,
-} from './errors.ts';
-import { Group, type Lease, PROOF_LIMIT } from './group.ts';
-import { HeldReads } from './held-reads.ts';
-import type { Link } from './link.ts';
-import { LockHolders } from './lock-holders.ts';
-import { explore } from './opening.ts';
+} from './map-error.ts';
 import { Outage } from './outage.ts';
-import { Texts } from './prepared.ts';
-import { SharedLinks } from './shared.ts';
-import { sizes } from './sizes.ts';
+import type { PipelinedConnection } from './pipelined-connection.ts';
+import { RecentTexts } from './prepared-statements.ts';
+import { probeServer } from './probe-server.ts';
+import { SharedPool, whenAnswering } from './shared-pool.ts';
 import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
-import { Vigil } from './vigil.ts';
 
 /** Connections of a process where nothing else is said; one of them is for the listener. */
 const CONNECTIONS = 12;
 /** A read that was thought short and is not: it goes on among the long ones, since others stand behind it. */
-const SHORT_LIMIT = 1000;
+const SHORT_LIMIT_MS = 1000;
 /** The same where it waits for a change of the schema. */
-const SHORT_LOCK_LIMIT = 100;
-/** Longest wait for a caller who does not ask for the next page, in milliseconds. */
-const STALL_LIMIT = 55_000;
+const SHORT_LOCK_LIMIT_MS = 100;
+/** Longest wait for a caller that does not ask for the next page, in milliseconds. */
+const STALL_LIMIT_MS = 55_000;
 /** Milliseconds between two times when all connections have to prove that they are alive. */
-const SUSPECT_PAUSE = 1000;
+const SUSPECT_PAUSE_MS = 1000;
 /** Longest wait for what is under way at the end, in milliseconds. */
-const FAREWELL = 5000;
+const FAREWELL_MS = 5000;
 
 /** What the connections are told. */
 export interface PoolSettings {
@@ -59,49 +57,49 @@ export interface PoolSettings {
  * @throws OperatorError where it cannot be reached, or is not as it must be: one line that holds no secret
  */
 export async function connectDatabase(url: string, settings: PoolSettings): Promise<Database> {
-  const address = await explore(url, settings.name);
+  const address = await probeServer(url, settings.name);
   if (address.pooled && settings.name !== undefined)
     throw new OperatorError('DATABASE_URL: this needs PostgreSQL itself, not a pooler before it.');
-  return new Pool(new Dialer(address, new Texts()), settings);
+  return new Pool(new Connector(address, new RecentTexts()), settings);
 }
 
 class Pool implements Database {
   readonly outage: Outage;
-  readonly #vigil: Vigil;
+  readonly #deadConnections: DeadConnections;
   #suspectedAt = Number.NEGATIVE_INFINITY;
-  readonly #dialer: Dialer;
+  readonly #connector: Connector;
   readonly timeLimit: number;
   /** What transactions have to say where sessions keep nothing. */
   readonly #limits: TransactionLimits;
   /** The same of those that stand still between their statements. */
   readonly #slowLimits: TransactionLimits;
-  readonly #shared: SharedLinks;
-  readonly #held = new HeldReads();
+  readonly #shared: SharedPool;
+  readonly #held = new BlockedReads();
   readonly #lockHolders = new LockHolders((statement) => this.short(statement));
-  readonly #transactions: Group;
-  readonly #long: Group;
+  readonly #transactions: ExclusivePool;
+  readonly #long: ExclusivePool;
 
-  constructor(dialer: Dialer, { timeLimit, connections = CONNECTIONS, conditions }: PoolSettings) {
-    const { pooled } = dialer.address;
-    const size = sizes(connections);
+  constructor(connector: Connector, { timeLimit, connections = CONNECTIONS, conditions }: PoolSettings) {
+    const { pooled } = connector.address;
+    const size = poolSizes(connections);
     const limits = { statement: timeLimit, lock: 0 };
-    const shortLimits = { statement: Math.min(SHORT_LIMIT, timeLimit), lock: SHORT_LOCK_LIMIT };
-    const group = { dialer, limits, longestWait: timeLimit };
-    this.#dialer = dialer;
+    const shortLimits = { statement: Math.min(SHORT_LIMIT_MS, timeLimit), lock: SHORT_LOCK_LIMIT_MS };
+    const group = { connector, limits, maxWaitMs: timeLimit };
+    this.#connector = connector;
     this.timeLimit = timeLimit;
     this.#limits = pooled ? { statement: timeLimit } : {};
-    this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT } : {};
-    this.#shared = new SharedLinks(dialer, size.short, pooled ? limits : shortLimits);
-    this.#transactions = new Group({
+    this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT_MS } : {};
+    this.#shared = new SharedPool(connector, size.short, pooled ? limits : shortLimits);
+    this.#transactions = new ExclusivePool({
       ...group,
-      limits: { ...limits, lock: WRITE_LOCK_LIMIT },
+      limits: { ...limits, lock: WRITE_LOCK_LIMIT_MS },
       size: size.transactions,
       tooLong: 'unavailable',
     });
-    this.#long = new Group({ ...group, size: size.long, tooLong: 'timeout' });
+    this.#long = new ExclusivePool({ ...group, size: size.long, tooLong: 'timeout' });
     this.outage = new Outage({ conditions, works: (write, system) => this.#works(write, system) });
-    this.#vigil = new Vigil({
-      links: () => dialer.links(),
+    this.#deadConnections = new DeadConnections({
+      links: () => connector.links(),
       knowsProcesses: !pooled,
       ask: (statement) => this.#askAlive(statement),
       onLost: () => this.suspect(),
@@ -114,8 +112,8 @@ class Pool implements Database {
     if (this.#held.has(statement.text)) return onHold();
     for (let attempt = 0; ; attempt++) {
       try {
-        const got = this.#shared.get();
-        const link = got instanceof Promise ? await got : got;
+        // At once where there is one: what is under way on it is counted for who comes next.
+        const link = this.#shared.leastBusy ?? (await this.#shared.connected());
         const { rows } = await link.query(statement, attempt === 0, { mostBytes });
         this.#held.remove(statement.text);
         return rows;
@@ -132,7 +130,7 @@ class Pool implements Database {
   }
 
   probe(): Promise<void> {
-    return answers(this, this.#shared);
+    return whenAnswering(this, this.#shared);
   }
 
   /** @param turn whose turn it takes */
@@ -155,9 +153,9 @@ class Pool implements Database {
       group: this.#long,
       timeLimit: this.timeLimit,
       limits: this.#slowLimits,
-      pauses: new Pauses(STALL_LIMIT),
-      cancel: (link: Link) => this.#cancel(link),
-      isAwaited: (link: Link) => this.#isAwaited(link),
+      pauses: new StallAllowance(STALL_LIMIT_MS),
+      cancel: (link: PipelinedConnection) => this.#cancel(link),
+      isAwaited: (link: PipelinedConnection) => this.#isAwaited(link),
     };
     for (let attempt = 0; ; attempt++) {
       const lease = await this.#lease(this.#long, system);
@@ -177,7 +175,7 @@ class Pool implements Database {
 
   async atomically(statements: readonly Statement[], system?: string, lockLimit = 0): Promise<Result[]> {
     if (statements.length === 0) return [];
-    const isUsual = lockLimit === WRITE_LOCK_LIMIT && !this.#dialer.address.pooled;
+    const isUsual = lockLimit === WRITE_LOCK_LIMIT_MS && !this.#connector.address.pooled;
     const limits = isUsual ? this.#limits : { ...this.#limits, lock: lockLimit };
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#transactions, system ?? null);
@@ -212,7 +210,7 @@ class Pool implements Database {
     const { link, release } = await this.#lease(this.#transactions, null);
     try {
       bePatient(link, options.timeLimit ?? this.timeLimit);
-      return await runAlone(link, work, this.#dialer.address.pooled ? {} : limitsOf(options));
+      return await runAlone(link, work, this.#connector.address.pooled ? {} : limitsOf(options));
     } catch (error) {
       throw this.#seen(error, undefined);
     } finally {
@@ -224,7 +222,7 @@ class Pool implements Database {
 
   suspect(): void {
     const now = performance.now();
-    if (now - this.#suspectedAt < SUSPECT_PAUSE) return;
+    if (now - this.#suspectedAt < SUSPECT_PAUSE_MS) return;
     this.#suspectedAt = now;
     this.#shared.prove();
     this.#transactions.prove();
@@ -232,14 +230,14 @@ class Pool implements Database {
   }
 
   async close(): Promise<void> {
-    this.#vigil.close();
+    this.#deadConnections.close();
     this.outage.close();
-    this.#dialer.close();
-    await Promise.all([this.#shared.close(), this.#transactions.close(FAREWELL), this.#long.close(FAREWELL)]);
+    this.#connector.close();
+    await Promise.all([this.#shared.close(), this.#transactions.close(FAREWELL_MS), this.#long.close(FAREWELL_MS)]);
   }
 
   /** A connection of a group that is not known to be lost: nothing was sent on it, so another one does as well. */
-  async #lease(group: Group, system: string | null): Promise<Lease> {
+  async #lease(group: ExclusivePool, system: string | null): Promise<Lease> {
     for (;;) {
       const lease = await group.lease(system).catch((error) => {
         throw this.#seen(error, system ?? undefined);
@@ -263,14 +261,14 @@ class Pool implements Database {
 
   /** Asks on a connection that has been heard a moment ago, or on a new one. */
   async #askAlive(statement: Statement): Promise<Row[]> {
-    const since = performance.now() - PROOF_LIMIT;
+    const since = performance.now() - PROOF_LIMIT_MS;
     const heard = this.#shared.heardSince(since);
     if (heard) {
       const answer = heard.query(statement, false);
-      await Promise.race([answer.catch(() => {}), heard.prove(PROOF_LIMIT)]);
+      await Promise.race([answer.catch(() => {}), heard.prove(PROOF_LIMIT_MS)]);
       if (!heard.lost) return (await answer).rows;
     }
-    const link = await this.#dialer.dial(this.#shared.limits);
+    const link = await this.#connector.dial(this.#shared.limits);
     try {
       return (await link.query(statement, false)).rows;
     } catch (error) {
@@ -281,13 +279,13 @@ class Pool implements Database {
   }
 
   /** Behind a pooler nobody knows which server process it is. */
-  async #isAwaited({ processId }: Link): Promise<boolean> {
-    if (this.#dialer.address.pooled) return false;
+  async #isAwaited({ processId }: PipelinedConnection): Promise<boolean> {
+    if (this.#connector.address.pooled) return false;
     return this.#lockHolders.has(processId);
   }
 
-  async #cancel(link: Link): Promise<void> {
-    if (this.#dialer.address.pooled) return;
+  async #cancel(link: PipelinedConnection): Promise<void> {
+    if (this.#connector.address.pooled) return;
     await this.short({ text: 'SELECT pg_cancel_backend($1)', params: [link.processId] });
   }
 }

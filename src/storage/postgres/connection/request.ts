@@ -1,8 +1,13 @@
 import pg from 'pg';
-import type { StoredValue } from '../../../values/type.ts';
-import { NotShort } from '../../sql/reads/allowance.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
+import { NotShort } from '../../sql/reads/read-plan.ts';
 import type { Result, Row } from './database.ts';
-import { boundFor, parserOf } from './values.ts';
+import { boundFor, parserOf } from './wire-values.ts';
+
+/*
+ * All that is used of the driver beside its documented interface is in this file: the `handle…` members that it calls, the number of the server
+ * process, and the statements that it remembers as prepared. Its version is pinned (docs/adr/0007-postgresql-driver.md).
+ */
 
 /** What comes of a statement, with the command that PostgreSQL says it was. */
 export interface Answer extends Result {
@@ -113,4 +118,12 @@ export class Deallocation extends pg.Query {
     this.handleError = done;
     this.handleReadyForQuery = done;
   }
+}
+
+/** The server process as the connection names it. */
+export const serverProcessOf = (client: pg.Client): number => (client as pg.Client & { readonly processID: number }).processID;
+
+/** Has the driver prepare a statement of a name anew when it is sent again. */
+export function forgetStatement({ connection }: pg.Client, name: string): void {
+  delete (connection as pg.Connection & { readonly parsedStatements: Record<string, string> }).parsedStatements[name];
 }

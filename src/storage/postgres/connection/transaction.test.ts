@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommitUnknown, StatementFailed } from './errors.ts';
-import type { Link } from './link.ts';
+import { CommitUnknown, StatementFailed } from './map-error.ts';
+import type { PipelinedConnection } from './pipelined-connection.ts';
 import { sql, withDatabase } from './testing/open.ts';
 import { runAtomically } from './transaction.ts';
 
 /** A connection whose session ends with this error at one of the statements, counted from 0; so do all that come after. */
-function ending(at: number, code: string): Link {
+function ending(at: number, code: string): PipelinedConnection {
   let sent = 0;
   const failure = Object.assign(new Error('text'), { code, severity: 'FATAL' });
   const answer = () =>
     sent++ < at
       ? Promise.resolve({ rows: [], affected: 0, command: '' })
       : Promise.reject(sent === at + 1 ? failure : new Error('Connection terminated'));
-  return { check() {}, query: answer, command: answer } as unknown as Link;
+  return { check() {}, query: answer, command: answer } as unknown as PipelinedConnection;
 }
 
 test('a transaction whose session the server ended before the commit has not taken effect; what a pooler lost may have', async () => {

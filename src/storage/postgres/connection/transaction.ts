@@ -1,6 +1,6 @@
 import type { Statement } from '../../sql/writer.ts';
+import { limitsSql, patienceFor, type TransactionLimits } from './connect.ts';
 import type { Result, Session, TransactionOptions } from './database.ts';
-import { limitsSql, patienceFor, type TransactionLimits } from './dial.ts';
 import {
   CommitUnknown,
   isAnswer,
@@ -10,8 +10,8 @@ import {
   ofWrite,
   StatementFailed,
   unavailable,
-} from './errors.ts';
-import type { Answer, Link } from './link.ts';
+} from './map-error.ts';
+import type { Answer, PipelinedConnection } from './pipelined-connection.ts';
 import type { RowsTaken } from './request.ts';
 
 /** In a transaction that has failed before. */
@@ -34,7 +34,7 @@ export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOpt
  * @throws StatementFailed; CommitUnknown; unavailable where the connection was lost before the commit
  */
 export async function runAtomically(
-  link: Link,
+  link: PipelinedConnection,
   statements: readonly Statement[],
   limits: TransactionLimits,
   keep = true,
@@ -66,7 +66,7 @@ export async function runAtomically(
  * @throws what `work` throws; CommitUnknown
  */
 export async function runTransaction<T>(
-  link: Link,
+  link: PipelinedConnection,
   work: (session: Session) => Promise<T>,
   limits: TransactionLimits,
 ): Promise<T> {
@@ -88,7 +88,11 @@ export async function runTransaction<T>(
 }
 
 /** Statements by themselves. The session's own limits come back after it. */
-export async function runAlone<T>(link: Link, work: (session: Session) => Promise<T>, limits: TransactionLimits): Promise<T> {
+export async function runAlone<T>(
+  link: PipelinedConnection,
+  work: (session: Session) => Promise<T>,
+  limits: TransactionLimits,
+): Promise<T> {
   const set = limitsSql(limits, 'SESSION').slice(2);
   const begun = set === '' ? Promise.resolve() : link.command(set);
   begun.catch(() => {});
@@ -101,7 +105,7 @@ export async function runAlone<T>(link: Link, work: (session: Session) => Promis
 }
 
 async function inSession<T>(
-  link: Link,
+  link: PipelinedConnection,
   work: (session: Session) => Promise<T>,
   begun: Promise<unknown>,
   seen: (error: unknown) => unknown = ofWrite,
@@ -130,7 +134,7 @@ async function inSession<T>(
 
 /** A read with limits of its own, where the session has none. */
 export async function runRead(
-  link: Link,
+  link: PipelinedConnection,
   statement: Statement,
   limits: TransactionLimits,
   keep = true,
@@ -148,7 +152,7 @@ export async function runRead(
 }
 
 /** Has the link wait for answers as long as the limit asks for. */
-export function bePatient(link: Link, timeLimit: number): void {
+export function bePatient(link: PipelinedConnection, timeLimit: number): void {
   link.setPatience(patienceFor(timeLimit));
 }
 

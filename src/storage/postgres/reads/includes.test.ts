@@ -2,27 +2,28 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { authorize, master, type Principal } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { parseQuery, parseSelection } from '../../../query/index.ts';
-import type { Query } from '../../../query/selection.ts';
+import { buildQuery, buildSelection, FindParameters } from '../../../query/index.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { applyStep, emptySchema, type NewField, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import { valueTypeOf } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { wholeText } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
-import { byIdsJob, includeResolver, readJob } from '../../sql/reads/job.ts';
+import { byIdsPlan, includeResolver, readPlan } from '../../sql/reads/read-plan.ts';
 import { compileList } from '../../sql/select.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { Connection } from '../../sqlite/connection.ts';
-import { runPaged } from '../../sqlite/reads/run.ts';
+import { Connection } from '../../sqlite/connection/connection.ts';
+import { runPaged } from '../../sqlite/reads/execute-read.ts';
 import { applyDdl as applySqliteDdl } from '../../sqlite/schema/ddl.ts';
 import { sqliteDialect } from '../../sqlite/sql/dialect.ts';
-import { connectDatabase, type Database } from '../connection/index.ts';
-import { quotedName } from '../names.ts';
+import type { Database } from '../connection/database.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
+import { quotedName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
-import { joinedJob } from './join.ts';
+import { joinedPlan } from './include-joins.ts';
 import { PostgresReader } from './reader.ts';
 
 const schemaName = 'rds_includes';
@@ -154,15 +155,19 @@ describe('reads with includes', () => {
   });
 
   function query(className: string, parameters: Record<string, string>, principal: Principal): Query {
-    return parseQuery(new Map(Object.entries(parameters)), authorize(principal, 'find', tableOf(schema, className)), {
-      schema,
-      principal,
-    });
+    return buildQuery(
+      new FindParameters(new Map(Object.entries(parameters))),
+      authorize(principal, 'find', tableOf(schema, className)),
+      {
+        schema,
+        principal,
+      },
+    );
   }
 
   async function embedded(asked: Query): Promise<string> {
-    const job = readJob(asked, compileList(asked, sqliteDialect, false), rowContext);
-    const resolve = includeResolver(asked, (target) => byIdsJob(target, sqliteDialect, rowContext));
+    const job = readPlan(asked, compileList(asked, sqliteDialect, false), rowContext);
+    const resolve = includeResolver(asked, (target) => byIdsPlan(target, sqliteDialect, rowContext));
     const pages: string[] = [];
     for await (const piece of runPaged(sqlite, job, resolve, () => {})) pages.push(piece);
     return `[${pages.join('')}]`;
@@ -199,7 +204,7 @@ describe('reads with includes', () => {
 
   test('one record comes with what it points at', async () => {
     const grant = authorize(master, 'get', tableOf(schema, 'Deals'));
-    const selection = parseSelection(new Map([['include', 'owner.boss.home,with']]), grant, { schema, principal: master });
+    const selection = buildSelection({ include: ['owner.boss.home', 'with'] }, grant, { schema, principal: master });
     const record = JSON.parse(await wholeText((await reader.get(selection, 'd4')) ?? ''));
     assert.equal(record.owner.className, 'People');
     assert.equal(record.with[0].name, 'Ann "quoted" שלום');
@@ -210,7 +215,7 @@ describe('reads with includes', () => {
   test('Pointers of every level come in the rows, arrays do not', () => {
     const sizes = (className: string, include: string) => {
       const asked = query(className, { include }, master);
-      const { joins = [], includes } = joinedJob(asked, compileList(asked, dialect, false), dialect, rowContext);
+      const { joins = [], includes } = joinedPlan(asked, compileList(asked, dialect, false), dialect, rowContext);
       return [joins.length, joins[0]?.joins.length ?? 0, includes.length];
     };
     assert.deepEqual(sizes('Deals', 'owner.boss,place'), [2, 1, 0]);

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { authorize, master } from '../../../access/index.ts';
-import { parseQuery, parseSelection } from '../../../query/index.ts';
-import type { Query } from '../../../query/selection.ts';
+import { buildQuery, buildSelection, FindParameters } from '../../../query/index.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { applyStep, emptySchema, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { connectDatabase, type Database } from '../connection/index.ts';
-import { quotedName } from '../names.ts';
+import type { Database } from '../connection/database.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
+import { quotedName } from '../sql/names.ts';
 import { query as onItsOwn, type TestDatabase, testDatabase } from '../testing/server.ts';
-import { shownError } from './errors.ts';
-import { PostgresReader } from './reader.ts';
+import { PostgresReader, shownError } from './reader.ts';
 
 const schemaName = 'rds_reader';
 const dialect = postgresDialect(schemaName);
@@ -74,7 +74,7 @@ describe('PostgreSQL reader', () => {
 
   function query(className: string, parameters: Record<string, string>): Query {
     const grant = authorize(master, 'find', tableOf(schema, className));
-    return parseQuery(new Map(Object.entries(parameters)), grant, { schema, principal: master });
+    return buildQuery(new FindParameters(new Map(Object.entries(parameters))), grant, { schema, principal: master });
   }
 
   async function find(parameters: Record<string, string>) {
@@ -106,7 +106,7 @@ describe('PostgreSQL reader', () => {
 
   test('one record by its id, or none', async () => {
     const grant = authorize(master, 'get', tableOf(schema, 'Many'));
-    const selection = parseSelection(new Map(), grant, { schema, principal: master });
+    const selection = buildSelection({}, grant, { schema, principal: master });
     assert.match(
       await wholeText((await reader.get(selection, 'o5')) ?? ''),
       /^\{"objectId":"o5",.*"n":5,"text":"x{50}","list":\[1, "two"\]\}$/,

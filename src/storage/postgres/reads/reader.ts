@@ -1,39 +1,45 @@
-import { fail } from '../../../errors/fail.ts';
+import { fail, ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
-import type { Query, Selection } from '../../../query/selection.ts';
+import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import { rowWriter } from '../../../values/encode.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import { rowWriter } from '../../../values/rows/encode.ts';
+import { rowReader } from '../../../values/rows/row-values.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { Allowance, NotShort } from '../../sql/reads/allowance.ts';
-import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/expand.ts';
-import { type ByIdsJob, includeResolver, type ReadJob, type ResolveInclude } from '../../sql/reads/job.ts';
-import { LargeTables } from '../../sql/reads/large-tables.ts';
+import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
+import {
+  Allowance,
+  type ByIdsPlan,
+  includeResolver,
+  LargeTables,
+  NotShort,
+  type ReadPlan,
+  type ResolveInclude,
+} from '../../sql/reads/read-plan.ts';
+import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
-import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
-import { isStale } from '../connection/errors.ts';
-import { jsonArray, jsonRecord } from './answer.ts';
-import { shownError } from './errors.ts';
-import { joinedJob } from './join.ts';
-import { isFew, isShort, WHOLE } from './lane.ts';
+import { isOutOfRange, isStale, isTooLarge } from '../connection/map-error.ts';
+import { joinedPlan } from './include-joins.ts';
+import { isFew, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
+import { jsonArray, jsonRecord } from './result-stream.ts';
 
 /** Rows of a page: as fast as larger ones, and the first one comes early. */
-const PAGE = 200;
+const PAGE_ROWS = 200;
 /** Ids that are looked up by one statement on a connection that others share. */
-const IDS = 1_000;
+const MAX_IDS = 1_000;
 /** Bytes of rows that are read at once; larger answers are read and sent page by page. */
-const WHOLE_BYTES = 2 * 1024 * 1024;
+const MAX_WHOLE_BYTES = 2 * 1024 * 1024;
 /** Characters that an answer may come to then, includes with it. */
-const WHOLE_TEXT = 8 * 1024 * 1024;
+const MAX_WHOLE_TEXT = 8 * 1024 * 1024;
 /** Includes that are read at the same time. */
-const INCLUDES = 10;
+const MAX_CONCURRENT_INCLUDES = 10;
 /** Values that a statement can be bound to. */
-const MOST_PARAMS = 65_535;
+const MAX_PARAMS = 65_535;
 /** What the reader of a system stands on. */
 export interface ReaderSettings extends RowContext {
   readonly database: Database;
@@ -55,7 +61,7 @@ export class PostgresReader implements Reader {
   readonly #schemaVersion: () => number;
   readonly #stale: () => Promise<void>;
   readonly #context: RowContext;
-  readonly #gets = new WeakMap<Selection, ByIdsJob>();
+  readonly #gets = new WeakMap<Selection, ByIdsPlan>();
   readonly #large = new LargeTables();
 
   constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale, addresses }: ReaderSettings) {
@@ -72,7 +78,7 @@ export class PostgresReader implements Reader {
     let job = this.#gets.get(selection);
     if (!job) {
       const statement = compileGet(selection, this.#dialect);
-      job = { ...joinedJob(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
+      job = { ...joinedPlan(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
       this.#gets.set(selection, job);
     }
     const params = job.params.with(job.idsAt, objectId);
@@ -87,22 +93,19 @@ export class PostgresReader implements Reader {
     }
   }
 
-  async find(query: Query): Promise<FindResult> {
+  async find(query: Query, wantsRows = false): Promise<FindResult> {
     const list = query.limit === 0 ? null : this.#listJob(query);
     const count = query.count ? compileCount(query, this.#dialect, false) : null;
     const short = isShort(query);
     const plannedUnder = this.#schemaVersion();
     try {
       if (!list) return { results: '[]', ...(await this.#counted(count, short)) };
-      if (query.limit <= WHOLE) {
+      if (query.limit <= MAX_WHOLE_ROWS) {
         // One round trip for both, each on a connection: together they take no longer than the longer one.
-        const [found, counted] = await Promise.all([this.#whole(query, list, short), this.#counted(count, short)]);
-        return {
-          results: found === null ? await jsonArray(this.#paged(list, this.#targetsOf(query))) : `[${found}]`,
-          ...counted,
-        };
+        const [found, counted] = await Promise.all([this.#wholeList(query, list, short, wantsRows), this.#counted(count, short)]);
+        return { ...(found ?? { results: await jsonArray(this.#paged(list, this.#targetsOf(query))) }), ...counted };
       }
-      // One after the other: who holds a connection must not wait for a second one.
+      // One after the other: a read that holds a connection must not wait for a second one.
       const counted = await this.#counted(count, short);
       return { results: await jsonArray(this.#paged(list, this.#targetsOf(query))), ...counted };
     } catch (error) {
@@ -117,7 +120,7 @@ export class PostgresReader implements Reader {
     try {
       const rows = isFew(aggregation.stages) ? await this.#rows(statement, false).catch(unlessShort) : null;
       if (rows) return `[${rows.map((row) => write(row)).join(',')}]`;
-      const job: ReadJob = { ...statement, shape: { columns: statement.columns }, includes: [] };
+      const job: ReadPlan = { ...statement, shape: { columns: statement.columns }, includes: [] };
       return await jsonArray(this.#paged(job, async () => null));
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
@@ -128,10 +131,10 @@ export class PostgresReader implements Reader {
     return recordText(table, fields, values, this.#context);
   }
 
-  #listJob(query: Query): ReadJob {
+  #listJob(query: Query): ReadPlan {
     // Rows that are joined keep their order as long as what they are joined to has a limit; without one PostgreSQL may work in parallel.
     const limit = query.includes.length > 0 ? Math.min(query.limit, Number.MAX_SAFE_INTEGER) : query.limit;
-    return joinedJob(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect, this.#context);
+    return joinedPlan(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect, this.#context);
   }
 
   async #counted(count: Statement | null, short: boolean): Promise<{ count?: number }> {
@@ -142,22 +145,41 @@ export class PostgresReader implements Reader {
 
   async #rows(statement: Statement, short: boolean): Promise<Row[]> {
     bindable(statement.params);
-    if (short) return this.#database.short(statement, this.#system, WHOLE_BYTES);
-    return this.#database.long(statement, this.#system, WHOLE_BYTES);
+    if (short) return this.#database.short(statement, this.#system, MAX_WHOLE_BYTES);
+    return this.#database.long(statement, this.#system, MAX_WHOLE_BYTES);
   }
 
-  /** The records of a job, comma-separated; `null` where they are too large to be read at once, or those of the table were a moment ago. */
-  async #whole(selection: Selection, job: ReadJob, short: boolean, params = job.params): Promise<string | null> {
-    const { className } = selection.table;
+  async #wholeList(query: Query, job: ReadPlan, short: boolean, wantsRows: boolean): Promise<FindResult | null> {
+    if (wantsRows && isPlain(job)) {
+      const rows = await this.#wholeRows(query, job, short, (found) => found.map(rowReader(job.shape)));
+      return rows && { results: '', rows };
+    }
+    const records = await this.#whole(query, job, short);
+    return records === null ? null : { results: `[${records}]` };
+  }
+
+  /** The records of a job, comma-separated; `null` as of `#wholeRows`. */
+  #whole(selection: Selection, job: ReadPlan, short: boolean, params = job.params): Promise<string | null> {
+    const write = async (rows: readonly Row[]) => {
+      if (!isPlain(job)) return writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(MAX_WHOLE_TEXT));
+      const writeRow = rowWriter(job.shape);
+      let records = '';
+      for (const row of rows) records += records === '' ? writeRow(row) : `,${writeRow(row)}`;
+      return records;
+    };
+    return this.#wholeRows(selection, { ...job, params }, short, write);
+  }
+
+  /** What is made of the rows of a job; `null` where they are too large to be read at once, or those of the table were a moment ago. */
+  async #wholeRows<Made>(
+    { table: { className } }: Selection,
+    { text, params }: Statement,
+    short: boolean,
+    make: (rows: readonly Row[]) => Made | Promise<Made>,
+  ): Promise<Made | null> {
     if (this.#large.has(className)) return null;
     try {
-      const rows = await this.#rows({ text: job.text, params }, short);
-      if (job.includes.length > 0 || job.joins)
-        return await writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(WHOLE_TEXT));
-      const write = rowWriter(job.shape);
-      let records = '';
-      for (const row of rows) records += records === '' ? write(row) : `,${write(row)}`;
-      return records;
+      return await make(await this.#rows({ text, params }, short));
     } catch (error) {
       unlessShort(error);
       this.#large.note(className);
@@ -166,7 +188,7 @@ export class PostgresReader implements Reader {
   }
 
   /** The same piece by piece. */
-  async *#paged(job: ReadJob, resolve: ResolveInclude): AsyncGenerator<string> {
+  async *#paged(job: ReadPlan, resolve: ResolveInclude): AsyncGenerator<string> {
     const target = this.#targets(resolve);
     const commas = new Commas();
     for await (const rows of this.#pages(job)) yield* writePage(target, job, rows, commas);
@@ -174,14 +196,14 @@ export class PostgresReader implements Reader {
 
   #pages({ text, params }: Statement): AsyncGenerator<Row[]> {
     bindable(params);
-    return this.#database.pages({ text, params }, this.#system, PAGE);
+    return this.#database.pages({ text, params }, this.#system, PAGE_ROWS);
   }
 
   #targetsOf(selection: Selection): ResolveInclude {
     const dialect = this.#dialect;
     return includeResolver(selection, (target) => {
       const statement = compileByIds(target, dialect);
-      return { ...joinedJob(target, statement, dialect, this.#context, true), idsAt: statement.idsAt };
+      return { ...joinedPlan(target, statement, dialect, this.#context, true), idsAt: statement.idsAt };
     });
   }
 
@@ -190,7 +212,7 @@ export class PostgresReader implements Reader {
     return {
       resolve,
       arrayText: Number.POSITIVE_INFINITY,
-      mostIds: IDS,
+      mostIds: MAX_IDS,
       list: this.#dialect.list,
       all: async (statement, allowance) => {
         const rows = await this.#database.short(statement, this.#system, allowance.left);
@@ -212,8 +234,11 @@ export class PostgresReader implements Reader {
   }
 }
 
+/** Whether rows are records by themselves: nothing is put into them. */
+const isPlain = ({ includes, joins }: ReadPlan): boolean => includes.length === 0 && !joins;
+
 function bindable(params: readonly unknown[]): void {
-  if (params.length > MOST_PARAMS) fail('badQuery', 'the query is too large');
+  if (params.length > MAX_PARAMS) fail('badQuery', 'the query is too large');
 }
 
 /** @returns `null` where rows turned out too large to be read at once */
@@ -228,12 +253,25 @@ function unlessShort(error: unknown): null {
  */
 async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
   const all: U[] = [];
-  for (let at = 0; at < items.length; at += INCLUDES) {
-    const done = await Promise.allSettled(items.slice(at, at + INCLUDES).map(work));
+  for (let at = 0; at < items.length; at += MAX_CONCURRENT_INCLUDES) {
+    const done = await Promise.allSettled(items.slice(at, at + MAX_CONCURRENT_INCLUDES).map(work));
     for (const each of done) {
       if (each.status === 'rejected') throw each.reason;
       all.push(each.value);
     }
   }
   return all;
+}
+
+/** An invalid regular expression, or one that needs too much memory. */
+const INVALID_REGEX = '2201B';
+
+/** The error of a read as the client gets it; faults of ours stay as they are. */
+export function shownError(error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if ((error as { readonly code?: unknown }).code === INVALID_REGEX)
+    return serviceError('badQuery', 'the pattern is too complex');
+  if (isTooLarge(error)) return serviceError('badQuery', 'the query is too large');
+  if (isOutOfRange(error)) return serviceError('badQuery', 'a number of the query is out of range');
+  return error;
 }

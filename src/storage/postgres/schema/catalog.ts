@@ -2,7 +2,7 @@ import { emptySchema, type SchemaChange, schemaOf } from '../../../schema/change
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from '../sql/names.ts';
 
 /** The schema of a system as its catalogue has it at one moment. */
 export interface Catalog {
@@ -19,7 +19,7 @@ const own = (schemaName: string, table: string) => `${quotedName(schemaName)}.${
 /** The table of one row that counts the changes of the schema. */
 export const catalogTable = (schemaName: string): string => own(schemaName, 'rds_catalog');
 
-/** A SELECT of the number of changes, for who has to know whether the schema is still the one he planned under. */
+/** A SELECT of the number of changes, to find out whether the schema is still the one that a read was planned under. */
 export function catalogVersionSql(schemaName: string): string {
   return `SELECT changes FROM ${catalogTable(schemaName)}`;
 }

@@ -3,12 +3,11 @@ import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
-import type { Storage } from '../../../values/type.ts';
-import { isActorField, isRequired } from '../../sql/predicate.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Storage } from '../../../values/types/type.ts';
+import { isActorField, isRequired, type Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
-import { quotedName as quote } from '../names.ts';
-import { fillTextColumns } from './text-columns.ts';
+import { quotedName as quote } from '../sql/names.ts';
+import { fillTextColumns } from './text-index.ts';
 
 /**
  * KB of new entries that a GIN index keeps unsorted. With more of them, as after a bulk load, the planner goes through the whole table
@@ -217,7 +216,7 @@ function fieldIndexes(schemaName: string, table: TableSchema, field: Field): str
   return [];
 }
 
-/** In the order of ORDER BY (storage/sql/order.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
+/** In the order of ORDER BY (storage/sql/select.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
 function keysOf(table: TableSchema, index: TableIndex): string {
   const keys = index.keys.map(([name, direction]) => {
     const field = fieldOf(table, name);

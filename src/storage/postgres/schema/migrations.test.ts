@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/index.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 import { migrateRegistry, migrateSchema, openCatalog, type PostgresMigration } from './migrations.ts';
 

@@ -2,12 +2,12 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { StoreIdentity } from '../../identity.ts';
 import { type Migration, pendingMigrations } from '../../migrations.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { claimStatements } from '../claims.ts';
+import { leaseStatements } from '../cluster/leases.ts';
 import type { Database } from '../connection/database.ts';
-import { identityStatements, insertIdentity } from '../identity.ts';
-import { keyStatements } from '../key-versions.ts';
-import { quotedName, registrySchema } from '../names.ts';
+import { quotedName, registrySchema } from '../sql/names.ts';
 import { type Catalog, catalogFrom, catalogStatements, copiedStatements, loadStatement } from './catalog.ts';
+import { identityStatements, insertIdentity } from './identity.ts';
+import { keyStatements } from './key-versions.ts';
 
 /** A step of our own tables inside a PostgreSQL schema. */
 export interface PostgresMigration extends Migration {
@@ -19,7 +19,7 @@ const plain = (...texts: string[]): Statement[] => texts.map((text) => ({ text, 
 /** Of the catalogue of each system. */
 const catalogMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
-  { number: 2, what: 'claims of periodic jobs', statements: claimStatements },
+  { number: 2, what: 'claims of periodic jobs', statements: leaseStatements },
   { number: 3, what: 'who wrote last under a key', statements: keyStatements },
   { number: 4, what: 'tables that logs have values of', statements: copiedStatements },
   { number: 5, what: 'whose store it is', statements: identityStatements },

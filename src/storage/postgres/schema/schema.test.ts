@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/index.ts';
-import { schemaName } from '../names.ts';
+import { connectDatabase } from '../connection/pool.ts';
+import { schemaName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
+import { applyChanges } from './apply-changes.ts';
 import { catalogFrom, loadStatement, lockCatalog } from './catalog.ts';
-import { changeSchema } from './change.ts';
 import { fieldOfConstraint } from './ddl.ts';
 import { openCatalog } from './migrations.ts';
 
@@ -41,7 +41,7 @@ describe('the schema on PostgreSQL', () => {
       async change(...changes: SchemaChange[]): Promise<Schema> {
         schema = await database.transact(async (session) => {
           await session.query(lockCatalog(name));
-          return changeSchema(session, name, changes, schema);
+          return applyChanges(session, name, changes, schema);
         });
         return schema;
       },

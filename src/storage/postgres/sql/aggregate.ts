@@ -2,9 +2,9 @@ import type { ValueKind } from '../../../query/aggregate/model.ts';
 import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import { type Fragment, joined, sql } from '../../sql/aggregate/fragment.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { datePart, instantOfText, isoText } from './aggregate/dates.ts';
-import { canonical, edited, isArray, isNumber, listOf, place, sortKey, textOf, without } from './aggregate/json.ts';
-import { arithmetic, jsonOfNumber, remainder, round, toInstant, total } from './aggregate/numbers.ts';
+import { datePart, instantOfText, isoText } from './aggregate-dates.ts';
+import { canonical, edited, isArray, isNumber, listOf, place, sortKey, textOf, without } from './aggregate-json.ts';
+import { arithmetic, jsonOfNumber, remainder, round, toInstant, total } from './aggregate-numbers.ts';
 
 const types: Readonly<Record<ValueKind['kind'], string>> = {
   text: 'text COLLATE "C"',

@@ -1,4 +1,4 @@
-import type { Storage, StoredValue } from '../../../values/type.ts';
+import type { Storage, StoredValue } from '../../../values/types/type.ts';
 
 /** The array type that a list of values is cast to, by how they lie in their column. */
 export const arrayTypes: Readonly<Record<Storage, string>> = {

@@ -1,6 +1,7 @@
-import type { FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
+import { wireDate, wirePointer } from '../../../values/json/wire.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from './names.ts';
 
 /*
  * `@>` and `@?` on jsonb, which the GIN indexes of Array and Object columns answer. For scalars and Pointers they say just what equality
@@ -8,7 +9,7 @@ import { quotedName } from '../names.ts';
  */
 
 /** Longer lists are hashed instead: a path is gone through, operand by operand, for every element where no index is used. */
-const MOST_SOUGHT = 16;
+const MAX_SOUGHT = 16;
 
 /**
  * Whether `@>` can look for an operand at a place: not below what may be a position or a key, and not for a Date, which may be written
@@ -27,9 +28,9 @@ export function wholeOf(operand: JsonOperand): string {
     case 'json':
       return operand.canonical;
     case 'pointer':
-      return JSON.stringify({ __type: 'Pointer', className: operand.className, objectId: operand.objectId });
+      return JSON.stringify(wirePointer(operand.className, operand.objectId));
     case 'date':
-      return JSON.stringify({ __type: 'Date', iso: operand.iso });
+      return JSON.stringify(wireDate(operand.iso));
     default:
       return JSON.stringify(operand.value);
   }
@@ -46,7 +47,7 @@ const isSought = (operand: JsonOperand | Regex): operand is Sought => !['date', 
 
 /** Whether `containsAny` says just what it is to say. */
 export function canSeek(ref: FieldRef, operands: readonly (JsonOperand | Regex)[]): operands is readonly Sought[] {
-  if (operands.length < 2 || operands.length > MOST_SOUGHT) return false;
+  if (operands.length < 2 || operands.length > MAX_SOUGHT) return false;
   return operands.every((operand) => isSought(operand) && isContainable(ref, operand));
 }
 

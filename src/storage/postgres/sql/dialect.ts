@@ -1,13 +1,14 @@
 import { storageOf } from '../../../values/index.ts';
 import type { Dialect, SqlOut } from '../../sql/dialect.ts';
-import { quotedName } from '../names.ts';
 import { arrayLiteral, arrayTypes } from './arrays.ts';
 import { writeAmong, writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
-import { companion, writeSearch, writeSearchScore } from './full-text.ts';
-import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
-import { writePicture } from './picture.ts';
+import { writeSearch } from './full-text.ts';
+import { writeSearchScore } from './full-text-score.ts';
+import { companion } from './full-text-vector.ts';
+import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder, writeWireText } from './json.ts';
+import { quotedName } from './names.ts';
+import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
-import { writeWireText } from './wire.ts';
 
 /**
  * SQL as PostgreSQL has it, without functions of ours.
@@ -61,10 +62,7 @@ const shared: Omit<Dialect, 'table'> = {
   aclAllows: writeAclAllows,
   lists: writeLists,
   without: writeWithout,
-  picture: writePicture,
-  edit() {
-    throw new Error('edits are made before the statement');
-  },
+  snapshot: writeSnapshot,
 };
 
 /** Most records have no ACL, so that is looked at first. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 import { testFullText, textScores } from '../../sql/testing/full-text-cases.ts';
 import { PostgresTables } from '../testing/tables.ts';
-import { vectorOf } from './full-text.ts';
+import { vectorOf } from './full-text-vector.ts';
 
 const tables = await PostgresTables.create();
 after(() => tables.close());

@@ -1,3 +1,97 @@
-export { writeSearchScore } from './full-text/score.ts';
-export { writeSearch } from './full-text/search.ts';
-export { companion, vectorOf } from './full-text/vector.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
+import type { Field, TableSchema } from '../../../schema/model.ts';
+import type { SqlOut } from '../../sql/dialect.ts';
+import { foldedSearch, indexFolding } from '../../sql/full-text/words.ts';
+import { arrayLiteral } from './arrays.ts';
+import { textFolder, writeFoldedTexts } from './full-text-texts.ts';
+import { indexedFields, positionsMissing, quotedLexeme, vectorColumn, wordsMissing } from './full-text-vector.ts';
+
+/**
+ * Whether a record holds every phrase, or without phrases any of the terms, and nothing that is excluded. The vectors fold case and
+ * diacritics; a search that minds them looks at the texts once more.
+ */
+export function writeSearch(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
+  const fields = indexedFields(table);
+  const { terms, phrases, excluded } = foldedSearch(search, indexFolding);
+  // A phrase without words stands nowhere.
+  if (fields.length === 0 || phrases.length < search.phrases.length || phrases.length + terms.length === 0) {
+    out.add('false');
+    return;
+  }
+  out.add('(');
+  const required = phrases.length > 0 ? phrases.map((phrase) => [phrase]) : [terms];
+  required.forEach((wanted, at) => {
+    writeHolds(at > 0 ? out.add(' AND ') : out, alias, fields, wanted);
+  });
+  if (search.caseSensitive || search.diacriticSensitive) {
+    writeTextsMatch(out.add(' AND '), alias, fields, search);
+  } else if (excluded.length > 0) {
+    writeHolds(out.add(' AND ('), alias, fields, excluded);
+    out.add(') IS NOT TRUE');
+  }
+  out.add(')');
+}
+
+/** Whether a field holds any of the words or phrases, which are folded as the index is. */
+function writeHolds(out: SqlOut, alias: string, fields: readonly Field[], wanted: readonly string[]): void {
+  writeMatches(out.add('('), alias, fields, wanted.map((phrase) => queryOf(phrase, ' <-> ')).join(' | '));
+  // Where the vector has not all of a text's words or positions, the text itself decides.
+  const doubt = [...new Set(wanted.map(doubtOf))].join(' | ');
+  writeMatches(out.add(' OR ('), alias, fields, doubt);
+  writeFoldedTexts(out.add(' AND EXISTS ('), alias, fields, textFolder(indexFolding, wanted), doubt);
+  out.add('SELECT 1 FROM f WHERE ');
+  writeAnyIn(out, wanted);
+  out.add(')))');
+}
+
+function writeMatches(out: SqlOut, alias: string, fields: readonly Field[], query: string): void {
+  fields.forEach((field, at) => {
+    out.add(at > 0 ? ' OR ' : '(').column(alias, vectorColumn(field));
+    out.add(' @@ ').bind(query).add('::tsquery');
+  });
+  out.add(')');
+}
+
+function queryOf(phrase: string, operator: ' <-> ' | ' & '): string {
+  const query = phrase.trim().split(' ').map(quotedLexeme).join(operator);
+  return `(${query})`;
+}
+
+/** Finds the vectors that may keep back a word or phrase. */
+function doubtOf(phrase: string): string {
+  const lost = quotedLexeme(wordsMissing);
+  if (!phrase.trim().includes(' ')) return lost;
+  return `${lost} | (${queryOf(phrase, ' & ')} & ${quotedLexeme(positionsMissing)})`;
+}
+
+/** Whether the texts match a search that minds case or diacritics, as `textMatcher` of storage/sql/full-text says. */
+function writeTextsMatch(out: SqlOut, alias: string, fields: readonly Field[], search: TextSearch): void {
+  const { terms, phrases, excluded } = foldedSearch(search);
+  const folder = textFolder(search, [...terms, ...phrases, ...excluded]);
+  writeFoldedTexts(out.add('EXISTS ('), alias, fields, folder);
+  out.add('SELECT 1 WHERE ');
+  if (phrases.length > 0) {
+    out.add('NOT EXISTS (SELECT 1 FROM ');
+    writeWanted(out, phrases);
+    out.add(' WHERE NOT EXISTS (SELECT 1 FROM f WHERE strpos(f.f, w.w) > 0))');
+  } else {
+    out.add('EXISTS (SELECT 1 FROM f WHERE ');
+    writeAnyIn(out, terms);
+    out.add(')');
+  }
+  if (excluded.length > 0) {
+    out.add(' AND NOT EXISTS (SELECT 1 FROM f WHERE ');
+    writeAnyIn(out, excluded);
+    out.add(')');
+  }
+  out.add(')');
+}
+
+function writeAnyIn(out: SqlOut, wanted: readonly string[]): void {
+  writeWanted(out.add('EXISTS (SELECT 1 FROM '), wanted);
+  out.add(' WHERE strpos(f.f, w.w) > 0)');
+}
+
+function writeWanted(out: SqlOut, wanted: readonly string[]): void {
+  out.add('unnest(').bind(arrayLiteral(wanted)).add('::text[]) AS w(w)');
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { parseIsoDate } from '../../../values/iso.ts';
+import { parseIsoDate } from '../../../values/json/iso.ts';
 import { PostgresTables } from '../testing/tables.ts';
 import { arrayLiteral } from './arrays.ts';
 import { instantOf, isoTextOf } from './instant.ts';

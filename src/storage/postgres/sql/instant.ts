@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../kernel/time.ts';
+
 /*
  * Instants (milliseconds since 1970) and ISO 8601 text, by arithmetic on whole numbers: years reach further than PostgreSQL's timestamps,
  * a cast of a text that is no date would end the statement, and functions of ours are not to be had. Days and dates are turned into each
@@ -5,14 +7,13 @@
  * OFFSET 0 keeps a step from being written into the next one, again and again.
  */
 
-const DAY = 86_400_000;
 const LAST_INSTANT = 8_640_000_000_000_000;
-const LONGEST = 40;
+const MAX_LENGTH = 40;
 const ERA = 146_097;
 /** Days from the 1st of March of the year 0 to the start of 1970. */
 const EPOCH = 719_468;
 
-/** The forms that values/iso.ts takes. */
+/** The forms that values/json/iso.ts takes. */
 const isoForm =
   '^([0-9]{4}|[+][0-9]{6}|-[0-9]{6})-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$';
 
@@ -36,7 +37,7 @@ export function instantOf(text: string): string {
   // Taking the parts out by their places is ten times faster than by groups of the pattern.
   const whole =
     "SELECT t.iso, CASE WHEN t.iso ~ '^[0-9]' THEN 4 ELSE 7 END AS years FROM" +
-    ` (SELECT (${text}) COLLATE "C" AS iso OFFSET 0) AS t WHERE length(t.iso) <= ${LONGEST} AND t.iso ~ '${isoForm}' AND t.iso !~ '^-000000' OFFSET 0`;
+    ` (SELECT (${text}) COLLATE "C" AS iso OFFSET 0) AS t WHERE length(t.iso) <= ${MAX_LENGTH} AND t.iso ~ '${isoForm}' AND t.iso !~ '^-000000' OFFSET 0`;
   const split =
     'SELECT left(w.iso, w.years) AS year, substr(w.iso, w.years + 2, 5) AS day, substr(w.iso, w.years + 7) AS time,' +
     " CASE WHEN w.iso ~ 'T.*[+-]' THEN right(w.iso, 6) ELSE '+00:00' END AS zone" +
@@ -51,7 +52,7 @@ export function instantOf(text: string): string {
     ` CASE WHEN p.zone LIKE '-%' THEN -1 ELSE 1 END AS zone_sign, ${number('zone', 2)} AS zone_hour, ${number('zone', 5)} AS zone_minute` +
     ` FROM (${split}) AS p OFFSET 0`;
   const marched = `SELECT n.*, n.year - (n.month < 3)::integer AS march_year, floor((n.year - (n.month < 3)::integer) / 400.0)::bigint AS era FROM (${date}) AS n OFFSET 0`;
-  const instant = `SELECT ${days} * ${DAY} + ${time} - ${zone} AS instant FROM (${marched}) AS d WHERE ${isValid} OFFSET 0`;
+  const instant = `SELECT ${days} * ${DAY_MS} + ${time} - ${zone} AS instant FROM (${marched}) AS d WHERE ${isValid} OFFSET 0`;
   return `(SELECT i.instant FROM (${instant}) AS i WHERE i.instant BETWEEN -${LAST_INSTANT} AND ${LAST_INSTANT})`;
 }
 
@@ -62,7 +63,7 @@ const padded = (value: string, digits: number) => `lpad((${value})::text, ${digi
  * @param instant an SQL expression of a bigint within the range of Date
  */
 export function isoTextOf(instant: string): string {
-  const split = `SELECT floor(x.instant / ${DAY}.0)::bigint + ${EPOCH} AS day, x.instant - floor(x.instant / ${DAY}.0)::bigint * ${DAY} AS rest FROM (SELECT (${instant})::bigint AS instant) AS x OFFSET 0`;
+  const split = `SELECT floor(x.instant / ${DAY_MS}.0)::bigint + ${EPOCH} AS day, x.instant - floor(x.instant / ${DAY_MS}.0)::bigint * ${DAY_MS} AS rest FROM (SELECT (${instant})::bigint AS instant) AS x OFFSET 0`;
   const eras = `SELECT s.rest, floor(s.day / ${ERA}.0)::bigint AS era, s.day - floor(s.day / ${ERA}.0)::bigint * ${ERA} AS doe FROM (${split}) AS s OFFSET 0`;
   const years = `SELECT r.*, (r.doe - r.doe / 1460 + r.doe / 36524 - r.doe / 146096) / 365 AS yoe FROM (${eras}) AS r OFFSET 0`;
   const ofYear = `SELECT y.*, y.doe - (365 * y.yoe + y.yoe / 4 - y.yoe / 100) AS doy FROM (${years}) AS y OFFSET 0`;

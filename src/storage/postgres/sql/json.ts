@@ -1,9 +1,10 @@
-import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
+import { storageOf } from '../../../values/index.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
-import { quotedName } from '../names.ts';
 import { arrayLiteral } from './arrays.ts';
 import { contains, isContainable, wholeOf } from './contains.ts';
-import { instantOf } from './instant.ts';
+import { instantOf, isoTextOf } from './instant.ts';
+import { quotedName } from './names.ts';
 import { textMatch } from './text-match.ts';
 
 /*
@@ -127,4 +128,23 @@ export function writeJsonOrder(out: SqlOut, alias: string, ref: FieldRef): void 
     `CASE json_typeof(${json}) WHEN 'number' THEN ${number(`(${json})::text`)} WHEN 'boolean' THEN ${number(`(${json})::text::boolean::integer`)}` +
       ` WHEN 'string' THEN ${text(`${json} #>> '{}'`)} WHEN 'object' THEN ${text(`(${json})::text`)} WHEN 'array' THEN ${text(`(${json})::text`)} END`,
   );
+}
+
+/** The wire value of a field or a place as jsonb, in which equal values are equal; NULL where absent. */
+export function writeWireText(out: SqlOut, alias: string, ref: FieldRef): void {
+  const column = columnOf(alias, ref.field.column);
+  switch (storageOf(ref.field)) {
+    case 'json':
+      out.add(`(${placeOf(out, alias, ref)})::jsonb`);
+      break;
+    case 'date':
+      out.add(`CASE WHEN ${column} IS NOT NULL THEN jsonb_build_object('__type', 'Date', 'iso', ${isoTextOf(column)}) END`);
+      break;
+    case 'pointer':
+      out.add(`CASE WHEN ${column} IS NOT NULL THEN jsonb_build_object('__type', 'Pointer', 'className', `);
+      out.bind(ref.field.targetClass ?? '').add(`::text, 'objectId', ${column}) END`);
+      break;
+    default:
+      out.add(`to_jsonb(${column})`);
+  }
 }

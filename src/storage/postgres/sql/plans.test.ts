@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Filter, JsonOperand, OrderKey, Regex } from '../../../query/filter.ts';
+import type { Filter, JsonOperand, OrderKey, Regex } from '../../../query/model/filter.ts';
 import { writeWhere } from '../../sql/filter.ts';
 import { compileUnmark } from '../../sql/mutation.ts';
-import { writeOrder } from '../../sql/order.ts';
+import { writeOrder } from '../../sql/select.ts';
 import { SqlWriter } from '../../sql/writer.ts';
 import { PostgresTables } from '../testing/tables.ts';
 

@@ -1,6 +1,6 @@
-import type { Regex } from '../../../query/filter.ts';
+import type { Regex } from '../../../query/model/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { afterPrefix } from '../../sql/prefix.ts';
+import { prefixUpperBound } from '../../sql/prefix-upper-bound.ts';
 import { postgresPattern } from './regex/index.ts';
 
 /**
@@ -24,7 +24,7 @@ export function textMatch(out: SqlOut, expression: string, { literal, pattern, o
       // PostgreSQL counts characters by code point.
       return `right(${expression}, ${out.parameter([...literal.text].length)}::integer) = ${out.parameter(literal.text)}::text`;
     case 'start': {
-      const end = afterPrefix(literal.text);
+      const end = prefixUpperBound(literal.text);
       const below = end === undefined ? '' : ` AND ${expression} < ${out.parameter(end)}::text`;
       return `(${expression} >= ${out.parameter(literal.text)}::text${below})`;
     }

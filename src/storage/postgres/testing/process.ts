@@ -31,8 +31,8 @@ const settings = {
 export type ServerSettings = Readonly<Record<string, string | number>>;
 
 /**
- * Runs the server each time it is told to, and ends it and removes the directory when its own standard input ends: that is, when whoever
- * started it has ended, in whatever way.
+ * Runs the server each time it is told to, and ends it and removes the directory when its own standard input ends: that is, when the
+ * process that started it has ended, in whatever way.
  */
 const guard = `dir=$1; shift
 while read -r _; do

@@ -2,17 +2,19 @@
 import pg from 'pg';
 import { master } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { type FindResult, wholeText } from '../../port.ts';
+import { type FindOptions, FindParameters } from '../../../query/index.ts';
+import type { FindResult } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { connectDatabase, type Database } from '../connection/index.ts';
-import { Notices } from '../notices.ts';
-import { Presence } from '../presence.ts';
+import { valueOfText, valuesReturned } from '../../text-values.ts';
+import { PostgresCluster } from '../cluster/cluster.ts';
+import { InvalidationBus } from '../cluster/invalidation.ts';
+import { Liveness } from '../cluster/liveness.ts';
+import type { Database } from '../connection/database.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { PostgresStore } from '../store.ts';
 import { testDatabase } from './server.ts';
 
 export const schemaName = 'rds_test';
-
-type Parameters = ReadonlyMap<string, string>;
 
 /** The files of records are no matter of stores. */
 const noFiles = { attach: (): never[] => [], settle: async () => ({ kept: new Set<never>(), granted: new Set<never>() }) };
@@ -25,13 +27,19 @@ interface Context {
   readonly referer: null;
 }
 
+interface Updated {
+  readonly updatedAt: string;
+  readonly objectId: string;
+  readonly returned: string;
+}
+
 /** What `records/` does, which the tests hand in: it stands above the stores. */
 export interface RecordOperations<Created> {
   createRecord(context: Context, className: string, body: JsonObject): Promise<Created>;
-  updateRecord(context: Context, className: string, objectId: string, body: JsonObject): Promise<string>;
+  updateRecord(context: Context, className: string, objectId: string, body: JsonObject): Promise<Updated>;
   deleteRecord(context: Context, className: string, objectId: string, flags: JsonObject): Promise<unknown>;
-  getRecord(context: Context, className: string, objectId: string, parameters: Parameters): string | Promise<string>;
-  findRecords(context: Context, className: string, parameters: Parameters): Promise<FindResult>;
+  getRow(context: Context, className: string, objectId: string): Promise<JsonObject>;
+  findRecords(context: Context, className: string, options: FindOptions): Promise<FindResult>;
   updateSchema(context: Context, className: string, body: JsonObject): Promise<unknown>;
 }
 
@@ -53,7 +61,14 @@ export class StoreProcess<Created> {
     const reported: string[] = [];
     const report = (fault: string) => reported.push(fault);
     const database = await connectDatabase(url, { timeLimit: 10_000 });
-    const settings = { database, schemaName, notices: new Notices(), presence: new Presence(), report, ...rowContext };
+    const settings = {
+      database,
+      schemaName,
+      invalidations: new InvalidationBus(),
+      cluster: new PostgresCluster(database, new Liveness()),
+      report,
+      ...rowContext,
+    };
     const store = await PostgresStore.open(settings, true);
     return new StoreProcess(database, store, reported, records);
   }
@@ -67,16 +82,17 @@ export class StoreProcess<Created> {
   });
 
   create = (table: string, body: JsonObject) => this.#records.createRecord(this.#context(), table, body);
-  update = async (table: string, id: string, body: JsonObject) =>
-    JSON.parse(await this.#records.updateRecord(this.#context(), table, id, body)) as JsonObject;
+  update = async (table: string, id: string, body: JsonObject): Promise<JsonObject> => {
+    const { returned, ...updated } = await this.#records.updateRecord(this.#context(), table, id, body);
+    return { ...updated, ...valuesReturned(returned) };
+  };
   remove = (table: string, id: string) => this.#records.deleteRecord(this.#context(), table, id, {});
-  get = async (table: string, id: string) =>
-    JSON.parse(await this.#records.getRecord(this.#context(), table, id, new Map())) as JsonObject;
+  get = (table: string, id: string) => this.#records.getRow(this.#context(), table, id);
   change = (table: string, body: JsonObject) => this.#records.updateSchema(this.#context(), table, body);
   find = async (table: string, parameters: Record<string, string> = {}) => {
     const all = new Map(Object.entries({ limit: '10000', ...parameters }));
-    const { results } = await this.#records.findRecords(this.#context(), table, all);
-    return JSON.parse(await wholeText(results)) as JsonObject[];
+    const { results } = await this.#records.findRecords(this.#context(), table, new FindParameters(all));
+    return valueOfText<JsonObject[]>(results);
   };
 
   /** Hears of what the others did. */

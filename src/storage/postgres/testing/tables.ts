@@ -4,10 +4,10 @@ import type { Schema } from '../../../schema/model.ts';
 import { EngineTables } from '../../sql/testing/tables.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
-import { bound, parserOf } from '../connection/values.ts';
-import { quotedName } from '../names.ts';
+import { bound, parserOf } from '../connection/wire-values.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
+import { quotedName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from './server.ts';
 
 const schemaName = 'rds_test';

@@ -4,9 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createRecord, updateSchema } from '../../../records/index.ts';
 import { masterContext } from '../../../records/testing/context.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { connectDatabase, type Database } from '../connection/index.ts';
-import { Notices } from '../notices.ts';
-import { Presence } from '../presence.ts';
+import { PostgresCluster } from '../cluster/cluster.ts';
+import { InvalidationBus } from '../cluster/invalidation.ts';
+import { Liveness } from '../cluster/liveness.ts';
+import type { Database } from '../connection/database.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { PostgresStore } from '../store.ts';
 import { type TestDatabase, type TestServer, testServer } from '../testing/server.ts';
 import { Autovacuums } from './autovacuum.ts';
@@ -28,7 +30,12 @@ before(async () => {
   server = await testServer(slowAutovacuum);
   place = await server.database();
   database = await connectDatabase(place.url, { timeLimit: 10_000 });
-  const shared = { database, notices: new Notices(), presence: new Presence(), report: () => {} };
+  const shared = {
+    database,
+    invalidations: new InvalidationBus(),
+    cluster: new PostgresCluster(database, new Liveness()),
+    report: () => {},
+  };
   store = await PostgresStore.open({ ...shared, schemaName: 'rds_test', ...rowContext }, true);
 });
 after(async () => {

@@ -1,20 +1,21 @@
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from '../sql/names.ts';
 import { isTableOfSystem, tableObstacle } from './obstacles.ts';
 
 /**
- * Milliseconds between two times when a change waits so long: those who read the table wait behind it. Doubled, up to the longest, with each
+ * Milliseconds between two times when a change waits so long: reads of the table wait behind it. Doubled, up to the longest, with each
  * time in vain: one that prevents wraparound gives way to nobody.
  */
 const EVERY_MS = 5_000;
-const LONGEST_EVERY_MS = 60_000;
+const MAX_EVERY_MS = MINUTE_MS;
 /** What the server takes to end it, and the longest wait, in milliseconds. */
 const MARGIN_MS = 500;
-const LONGEST_MS = 3_000;
+const MAX_WAIT_MS = 3_000;
 
 /**
- * The server ends an autovacuum that others wait for, but only for those who have waited for `deadlock_timeout`: longer than a change of the
+ * The server ends an autovacuum that others wait for, but only for those that have waited for `deadlock_timeout`: longer than a change of the
  * schema waits for a lock, so that one of a large table would keep all changes from it for minutes.
  */
 export class Autovacuums {
@@ -38,9 +39,9 @@ export class Autovacuums {
     const rows = await this.#read(this.#statement).catch(() => []);
     const found = rows.find(([name]) => obstacles.includes(tableObstacle(String(name))));
     const waitMs = found ? Number(found[1]) + MARGIN_MS : 0;
-    if (waitMs === 0 || waitMs > LONGEST_MS) return 0;
+    if (waitMs === 0 || waitMs > MAX_WAIT_MS) return 0;
     this.#nextAtMs = performance.now() + this.#everyMs;
-    this.#everyMs = Math.min(2 * this.#everyMs, LONGEST_EVERY_MS);
+    this.#everyMs = Math.min(2 * this.#everyMs, MAX_EVERY_MS);
     return waitMs;
   }
 

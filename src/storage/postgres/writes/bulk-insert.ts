@@ -6,7 +6,7 @@ import { columnArrays } from './column-arrays.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 
-/** The insert of a record, and those that go along with it (along.ts). */
+/** The insert of a record, and those that go along with it (folded-steps.ts). */
 export type Inserts = readonly [Insert, ...Insert[]];
 
 /** Whether both write the same fields of the same tables, in the same order. */

@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { arrayLiteral, arrayTypes } from '../sql/arrays.ts';
 

@@ -2,16 +2,16 @@ import { type Condition, Overtaken, type WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
-import { noteWriter, numberFor } from '../key-versions.ts';
+import { noteWriter, numberFor } from '../schema/key-versions.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
-import type { CarrierContext } from './carrier.ts';
-import { isDivisionByZero } from './check.ts';
+import { failIf, failUnless, isAssertionFailure } from './sql-assertion.ts';
+import type { ExecutorContext } from './write-executor.ts';
 
 /** What these locks have in common, among all advisory locks of a database. */
 const LOCKS = 1_919_185_780;
 
 /** What the statements of conditions are made with. */
-type ConditionContext = Pick<CarrierContext, 'schemaName' | 'dialect'>;
+type ConditionContext = Pick<ExecutorContext, 'schemaName' | 'dialect'>;
 
 /** What the transaction of some writes begins with, so that their conditions hold until its end. */
 export interface CompiledConditions {
@@ -29,7 +29,7 @@ export function conditionLocks({ conditions = [] }: WritePlan): string[] {
 
 /**
  * The statements of the conditions of some writes: one for all locks, in the order of their numbers, so that two processes cannot lock each
- * other out; then one for each condition, which sees what was committed before the locks were had, and fails (22012) where it does not hold.
+ * other out; then one for each condition, which sees what was committed before the locks were had, and fails where it does not hold.
  */
 export function compileConditions(plans: readonly WritePlan[], context: ConditionContext): CompiledConditions {
   const locks = [...new Set(plans.flatMap(conditionLocks))];
@@ -53,13 +53,13 @@ function lockAll(locks: readonly string[], schemaName: string): Statement {
 function compileCondition(condition: Condition, { schemaName, dialect }: ConditionContext): Statement {
   if (condition.kind === 'absent') {
     const { text, params } = compileRequire(condition, dialect);
-    return { text: `SELECT 1 / (CASE WHEN EXISTS (${text}) THEN 0 ELSE 1 END)`, params };
+    return { text: `SELECT ${failIf(`EXISTS (${text})`)}`, params };
   }
   const { versions, writer } = condition;
   const { text, params } = noteWriter(schemaName, versions, writer);
   const slots = new Set(versions.map(({ slot }) => slot)).size;
   return {
-    text: `WITH noted AS (${text}) SELECT 1 / (CASE WHEN (SELECT count(*) FROM noted) = $${params.length + 1}::bigint THEN 1 ELSE 0 END)`,
+    text: `WITH noted AS (${text}) SELECT ${failUnless(`(SELECT count(*) FROM noted) = $${params.length + 1}::bigint`)}`,
     params: [...params, slots],
   };
 }
@@ -75,5 +75,5 @@ export async function requireConditions(session: Session, plan: WritePlan, conte
 
 /** What it means that the statement of a condition failed so. */
 export function overtakenBy(error: unknown): unknown {
-  return isDivisionByZero(error) ? new Overtaken() : error;
+  return isAssertionFailure(error) ? new Overtaken() : error;
 }

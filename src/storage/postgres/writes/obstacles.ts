@@ -1,12 +1,12 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Condition, Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { quotedName } from '../names.ts';
-import { namesNoRecord } from './held.ts';
+import { quotedName } from '../sql/names.ts';
+import { namesNoRecord } from './lock-set.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /**
- * A lock was not had in time: somebody else has a table, or a record. Nothing was done. Who needs none of what is named may go on meanwhile.
+ * A lock was not had in time: another session has a table, or a record. Nothing was done. Writes that need none of what is named may go on meanwhile.
  */
 export class Obstructed extends Error {
   /** Names of what is held, as `obstaclesOf` has them. */
@@ -20,7 +20,7 @@ export class Obstructed extends Error {
 
 /** A table of the database, or the table of a Relation, by its name there. */
 export const tableObstacle = (name: string): string => `table ${quotedName(name)}`;
-/** What holds up a change of a table's schema alone: who reads it. */
+/** What holds up a change of a table's schema alone: its readers. */
 const changeObstacle = (className: string): string => `change ${className}`;
 /** @param record as `QueuedWrite.records` has it */
 const recordObstacle = (record: string): string => `record ${record}`;
@@ -75,7 +75,7 @@ export function orderedBy({ plan, plannedUnder }: Write): string[] {
 }
 
 /**
- * What holds up writes where no table is said to be held: changes of the schema are held up by those who read the table, other writes by
+ * What holds up writes where no table is said to be held: changes of the schema are held up by readers of the table, other writes by
  * their records. Rows that are written behind keep the order in which they came, so what holds up one holds up all of its table.
  */
 export function unnamedObstacles(writes: readonly Write[]): string[] {
@@ -95,10 +95,10 @@ const tableOfCondition = (condition: Condition): string =>
 function tablesIn(mutation: Mutation, schema: Schema): string[] {
   const { kind, table } = mutation;
   const tables = [table.sqlName];
-  if (kind === 'insert') for (const source of [mutation.copies, mutation.picture]) if (source) tables.push(source.from.sqlName);
-  if (kind === 'link' || kind === 'unlink' || kind === 'unlinkAll') tables.push(mutation.relation.column);
+  if (kind === 'insert' && mutation.source) tables.push(mutation.source.from.sqlName);
+  if (kind === 'link' || kind === 'unlink') tables.push(mutation.relation.column);
   if (kind === 'delete') {
-    // It looks at who points at the record, and takes it out of Relations.
+    // It looks at the references to the record, and takes it out of Relations.
     for (const field of table.fields.values()) if (field.type === 'Relation') tables.push(field.column);
     for (const { table: from, field } of schema.referencesTo.get(table.className) ?? [])
       tables.push(field.type === 'Relation' ? field.column : from.sqlName);

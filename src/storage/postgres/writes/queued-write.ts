@@ -1,16 +1,19 @@
 import type { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
+import { deletesRecord } from '../../column-values.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {
   readonly write: PreparedWrite;
+  /** As of `PreparedWrite`. */
+  readonly order: number;
   /** The turn of the event loop that it came in: its writes are carried out in their order. One of its own, below 0, where it is behind. */
   readonly turn: number;
   /** Nobody waits for it. */
   readonly behind: boolean;
   plan: WritePlan;
-  /** The records that it writes to or takes pictures of, as far as its plan names them, and what it locks for its conditions. */
+  /** The records that it writes to or takes snapshots of, as far as its plan names them, and what it locks for its conditions. */
   records: readonly string[];
   /** What it locks for its conditions. */
   locks: readonly string[];
@@ -41,11 +44,26 @@ export interface Left {
   readonly obstacles: readonly string[];
 }
 
-/** Who carries writes out. */
-export interface Carrier {
+/** Executes groups of writes. */
+export interface Executor {
   schema(): Schema;
   /** Carries out and settles writes that change no schema. Never rejects. */
-  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
+  execute(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
   /** Carries out and settles a write that changes the schema. Never rejects. */
-  change(write: QueuedWrite): Promise<Left>;
+  executeChange(write: QueuedWrite): Promise<Left>;
+}
+
+/**
+ * The place of a write among those that wait: after those of its turn that came before it. Rows that are written behind are passed, but by a
+ * delete, since they may point at what it takes.
+ */
+export function placeOf({ order, turn, behind, plan }: QueuedWrite, waiting: readonly QueuedWrite[]): number {
+  let place = waiting.length;
+  if (behind) return place;
+  const isDelete = deletesRecord(plan);
+  for (; place > 0; place--) {
+    const before = waiting[place - 1] as QueuedWrite;
+    if (before.order < order || !(before.turn === turn || (before.behind && !isDelete))) break;
+  }
+  return place;
 }

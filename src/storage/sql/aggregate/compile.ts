@@ -1,9 +1,10 @@
 import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.ts';
-import type { ColumnShape } from '../../../values/encode.ts';
+import type { ColumnShape } from '../../../values/rows/encode.ts';
 import type { Dialect } from '../dialect.ts';
-import { conditionTakesTime, isGuarded } from '../guarded.ts';
-import type { RowContext } from '../shape.ts';
+import type { RowContext } from '../row-layout.ts';
+import { conditionTakesTime, isGuarded } from '../timing-safe-filter.ts';
 import { SqlWriter, type Statement } from '../writer.ts';
+import { writeBase } from './base-scan.ts';
 import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
 import { compileCondition } from './condition.ts';
 import type { AggregateDialect } from './dialect.ts';
@@ -11,8 +12,7 @@ import { compileExpression } from './expression.ts';
 import { privateFiles } from './files.ts';
 import { bound, columnName, type Fragment, joined, sql, typedColumn, writeFragment } from './fragment.ts';
 import { compileGroup } from './group.ts';
-import { type ExpressionContext, sortKey } from './kinds.ts';
-import { writeBase } from './scan.ts';
+import { type ExpressionContext, sortKey } from './value-types.ts';
 
 /** A statement whose rows have the columns of a row writer. */
 export interface AggregateStatement extends Statement {

@@ -1,8 +1,7 @@
-import { kindOf } from '../../../query/aggregate/kind.ts';
-import type { Condition, Literal } from '../../../query/aggregate/model.ts';
+import { type Condition, kindOf, type Literal } from '../../../query/aggregate/model.ts';
 import { comparisonSigns } from '../dialect.ts';
 import { balanced, bound, columnName, type Fragment, sql, typedColumn } from './fragment.ts';
-import { as, type ExpressionContext } from './kinds.ts';
+import { as, type ExpressionContext } from './value-types.ts';
 
 /** SQL of a condition over the columns of one row source; it may come out NULL where it is not true. */
 export function compileCondition(condition: Condition, context: ExpressionContext): Fragment {

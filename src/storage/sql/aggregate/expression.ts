@@ -1,9 +1,7 @@
-import { kindOf } from '../../../query/aggregate/kind.ts';
-import type { Expression } from '../../../query/aggregate/model.ts';
-import { columnName, type Fragment } from './fragment.ts';
-import { array, compactObject, object } from './json.ts';
-import { as, type ExpressionContext } from './kinds.ts';
+import { type Expression, kindOf } from '../../../query/aggregate/model.ts';
+import { balanced, bound, columnName, type Fragment, joined, sql } from './fragment.ts';
 import { literalOperand, type Operand, operators } from './operators.ts';
+import { as, type ExpressionContext } from './value-types.ts';
 
 const json = { kind: 'json' } as const;
 
@@ -35,4 +33,41 @@ export function compileExpression(expression: Expression, context: ExpressionCon
     case 'call':
       return operand(operators[expression.operator](context, expression.items.map(inner), kind));
   }
+}
+
+type Member = readonly [name: string, json: Fragment];
+
+/** Databases bound the arguments of a function. */
+const MAX_ARGUMENTS = 50;
+
+/** JSON text of an object of JSON texts; what is NULL is null there. */
+export function object(context: ExpressionContext, members: readonly Member[]): Fragment {
+  if (members.length === 0) return ["'{}'"];
+  const parts = members.map(([name, json], at) => sql`${key(context, name, at > 0)} || coalesce(${json}, 'null')`);
+  return sql`('{' || ${balanced(parts, ' || ')} || '}')`;
+}
+
+/** The same without the members that are NULL; NULL where none is left. */
+export function compactObject(context: ExpressionContext, members: readonly Member[]): Fragment {
+  const parts = members.map(([name, json]) => sql`${key(context, name, false)} || ${json}`);
+  return sql`nullif('{' || ${listed(parts)} || '}', '{}')`;
+}
+
+/** JSON text of an array of JSON texts. */
+export function array(items: readonly Fragment[]): Fragment {
+  if (items.length === 0) return ["'[]'"];
+  const parts = items.map((item, at) => sql`${at > 0 ? "',' || " : ''}coalesce(${item}, 'null')`);
+  return sql`('[' || ${balanced(parts, ' || ')} || ']')`;
+}
+
+function key({ dialect }: ExpressionContext, name: string, follows: boolean): Fragment {
+  return dialect.typed('text', bound(`${follows ? ',' : ''}${JSON.stringify(name)}:`));
+}
+
+/** The parts that are not NULL, with commas between them; an empty text where there are none. */
+function listed(parts: readonly Fragment[]): Fragment {
+  if (parts.length <= MAX_ARGUMENTS) return sql`concat_ws(',', ${joined(parts, ', ')})`;
+  const size = MAX_ARGUMENTS ** Math.ceil(Math.log(parts.length) / Math.log(MAX_ARGUMENTS) - 1);
+  const groups = Array.from({ length: Math.ceil(parts.length / size) }, (_, at) => parts.slice(at * size, (at + 1) * size));
+  return listed(groups.map((group) => sql`nullif(${listed(group)}, '')`));
 }

@@ -1,13 +1,13 @@
 import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
-import { type FileForm, inJson, publicFileText } from '../../../values/file-text.ts';
-import { privateFile, type RowContext } from '../shape.ts';
+import { type FileForm, inJson, publicFileText } from '../../../values/types/file-text.ts';
+import { privateFile, type RowContext } from '../row-layout.ts';
 import { bound, type Fragment, sql } from './fragment.ts';
 
 const { opening, between, closing } = publicFileText;
 
 /**
  * The stored value of a File field as answers show it, so that every stage knows its `url`. What is not the stored form stays as it is
- * (values/file-text.ts).
+ * (values/types/file-text.ts).
  * @param stored a column
  */
 export function publicFile(stored: Fragment, { addresses }: RowContext): Fragment {

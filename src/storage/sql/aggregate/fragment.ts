@@ -1,6 +1,5 @@
-import { kindOf } from '../../../query/aggregate/kind.ts';
-import type { Column, ValueKind } from '../../../query/aggregate/model.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import { type Column, kindOf, type ValueKind } from '../../../query/aggregate/model.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { SqlWriter } from '../writer.ts';
 
 /**

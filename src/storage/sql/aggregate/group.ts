@@ -1,7 +1,7 @@
 import type { Accumulator, Column, Stage } from '../../../query/aggregate/model.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { columnName, type Fragment, joined, sql, typedColumn } from './fragment.ts';
-import { as, asNumber, type ExpressionContext, sortKey } from './kinds.ts';
+import { as, asNumber, type ExpressionContext, sortKey } from './value-types.ts';
 
 type Group = Extract<Stage, { kind: 'group' }>;
 

@@ -1,8 +1,7 @@
-import { kindOf, sameKind } from '../../../query/aggregate/kind.ts';
-import type { DatePart, Operator, ValueKind } from '../../../query/aggregate/model.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import { type DatePart, kindOf, type Operator, sameKind, type ValueKind } from '../../../query/aggregate/model.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { balanced, bound, combined, type Fragment, joined, sql, type Typed } from './fragment.ts';
-import { as, asNumber, asText, type ExpressionContext, equalityKey, sortKey, using } from './kinds.ts';
+import { as, asNumber, asText, type ExpressionContext, equalityKey, sortKey, using } from './value-types.ts';
 
 /** An operand; `value` is a literal's. */
 export type Operand = Typed & { readonly value?: StoredValue };

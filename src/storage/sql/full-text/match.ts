@@ -1,4 +1,4 @@
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 import { type Folding, foldedSearch, indexedPart, indexFolding, words } from './words.ts';
 
 /** Whether texts match a search that minds case or diacritics. Words are those of the full-text index. */

@@ -1,4 +1,4 @@
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 
 /** What a search minds; a full-text index minds neither. */
 export type Folding = Pick<TextSearch, 'caseSensitive' | 'diacriticSensitive'>;
@@ -7,13 +7,13 @@ export type Folding = Pick<TextSearch, 'caseSensitive' | 'diacriticSensitive'>;
  * Characters of a text that a full-text index holds, from its beginning: to index them takes up to 100 ms of the event loop, and a text may
  * have forty times as many. No search finds what follows, whichever way it is carried out.
  */
-export const INDEXED_LENGTH = 512 * 1024;
+export const MAX_INDEXED_LENGTH = 512 * 1024;
 
 /** A text as far as it is indexed. Characters are counted as databases count them: those of two UTF-16 units are one. */
 export function indexedPart(text: string): string {
-  if (text.length <= INDEXED_LENGTH) return text;
+  if (text.length <= MAX_INDEXED_LENGTH) return text;
   let end = 0;
-  for (let count = 0; count < INDEXED_LENGTH && end < text.length; count++)
+  for (let count = 0; count < MAX_INDEXED_LENGTH && end < text.length; count++)
     end += (text.codePointAt(end) as number) > 0xffff ? 2 : 1;
   return text.slice(0, end);
 }

@@ -1,11 +1,11 @@
 // `updateAll`, `Reader.textOf` and who serves a system, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
-import { storedFile } from '../../../values/file-text.ts';
-import type { StoredValue } from '../../../values/type.ts';
-import { assignmentsOf, columnFields, columnsOf } from '../../columns.ts';
+import { storedFile } from '../../../values/types/file-text.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
+import { assignmentsOf, columnFields, columnsOf } from '../../column-values.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
 import { tableChanges } from './tables.ts';
 
@@ -100,7 +100,7 @@ export async function testEvery(store: Store): Promise<void> {
     const fields = columnFields(kinds);
     const texts: string[] = [];
     // Booleans are 1 and 0 in these rows.
-    for (const [, ...values] of await store.contents.rows(kinds, 0, 10)) {
+    for (const [, ...values] of await store.raw.rows(kinds, 0, 10)) {
       texts.push(store.reader.textOf(kinds, fields, values));
       const isSet = fields.map((_, at) => values[at] !== null);
       const some = fields.filter((_, at) => isSet[at]);
@@ -113,12 +113,22 @@ export async function testEvery(store: Store): Promise<void> {
       ?.replace('"k3"', '"x"').replace(/"createdAt".*"ACL":\{\}/, '"yes":false,"ACL":{}')); // biome-ignore format: one comparison
   });
 
+  test('find: short lists come as the values that their text has, for every type', async () => {
+    const whole = { table: kinds, fields: [...kinds.fields.values()], filter: { kind: 'always' }, includes: [] } as const;
+    const query = { ...whole, order: [], skip: 0, limit: 10, count: true, withScore: false };
+    const { results, rows, count } = await store.reader.find(query, true);
+    assert.deepEqual([results, rows?.length, count], ['', 3, 3]);
+    assert.equal(JSON.stringify(rows), JSON.stringify(JSON.parse(await find(kinds))));
+    const again = await store.reader.find(query, true);
+    assert.notEqual(again.rows?.[0], rows?.[0]);
+  });
+
   test('a process is among those that serve its systems', async () => {
-    assert.ok((await store.peers()).has(store.processId));
-    assert.match(store.processId, /^\w+$/);
-    await store.inOneCommit(async (within) => {
-      assert.equal(within.processId, store.processId);
-      assert.ok((await within.peers()).has(store.processId));
+    assert.ok((await store.cluster.processes()).has(store.cluster.processId));
+    assert.match(store.cluster.processId, /^\w+$/);
+    await store.bulkTransaction(async (within) => {
+      assert.equal(within.cluster.processId, store.cluster.processId);
+      assert.ok((await within.cluster.processes()).has(store.cluster.processId));
     });
   });
 }

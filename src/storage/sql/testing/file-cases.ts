@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorize, master } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { parseAggregation } from '../../../query/aggregate/index.ts';
-import { parseQuery, parseSelection } from '../../../query/index.ts';
+import { buildAggregation } from '../../../query/aggregate/index.ts';
+import { buildQuery, buildSelection, FindParameters, ReadParameters } from '../../../query/index.ts';
 import { type Field, fieldOf, tableOf } from '../../../schema/model.ts';
 import { valueTypeOf } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
 import { addressesOf } from './addresses.ts';
 import { tableChanges } from './tables.ts';
@@ -74,17 +74,19 @@ export async function testFiles(store: Store): Promise<void> {
   const scope = () => ({ schema: store.schema(), principal: master });
   async function find(className: string, parameters: Record<string, string> = {}): Promise<JsonObject[]> {
     const grant = authorize(master, 'find', table(className));
-    const { results } = await store.reader.find(parseQuery(new Map(Object.entries(parameters)), grant, scope()));
+    const { results } = await store.reader.find(
+      buildQuery(new FindParameters(new Map(Object.entries(parameters))), grant, scope()),
+    );
     return JSON.parse(await wholeText(results)) as JsonObject[];
   }
   async function get(className: string, objectId: string, parameters: Record<string, string> = {}): Promise<JsonObject> {
     const grant = authorize(master, 'get', table(className));
-    const selection = parseSelection(new Map(Object.entries(parameters)), grant, scope());
+    const selection = buildSelection(new ReadParameters(new Map(Object.entries(parameters))), grant, scope());
     return JSON.parse(await wholeText((await store.reader.get(selection, objectId)) ?? 'null')) as JsonObject;
   }
   async function aggregate(...stages: JsonObject[]): Promise<JsonObject[]> {
     const grant = authorize(master, 'find', table('Docs'));
-    const aggregation = parseAggregation(new Map([['pipeline', stages]]), grant, scope());
+    const aggregation = buildAggregation({ pipeline: stages }, grant, scope());
     return JSON.parse(await wholeText(await store.reader.aggregate(aggregation))) as JsonObject[];
   }
   /** Texts, since members have an order. */
@@ -190,7 +192,7 @@ export async function testFiles(store: Store): Promise<void> {
 
   test('files: aggregations leave what is not in the stored form as it is', async () => {
     const grant = authorize(master, 'find', table('Old'));
-    const aggregation = parseAggregation(new Map([['pipeline', [{ $sort: { objectId: 1 } }]]]), grant, scope());
+    const aggregation = buildAggregation({ pipeline: [{ $sort: { objectId: 1 } }] }, grant, scope());
     const rows = JSON.parse(await wholeText(await store.reader.aggregate(aggregation))) as JsonObject[];
     same(rows.map(({ f }) => f), asSent.map((text) => JSON.parse(text))); // biome-ignore format: one comparison
   });

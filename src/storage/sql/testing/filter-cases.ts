@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { addFilterRecords, always, filtersOf, literal, many, n, not, re, s } from './filter-data.ts';
 import { type FilterCase, valueCases } from './filter-values.ts';
 import type { EngineTables } from './tables.ts';

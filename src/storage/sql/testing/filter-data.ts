@@ -1,5 +1,5 @@
 import type { RowGuard } from '../../../access/index.ts';
-import type { Comparison, Filter, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { Comparison, Filter, JsonOperand, Regex } from '../../../query/model/filter.ts';
 import type { EngineTables } from './tables.ts';
 
 const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });

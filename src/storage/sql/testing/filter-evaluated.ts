@@ -1,6 +1,6 @@
 import { evaluate } from '../../../query/evaluate/index.ts';
-import type { Filter } from '../../../query/filter.ts';
-import { columnFields, pictured } from '../../columns.ts';
+import type { Filter } from '../../../query/model/filter.ts';
+import { columnFields, snapshotValues } from '../../column-values.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';
 
@@ -42,7 +42,7 @@ async function storedRecords(tables: EngineTables, className: string) {
   out.add(' FROM ').table(table.sqlName).add(' AS t ORDER BY ').column('t', '_seq');
   const rows = await tables.run(out.statement());
   return rows.map((row) => {
-    const values = pictured(JSON.stringify(row), fields);
+    const values = snapshotValues(JSON.stringify(row), fields);
     return new Map(fields.map((field, at) => [field, values[at] ?? null]));
   });
 }

@@ -1,4 +1,4 @@
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { always, at, b, filtersOf, json, literal, many, n, not, re, s, to } from './filter-data.ts';
 import type { EngineTables } from './tables.ts';
 

@@ -1,10 +1,10 @@
 // What `$text` finds and what a record's own words make of its relevance, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter, TextSearch } from '../../../query/filter.ts';
-import { INDEXED_LENGTH } from '../full-text/words.ts';
+import type { Filter, TextSearch } from '../../../query/model/filter.ts';
+import { MAX_INDEXED_LENGTH } from '../full-text/words.ts';
 import { compileUpdate } from '../mutation.ts';
-import { writeScore } from '../score.ts';
+import { writeScore } from '../select.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';
 
@@ -69,7 +69,7 @@ export async function testFullText(tables: EngineTables): Promise<void> {
 }
 
 /** A text whose last word but one, of five letters, ends with what is indexed of it. */
-const long = (last: string) => `first ${'𝒳 '.repeat(INDEXED_LENGTH / 2 - 6)}${last} beyond`;
+const long = (last: string) => `first ${'𝒳 '.repeat(MAX_INDEXED_LENGTH / 2 - 6)}${last} beyond`;
 
 async function retitle(tables: EngineTables, value: string): Promise<void> {
   const assignments = [{ kind: 'set', field: tables.field('Cut', 'title'), value }] as const;

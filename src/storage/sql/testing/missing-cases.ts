@@ -1,7 +1,7 @@
 // The errors of steps that do not find their record, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
 import type { Assignment, Mutation, Store } from '../../port.ts';
 import { tableChanges } from './tables.ts';

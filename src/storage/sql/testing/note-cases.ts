@@ -95,8 +95,8 @@ export async function testNotes(store: Store): Promise<void> {
     await write(insert('r', 1));
     const increment = { kind: 'increment', field: n, amount: 2 } as const;
     const wanted = update('r', 0, { assignments: [increment], returning: [n] });
-    const copies = { from: told, objectId: 'r', fields: [[fieldOf(notes, 'n'), n]] } as const;
-    assert.deepEqual(await write(wanted, unmark('r'), note('r', { copies })), { returned: ',"n":3' });
+    const source = { kind: 'copy', from: told, objectId: 'r', fields: [[fieldOf(notes, 'n'), n]] } as const;
+    assert.deepEqual(await write(wanted, unmark('r'), note('r', { source })), { returned: ',"n":3' });
     assert.deepEqual(await rows('r'), [{ Last: true, n: 3 }]);
   });
 
@@ -106,7 +106,7 @@ export async function testNotes(store: Store): Promise<void> {
       [fieldOf(notes, 'n'), n],
       [fieldOf(notes, 'P'), pointer],
     ] as const;
-    const copying = (objectId: string) => note(objectId, { copies: { from: told, objectId, fields } });
+    const copying = (objectId: string) => note(objectId, { source: { kind: 'copy', from: told, objectId, fields } });
     const target = { __type: 'Pointer', className: 'Told', objectId: 'c' };
     const pointing = update('c', 5, {
       assignments: [

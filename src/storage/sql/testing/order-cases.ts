@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter, OrderKey } from '../../../query/filter.ts';
+import type { Filter, OrderKey } from '../../../query/model/filter.ts';
 import type { EngineTables } from './tables.ts';
 
 /** The tests of orders that both engines pass. */

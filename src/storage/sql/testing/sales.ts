@@ -2,9 +2,9 @@
 
 import { authorize, master } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { parseAggregation } from '../../../query/aggregate/index.ts';
+import { AggregateParameters, buildAggregation } from '../../../query/aggregate/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { rowWriter } from '../../../values/encode.ts';
+import { rowWriter } from '../../../values/rows/encode.ts';
 import { type AggregateStatement, compileAggregation } from '../aggregate/compile.ts';
 import type { AggregateDialect } from '../aggregate/dialect.ts';
 import { compileDeleteAll } from '../mutation.ts';
@@ -57,7 +57,10 @@ export class SalesTable {
   compile(parameters: Readonly<Record<string, JsonValue>>): AggregateStatement {
     const grant = authorize(master, 'find', this.schema);
     const schema = { ...this.#tables.schema, tables: new Map([['Sales', this.schema]]), referencesTo: new Map() };
-    const aggregation = parseAggregation(new Map(Object.entries(parameters)), grant, { schema, principal: master });
+    const aggregation = buildAggregation(new AggregateParameters(new Map(Object.entries(parameters))), grant, {
+      schema,
+      principal: master,
+    });
     return compileAggregation(aggregation, this.#tables.dialect, this.#aggregate, rowContext);
   }
 

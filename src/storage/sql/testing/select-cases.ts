@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowGuard } from '../../../access/index.ts';
-import type { Query } from '../../../query/selection.ts';
-import { rowWriter } from '../../../values/encode.ts';
+import type { Query } from '../../../query/model/selection.ts';
+import { rowWriter } from '../../../values/rows/encode.ts';
+import { includePositions, rowShape } from '../row-layout.ts';
 import { compileByIds, compileCount, compileCountUpTo, compileGet, compileList } from '../select.ts';
-import { includePositions, rowShape } from '../shape.ts';
 import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 
@@ -100,7 +100,7 @@ export async function testSelections(tables: EngineTables): Promise<void> {
   });
 
   test('an include finds no value to expand where its field is hidden', async () => {
-    const include = { field: tables.field('T', 'owner'), target: () => null };
+    const include = { field: tables.field('T', 'owner'), target: null };
     const selection = query(held('owner'), { includes: [include] });
     const [{ position } = { position: -1 }] = includePositions(selection);
     assert.deepEqual(

@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import type { FieldRef, Filter, OrderKey } from '../../../query/filter.ts';
+import type { FieldRef, Filter, OrderKey } from '../../../query/model/filter.ts';
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { valueTypes } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Dialect } from '../dialect.ts';
 import { writeWhere } from '../filter.ts';
 import { compileInsert } from '../insert.ts';
 import { compileLink } from '../mutation.ts';
-import { writeOrder } from '../order.ts';
+import { writeOrder } from '../select.ts';
 import { SqlWriter, type Statement } from '../writer.ts';
 
 /** What an engine that answers at once returns at once. */

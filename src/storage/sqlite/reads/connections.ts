@@ -1,18 +1,18 @@
-import { Connection } from '../connection.ts';
+import { Connection } from '../connection/connection.ts';
 
 /** Connections that wait for their next task. */
-const IDLE_KEPT = 20;
+const MAX_IDLE = 20;
 
 /**
  * A reader thread's connections. A task has one of its own as long as it lasts: its transaction shows the data of one moment, and a
- * client who reads slowly must not keep the queries of others in that moment.
+ * client that reads slowly must not keep the queries of others in that moment.
  */
 export class ReaderConnections {
   readonly #tick: () => void;
   /** Last used last. */
   readonly #idle: { readonly path: string; readonly connection: Connection }[] = [];
   readonly #inUse = new Map<Connection, string>();
-  /** Those in use that are to be closed, and who waits for that. */
+  /** Those in use that are to be closed, and what waits for that. */
   readonly #forgotten = new Map<Connection, () => void>();
 
   /** @param tick asked now and then by interruptible statements; may throw to end the statement */
@@ -36,7 +36,7 @@ export class ReaderConnections {
     const forgotten = this.#forgotten.get(connection);
     this.#forgotten.delete(connection);
     if (path === undefined || forgotten || connection.isBroken) connection.close();
-    else if (this.#idle.push({ path, connection }) > IDLE_KEPT) this.#idle.shift()?.connection.close();
+    else if (this.#idle.push({ path, connection }) > MAX_IDLE) this.#idle.shift()?.connection.close();
     forgotten?.();
   }
 

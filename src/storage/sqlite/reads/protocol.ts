@@ -1,7 +1,7 @@
 import type { ErrorKey } from '../../../errors/catalogue.ts';
-import type { ByIdsJob, ReadJob } from '../../sql/reads/job.ts';
+import type { ByIdsPlan, ReadPlan } from '../../sql/reads/read-plan.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { SentFault } from '../faults.ts';
+import type { SentFault } from '../connection/map-error.ts';
 
 /** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
 export const CREDITS = 8;
@@ -13,10 +13,10 @@ export interface ReaderSetup {
 }
 
 /** The statements of one query. */
-export interface FindJobs {
+export interface FindPlans {
   /** How often something had been taken out of the schema that the jobs were made under. */
   readonly removals: number;
-  readonly list: ReadJob | null;
+  readonly list: ReadPlan | null;
   readonly count: Statement | null;
   /** The answer is the text of the one record of the list, not an array. */
   readonly isOne?: true;
@@ -24,16 +24,16 @@ export interface FindJobs {
 
 /** From the event loop to a reader thread. */
 export type ToReader =
-  | { readonly type: 'find'; readonly task: number; readonly path: string; readonly jobs: FindJobs; readonly budget: number }
+  | { readonly type: 'find'; readonly task: number; readonly path: string; readonly jobs: FindPlans; readonly budget: number }
   /** The answer to `resolve`. */
-  | { readonly type: 'resolved'; readonly task: number; readonly job: ByIdsJob | null }
+  | { readonly type: 'resolved'; readonly task: number; readonly job: ByIdsPlan | null }
   /** One more piece may come. */
   | { readonly type: 'credit'; readonly task: number }
   | { readonly type: 'cancel'; readonly task: number }
-  | Errand;
+  | MaintenanceTask;
 
 /** Work on a file, off the event loop; numbered below zero. */
-export interface Errand {
+export interface MaintenanceTask {
   /**
    * Close the connections to the file, when those that are in use have come back; copy the log of changes into it; the same, so that the log
    * begins anew, which keeps writers waiting; read the whole file through.
@@ -44,7 +44,7 @@ export interface Errand {
 }
 
 /** What came of an errand. */
-export interface ErrandResult {
+export interface MaintenanceResult {
   /** What kept it from being done. */
   readonly fault?: SentFault;
   /** Of the log: its pages, and how many of them the file has. */
@@ -64,7 +64,7 @@ export type FromReader =
   | { readonly type: 'piece'; readonly task: number; readonly text: string; readonly held: number }
   /** A long answer has come to its end. */
   | { readonly type: 'end'; readonly task: number }
-  | { readonly type: 'done'; readonly task: number; readonly result: ErrandResult }
+  | { readonly type: 'done'; readonly task: number; readonly result: MaintenanceResult }
   /** Something was taken out of the schema since the jobs were made. */
   | { readonly type: 'stale'; readonly task: number }
   | {
@@ -77,6 +77,7 @@ export type FromReader =
       /** One that can pass. */
       readonly cause?: SentFault;
     }
+  /** Asks for the read of records of a class that an Array has turned out to name. */
   | {
       readonly type: 'resolve';
       readonly task: number;

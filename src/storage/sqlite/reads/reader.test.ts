@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import { authorize, master } from '../../../access/index.ts';
 import { turnsDuring } from '../../../automation/testing/turns.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { parseQuery, parseSelection } from '../../../query/index.ts';
+import { buildQuery, buildSelection, FindParameters, ReadParameters } from '../../../query/index.ts';
 import { createRecord, updateRecord } from '../../../records/index.ts';
 import { masterContext } from '../../../records/testing/context.ts';
 import { tableOf } from '../../../schema/model.ts';
 import { type JsonText, wholeText } from '../../port.ts';
 import type { SqliteStore } from '../store.ts';
 import { eachWithStore } from '../testing/stores.ts';
+import { ReaderPool } from './reader-pool.ts';
 
 let store: SqliteStore;
 eachWithStore((opened) => {
@@ -21,7 +22,10 @@ function asked(className: string, parameters: Record<string, string>) {
   const grant = authorize(master, 'find', tableOf(schema, className));
   const scope = { schema, principal: master };
   const given = new Map(Object.entries(parameters));
-  return { selection: () => parseSelection(given, grant, scope), query: () => parseQuery(given, grant, scope) };
+  return {
+    selection: () => buildSelection(new ReadParameters(given), grant, scope),
+    query: () => buildQuery(new FindParameters(given), grant, scope),
+  };
 }
 const record = async (text: JsonText | null): Promise<JsonObject> => JSON.parse(await wholeText(text ?? 'null'));
 
@@ -69,6 +73,33 @@ test('many include places are expanded on a thread, while others have their turn
   }
   const turns = await turnsDuring(async () => void (await record(await store.reader.get(few, 'one'))));
   assert.ok(turns <= 2, 'a few places are expanded at once');
+});
+
+test('a thread asks how to read the classes that Arrays name, and nothing else', async (t) => {
+  const node = (objectId: string) => ({ __type: 'Pointer', className: 'Node', objectId });
+  await createRecord(masterContext(store), 'Node', { objectId: 'leaf', name: 'leaf' });
+  await createRecord(masterContext(store), 'Node', { objectId: 'one', name: 'one', left: node('leaf'), list: [node('leaf')] });
+  await createRecord(masterContext(store), 'Node', { objectId: 'top', name: 'top', left: node('one'), list: [node('one'), 5] });
+  const classes: string[] = [];
+  const find = ReaderPool.prototype.find;
+  t.mock.method(ReaderPool.prototype, 'find', function (this: ReaderPool, ...asked: Parameters<typeof find>) {
+    const [path, jobs, resolve, onFailed] = asked;
+    const noting: typeof resolve = (at, met, className) => {
+      classes.push([...met, className].join());
+      return resolve(at, met, className);
+    };
+    return find.call(this, path, jobs, noting, onFailed);
+  });
+  const read = async (include: string) => {
+    // A pattern may take long.
+    const { results } = await store.reader.find(asked('Node', { include, where: '{"name":{"$regex":"t[o]p"}}' }).query());
+    return JSON.parse(await wholeText(results))[0];
+  };
+  const pointers = await read('left.left');
+  assert.deepEqual([pointers.left.left.name, pointers.list[0].name, classes], ['leaf', undefined, []]);
+  const arrays = await read('left.left,list.left,list.list');
+  assert.deepEqual([arrays.list[0].left.name, arrays.list[0].list[0].name, arrays.list[1]], ['leaf', 'leaf', 5]);
+  assert.deepEqual(classes, ['Node', 'Node,Node']);
 });
 
 test('a record of many values that are each short enough is written out by a thread, its table too after the first look', async () => {

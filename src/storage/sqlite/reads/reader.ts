@@ -1,25 +1,32 @@
 import type { Aggregation } from '../../../query/aggregate/model.ts';
-import type { Query, Selection } from '../../../query/selection.ts';
+import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import { type RowWriter, rowWriter } from '../../../values/encode.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import { type RowWriter, rowWriter } from '../../../values/rows/encode.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
-import { NotShort, textOf } from '../../sql/reads/allowance.ts';
-import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
-import { LargeTables } from '../../sql/reads/large-tables.ts';
+import {
+  byIdsPlan,
+  compiledAhead,
+  includeResolver,
+  LargeTables,
+  NotShort,
+  type ReadPlan,
+  type ResolveInclude,
+  readPlan,
+  textOf,
+} from '../../sql/reads/read-plan.ts';
+import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
-import { type RowContext, recordText } from '../../sql/shape.ts';
-import type { Statement } from '../../sql/writer.ts';
-import type { Connection } from '../connection.ts';
-import { LARGEST_VALUE } from '../open.ts';
-import type { Rows } from '../rows.ts';
+import type { Connection } from '../connection/connection.ts';
+import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
+import type { Rows } from '../connection/statements.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { SHORT_VALUE, shortCount, shortList } from './lane.ts';
-import type { ReaderPool } from './pool.ts';
-import type { FindJobs } from './protocol.ts';
-import { runPlain, runShort } from './run.ts';
+import { readPlain, runPlain, runShort } from './execute-read.ts';
+import type { FindPlans } from './protocol.ts';
+import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
+import type { ReaderPool } from './reader-pool.ts';
 
 /** @returns `null` where a read on the event loop turned out too long for it */
 function unlessShort(error: unknown): null {
@@ -31,17 +38,17 @@ function unlessShort(error: unknown): null {
 function longestOf({ stages }: Aggregation): number {
   const accumulators = stages.flatMap((stage) => (stage.kind === 'group' ? stage.accumulators : []));
   const collecting = accumulators.filter(({ operator }) => operator === 'push' || operator === 'addToSet');
-  return Math.floor(LARGEST_VALUE / Math.max(1, collecting.length));
+  return Math.floor(MAX_VALUE_BYTES / Math.max(1, collecting.length));
 }
 
 /** Characters of a record that is written out on the event loop. */
-const SHORT_RECORD = 1024 * 1024;
+const MAX_SHORT_RECORD = 1024 * 1024;
 /** Places that includes reach into there: each is a statement of its own, to be compiled. */
-const SHORT_PLACES = 20;
+const MAX_SHORT_PLACES = 20;
 
 interface CompiledGet {
   readonly statement: ByIdStatement;
-  readonly job: ReadJob;
+  readonly job: ReadPlan;
   readonly write: RowWriter;
 }
 
@@ -51,7 +58,7 @@ export interface PlannedSchema {
   removals(): number;
   /** Looks whether another process has changed it. */
   notice(): void;
-  /** Who is to be told of the error that a read on a thread ends with, which begins now. */
+  /** What is to be told of the error that a read on a thread ends with, which begins now. */
   onFailed(): (error: unknown) => void;
 }
 
@@ -70,13 +77,13 @@ export class SqliteReader implements Reader {
   constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
     this.#path = path;
     this.#connection = connection;
-    this.#ofOne = connection.shorterThan(SHORT_VALUE);
+    this.#ofOne = connection.shorterThan(MAX_SHORT_VALUE_BYTES);
     this.#pool = pool;
     this.#schema = schema;
     this.#context = context;
   }
 
-  get(selection: Selection, objectId: string): string | null | Promise<JsonText | null> {
+  async get(selection: Selection, objectId: string): Promise<JsonText | null> {
     const { statement, job, write } = this.#compiledGet(selection);
     const params = statement.params.with(statement.idsAt, objectId);
     const { className } = selection.table;
@@ -85,7 +92,7 @@ export class SqliteReader implements Reader {
     try {
       const row = this.#ofOne.first({ text: statement.text, params });
       if (!row) return null;
-      if (textOf(row) <= SHORT_RECORD) return write(row);
+      if (textOf(row) <= MAX_SHORT_RECORD) return write(row);
       this.#large.note(className);
     } catch (error) {
       unlessShort(error);
@@ -93,22 +100,21 @@ export class SqliteReader implements Reader {
     return this.#getOnThread({ ...job, params }, selection);
   }
 
-  async find(query: Query): Promise<FindResult> {
-    const list = query.limit === 0 ? null : compileList(query, dialect, false);
-    const found = await this.#findHere(query, list).catch(unlessShort);
+  async find(query: Query, wantsRows = false): Promise<FindResult> {
+    const found = await this.#findHere(query, wantsRows).catch(unlessShort);
     if (found) return found;
     const jobs = {
-      list: list && readJob(query, compileList(query, dialect, true), this.#context),
+      list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#findOnThread(jobs, this.#targetsOf(query));
+    return this.#findOnThread(jobs, query);
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
     const longest = longestOf(aggregation);
-    const job: ReadJob = { text, params, shape: { columns }, includes: [], longest };
-    const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
+    const job: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes: longest };
+    const { results } = await this.#findOnThread({ list: job, count: null }, null);
     return results;
   }
 
@@ -116,9 +122,15 @@ export class SqliteReader implements Reader {
     return recordText(table, fields, values, this.#context);
   }
 
-  async #findOnThread(jobs: Omit<FindJobs, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
+  /** @param selection of the list, for its includes; `null` where it has none */
+  async #findOnThread({ list, ...jobs }: Omit<FindPlans, 'removals'>, selection: Selection | null): Promise<FindResult> {
+    const byIds = (target: Selection) => byIdsPlan(target, dialect, this.#context);
+    const ahead = <Job extends ReadPlan>(job: Job, of: Selection) => compiledAhead(job, of, byIds);
+    // What is known of includes now is compiled now: each question of the thread costs two messages.
+    const whole = { ...jobs, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
+    const resolve = selection ? includeResolver(selection, (target) => ahead(byIds(target), target)) : async () => null;
     try {
-      return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve, this.#schema.onFailed());
+      return await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed());
     } catch (error) {
       if (error instanceof SchemaChanged) this.#schema.notice();
       throw error;
@@ -126,29 +138,29 @@ export class SqliteReader implements Reader {
   }
 
   #targetsOf(selection: Selection): ResolveInclude {
-    return includeResolver(selection, (target) => byIdsJob(target, dialect, this.#context));
+    return includeResolver(selection, (target) => byIdsPlan(target, dialect, this.#context));
   }
 
   #compiledGet(selection: Selection): CompiledGet {
     let compiled = this.#gets.get(selection);
     if (!compiled) {
       const statement = compileGet(selection, dialect);
-      const job = readJob(selection, statement, this.#context);
+      const job = readPlan(selection, statement, this.#context);
       compiled = { statement, job, write: rowWriter(job.shape) };
       this.#gets.set(selection, compiled);
     }
     return compiled;
   }
 
-  async #getWithIncludes(job: ReadJob, selection: Selection): Promise<JsonText | null> {
+  async #getWithIncludes(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
     const found = await this.#expandedHere(this.#ofOne, job, selection);
     if (found === null) return this.#getOnThread(job, selection);
     return found === '' ? null : found;
   }
 
   /** What is read with its includes on the event loop; `null` where it is not short. */
-  async #expandedHere(rows: Rows, job: ReadJob, selection: Selection): Promise<string | null> {
-    if ((selection.places ?? 0) > SHORT_PLACES) return null;
+  async #expandedHere(rows: Rows, job: ReadPlan, selection: Selection): Promise<string | null> {
+    if ((selection.places ?? 0) > MAX_SHORT_PLACES) return null;
     try {
       return await runShort(rows, job, this.#targetsOf(selection));
     } catch (error) {
@@ -158,27 +170,29 @@ export class SqliteReader implements Reader {
     }
   }
 
-  async #getOnThread(job: ReadJob, selection: Selection): Promise<JsonText | null> {
-    const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, this.#targetsOf(selection));
+  async #getOnThread(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
+    const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, selection);
     return results === '' ? null : results;
   }
 
   /** A query that is short; `null` for all others. @throws NotShort */
-  async #findHere(query: Query, list: Statement | null): Promise<FindResult | null> {
+  async #findHere(query: Query, wantsRows: boolean): Promise<FindResult | null> {
     if (this.#large.has(query.table.className)) return null;
-    const longest = list && shortList(this.#connection, query, list);
-    if (list && longest === null) return null;
+    const list = query.limit === 0 ? undefined : shortList(this.#connection, query);
+    if (list === null) return null;
     const count = query.count ? shortCount(this.#connection, query) : undefined;
     if (count === null) return null;
-    const records = list && longest !== null ? await this.#recordsHere(query, list, longest) : '';
-    if (records === null) return null;
-    const results = `[${records}]`;
-    return count === undefined ? { results } : { results, count };
+    const found = list ? await this.#listHere(query, list, wantsRows) : { results: '[]' };
+    if (found === null) return null;
+    return count === undefined ? found : { ...found, count };
   }
 
-  #recordsHere(query: Query, list: Statement, longest: number): string | Promise<string | null> {
-    const job = readJob(query, list, this.#context);
-    const rows = this.#connection.shorterThan(longest);
-    return job.includes.length === 0 ? runPlain(rows, job) : this.#expandedHere(rows, job, query);
+  async #listHere(query: Query, { statement, maxValueBytes }: ShortList, wantsRows: boolean): Promise<FindResult | null> {
+    const job = readPlan(query, statement, this.#context);
+    const rows = this.#connection.shorterThan(maxValueBytes);
+    if (job.includes.length === 0)
+      return wantsRows ? { results: '', rows: readPlain(rows, job) } : { results: `[${runPlain(rows, job)}]` };
+    const records = await this.#expandedHere(rows, job, query);
+    return records === null ? null : { results: `[${records}]` };
   }
 }

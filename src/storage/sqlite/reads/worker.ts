@@ -6,20 +6,28 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import { endOfPiece } from '../../../values/row-pieces.ts';
-import type { ByIdsJob, ResolveInclude } from '../../sql/reads/job.ts';
-import type { Connection } from '../connection.ts';
-import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../faults.ts';
-import { lowerPriority } from '../priority.ts';
+import { endOfPiece } from '../../../values/rows/row-pieces.ts';
+import type { ByIdsPlan, ResolveInclude } from '../../sql/reads/read-plan.ts';
+import type { Connection } from '../connection/connection.ts';
+import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
+import { lowerPriority } from '../connection/thread-priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
-import { runErrand } from './errands.ts';
-import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
-import { runPaged } from './run.ts';
+import { runPaged } from './execute-read.ts';
+import { runMaintenance } from './maintenance.ts';
+import {
+  CREDITS,
+  type FindPlans,
+  type FromReader,
+  faultText,
+  type MaintenanceTask,
+  type ReaderSetup,
+  type ToReader,
+} from './protocol.ts';
 
 /** Characters of an answer that go in one message, at the least; and at the most, however large a record is. */
-const PIECE = 32 * 1024;
-const LARGEST_PIECE = 128 * 1024;
+const PIECE_LENGTH = 32 * 1024;
+const MAX_PIECE_LENGTH = 128 * 1024;
 
 interface Task {
   readonly id: number;
@@ -31,7 +39,7 @@ interface Task {
   held: number;
   /** Continues a task that waits for credit. */
   wake?: () => void;
-  resolved?: (job: ByIdsJob | null) => void;
+  resolved?: (job: ByIdsPlan | null) => void;
 }
 
 const port = parentPort;
@@ -76,7 +84,7 @@ async function inSnapshot(path: string, work: (connection: Connection) => Promis
   }
 }
 
-async function find(task: Task, connection: Connection, jobs: FindJobs): Promise<void> {
+async function find(task: Task, connection: Connection, jobs: FindPlans): Promise<void> {
   const [removals] = connection.first(removalsQuery) as [number];
   if (removals !== jobs.removals) {
     post({ type: 'stale', task: task.id });
@@ -92,7 +100,7 @@ async function find(task: Task, connection: Connection, jobs: FindJobs): Promise
     return;
   }
   const resolve: ResolveInclude = (includePath, classes, className) => {
-    const answer = new Promise<ByIdsJob | null>((resolved) => {
+    const answer = new Promise<ByIdsPlan | null>((resolved) => {
       task.resolved = resolved;
     });
     post({ type: 'resolve', task: task.id, path: includePath, classes, className });
@@ -112,7 +120,7 @@ async function sendPages(task: Task, connection: Connection, pages: AsyncGenerat
       const page = await onTime(task, () => pages.next());
       if (page.done) break;
       text += page.value;
-      if (text.length < PIECE) continue;
+      if (text.length < PIECE_LENGTH) continue;
       await sendPieces(task, connection, text);
       sent = true;
       text = '';
@@ -129,7 +137,7 @@ async function sendPages(task: Task, connection: Connection, pages: AsyncGenerat
 
 async function sendPieces(task: Task, connection: Connection, text: string): Promise<void> {
   for (let at = 0; at < text.length; ) {
-    const end = endOfPiece(text, at, LARGEST_PIECE);
+    const end = endOfPiece(text, at, MAX_PIECE_LENGTH);
     await sendPiece(task, connection, text.slice(at, end));
     at = end;
   }
@@ -174,10 +182,10 @@ async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void
 }
 
 /** A fault (a file that is gone, a full disk) is told: were it thrown, it would end the thread and the queries of others with it. */
-async function run({ type, task, path }: Errand): Promise<void> {
+async function run({ type, task, path }: MaintenanceTask): Promise<void> {
   try {
     if (type === 'forget') await connections.forget(path);
-    post({ type: 'done', task, result: type === 'forget' ? {} : runErrand(type, path) });
+    post({ type: 'done', task, result: type === 'forget' ? {} : runMaintenance(type, path) });
   } catch (error) {
     post({ type: 'done', task, result: { fault: sentFault(error) } });
   }
@@ -190,7 +198,7 @@ port.on('message', (message: ToReader) => {
     return;
   }
   if (message.task < 0) {
-    void run(message as Errand);
+    void run(message as MaintenanceTask);
     return;
   }
   const task = tasks.get(message.task);

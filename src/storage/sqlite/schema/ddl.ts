@@ -4,11 +4,10 @@ import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
-import type { Storage } from '../../../values/type.ts';
-import { isActorField } from '../../sql/predicate.ts';
-import { quoted as quote } from '../../sql/writer.ts';
-import type { Connection } from '../connection.ts';
-import { mostRecords } from '../table-size.ts';
+import type { Storage } from '../../../values/types/type.ts';
+import { isActorField, quoted as quote } from '../../sql/writer.ts';
+import type { Connection } from '../connection/connection.ts';
+import { maxRowCount } from '../connection/statements.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {
@@ -24,7 +23,7 @@ const columnTypes: Record<Storage, string> = {
 /** Columns added or taken out, times those that the table has: SQLite reads the whole table's definition again for each. */
 const LONG_CHANGE = 5_000;
 /** Records that are copied in less time than many columns are added one by one. */
-const FEW_RECORDS = 10_000;
+const MAX_SHORT_RECORDS = 10_000;
 
 /**
  * Carries a step of a schema out in SQL, inside the caller's transaction.
@@ -49,7 +48,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       break;
     case 'addFields': {
       const old = tableOf(before, change.className);
-      if (isLongChange(change, old) && mostRecords(connection, old) <= FEW_RECORDS) remakeTable(db, old, table);
+      if (isLongChange(change, old) && maxRowCount(connection, old) <= MAX_SHORT_RECORDS) remakeTable(db, old, table);
       else
         addColumns(
           db,
@@ -170,7 +169,7 @@ function createUniqueIndex(db: DatabaseSync, table: TableSchema, field: Field): 
   db.exec(`CREATE UNIQUE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${quote(field.column)})`);
 }
 
-/** Records with one value lie in it in the order of creation. Nobody asks who has none. */
+/** Records with one value lie in it in the order of creation. No query asks for records without one. */
 function createLookUpIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   const column = quote(field.column);
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${column}) WHERE ${column} IS NOT NULL`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import { INDEXED_LENGTH } from '../../sql/full-text/words.ts';
+import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { catalogMigrations, migrate, registryMigrations, type SqliteMigration } from './migrations.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-migrations-'));
@@ -99,7 +99,7 @@ test('text indexes that were made without a bound are brought to it, whatever th
     catalogMigrations.filter(({ number }) => number < 4),
     'it',
   );
-  const long = `first ${'x '.repeat(INDEXED_LENGTH)}last`;
+  const long = `first ${'x '.repeat(MAX_INDEXED_LENGTH)}last`;
   for (const [name, text] of [
     ['Long', long],
     ['Short', 'first last'],

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { INDEXED_LENGTH } from '../../sql/full-text/words.ts';
+import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { quoted as quote } from '../../sql/writer.ts';
 import { ftsName } from '../sql/full-text.ts';
 
@@ -18,7 +18,7 @@ export function dropTextIndex(db: DatabaseSync, index: TextIndex): void {
 
 /**
  * Full text over columns that stay in the record table (external content); triggers keep the two in step within the same commit. The index
- * holds the beginning of each text (`INDEXED_LENGTH`), so FTS5's own `rebuild`, which takes whole texts, is not for it.
+ * holds the beginning of each text (`MAX_INDEXED_LENGTH`), so FTS5's own `applyChanges`, which takes whole texts, is not for it.
  */
 export function createTextIndex(db: DatabaseSync, index: TextIndex): void {
   if (index.columns.length === 0) return;
@@ -34,7 +34,7 @@ export function createTextIndex(db: DatabaseSync, index: TextIndex): void {
 
 /** Brings an index to the bound that was made without one. Where no text is beyond it the index holds what it should already. */
 export function boundTextIndex(db: DatabaseSync, index: TextIndex): void {
-  const isLong = index.columns.map((column) => `octet_length(${quote(column)}) > ${INDEXED_LENGTH}`).join(' OR ');
+  const isLong = index.columns.map((column) => `octet_length(${quote(column)}) > ${MAX_INDEXED_LENGTH}`).join(' OR ');
   if (db.prepare(`SELECT 1 FROM ${quote(index.sqlName)} WHERE ${isLong} LIMIT 1`).get()) {
     dropTextIndex(db, index);
     createTextIndex(db, index);
@@ -65,4 +65,4 @@ function createTriggers(db: DatabaseSync, index: TextIndex): void {
 
 /** The texts of a row as far as they are indexed. */
 const partsOf = ({ columns }: TextIndex, row: string) =>
-  columns.map((column) => `substr(${row}.${quote(column)}, 1, ${INDEXED_LENGTH})`).join(', ');
+  columns.map((column) => `substr(${row}.${quote(column)}, 1, ${MAX_INDEXED_LENGTH})`).join(', ');

@@ -19,7 +19,7 @@ const FIRST_INSTANT = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Arguments of a function are bounded (https://www.sqlite.org/limits.html). */
-const MOST_PATHS = 100;
+const MAX_PATHS = 100;
 
 const pathOf = (labels: readonly string[]) => bound(jsonPath(labels));
 
@@ -48,8 +48,8 @@ export const sqliteAggregate: AggregateDialect = {
   edited: (json, path, value) => sql`json_set(${json}, ${pathOf(path)}, json(${value}))`,
   without(json, paths) {
     let left = json;
-    for (let at = 0; at < paths.length; at += MOST_PATHS)
-      left = sql`json_remove(${left}, ${joined(paths.slice(at, at + MOST_PATHS).map(pathOf), ', ')})`;
+    for (let at = 0; at < paths.length; at += MAX_PATHS)
+      left = sql`json_remove(${left}, ${joined(paths.slice(at, at + MAX_PATHS).map(pathOf), ', ')})`;
     return left;
   },
   equalityKey: canonical,

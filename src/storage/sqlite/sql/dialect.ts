@@ -4,20 +4,19 @@ import { quoted } from '../../sql/writer.ts';
 import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeSearch, writeSearchScore } from './full-text.ts';
 import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
-import { writeTextMatch } from './regex.ts';
+import { writeTextMatch } from './text-match.ts';
 
-/** SQL as SQLite has it. Values that it cannot compute itself come from functions of ours, `rds_...` (functions.ts). */
 /** Identities that a JSON path can name as they are. */
 const plainIdentity = /^[^"\\\p{C}]+$/u;
 /** SQLite bounds the arguments of a function. */
-const MOST_PATHS = 96;
+const MAX_PATHS = 96;
 const PATHS_STEP = 4;
 /** Bytes of a value that conditions go through in about the time of a call into JavaScript. */
-const SHORT_VALUE = 256;
+const SHORT_VALUE_BYTES = 256;
 
 /** Whether an ACL gives a right to one of the identities. Looking at their places costs a third of going through all entries. */
 function writeAclRight(out: SqlOut, writeAcl: () => void, right: 'read' | 'write', identities: readonly string[]): void {
-  if (identities.length > MOST_PATHS || !identities.every((identity) => plainIdentity.test(identity))) {
+  if (identities.length > MAX_PATHS || !identities.every((identity) => plainIdentity.test(identity))) {
     out.add('EXISTS (SELECT 1 FROM json_each(');
     writeAcl();
     out.add(') AS e WHERE e.key IN (SELECT value FROM json_each(').bind(JSON.stringify(identities));
@@ -34,6 +33,7 @@ function writeAclRight(out: SqlOut, writeAcl: () => void, right: 'read' | 'write
   out.add("), 'true')");
 }
 
+/** SQL as SQLite has it. Values that it cannot compute itself come from functions of ours, `rds_...` (functions.ts). */
 export const sqliteDialect: Dialect = {
   quoted,
   table: quoted,
@@ -48,7 +48,7 @@ export const sqliteDialect: Dialect = {
   },
 
   mayGoOnWith(out, alias, column) {
-    out.add(`(octet_length(`).column(alias, column).add(`) < ${SHORT_VALUE} OR rds_tick()) AND `);
+    out.add(`(octet_length(`).column(alias, column).add(`) < ${SHORT_VALUE_BYTES} OR rds_tick()) AND `);
   },
 
   // SQLite knows without reading the value.
@@ -109,9 +109,6 @@ export const sqliteDialect: Dialect = {
       write();
     });
     out.add('))');
-  },
-  picture() {
-    throw new Error('pictures are taken before the statement');
   },
   edit(out, field, edits, label) {
     out

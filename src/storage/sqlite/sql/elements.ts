@@ -1,7 +1,7 @@
-import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
 import { writeAmong, writePlace } from './json.ts';
-import { writeTextMatch } from './regex.ts';
+import { writeTextMatch } from './text-match.ts';
 
 /**
  * The operands of one sort: an SQL expression over an element `e` of json_each that is NULL for elements of another sort, and what it

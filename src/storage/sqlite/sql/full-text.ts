@@ -1,4 +1,4 @@
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import { afterPrefix } from '../../sql/prefix.ts';
+import { prefixUpperBound } from '../../sql/prefix-upper-bound.ts';
 import { registerFunctions } from './functions.ts';
 
 const open = (tick?: () => void) => {
@@ -62,5 +62,5 @@ test('the end of a prefix range is the next text bytewise', () => {
     ['\u{10ffff}', undefined],
     ['😀', '😁'],
   ];
-  for (const [prefix, end] of ends) assert.equal(afterPrefix(prefix), end);
+  for (const [prefix, end] of ends) assert.equal(prefixUpperBound(prefix), end);
 });

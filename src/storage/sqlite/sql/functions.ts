@@ -1,12 +1,12 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isoText } from '../../../kernel/time.ts';
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
-import { rootOf } from '../../../schema/naming.ts';
-import { parseIsoDate } from '../../../values/iso.ts';
-import { applyEdits } from '../../../values/operators/apply.ts';
-import type { JsonEdit } from '../../../values/operators/edit.ts';
+import { rootOf } from '../../../schema/model.ts';
+import { parseIsoDate } from '../../../values/json/iso.ts';
+import { wireDate, wirePointer } from '../../../values/json/wire.ts';
+import { applyEdits, type JsonEdit } from '../../../values/operators/apply.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 
 /**
@@ -99,9 +99,9 @@ function withoutFunction(): (json: SQLOutputValue, names: SQLOutputValue) => str
 function wire(storage: SQLOutputValue, value: SQLOutputValue, className: SQLOutputValue): string | null {
   if (value === null) return null;
   if (storage === 'boolean') return value === 0 ? 'false' : 'true';
-  if (storage === 'date') return canonicalJson({ __type: 'Date', iso: isoText(value as number) });
+  if (storage === 'date') return canonicalJson(wireDate(isoText(value as number)));
   if (storage !== 'pointer') return JSON.stringify(value);
-  return canonicalJson({ __type: 'Pointer', className: className as string, objectId: value as string });
+  return canonicalJson(wirePointer(className as string, value as string));
 }
 
 type OfTexts = (texts: readonly (string | null)[]) => number | boolean | null;

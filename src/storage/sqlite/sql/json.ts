@@ -1,7 +1,7 @@
-import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
-import { writeTextMatch } from './regex.ts';
+import { writeTextMatch } from './text-match.ts';
 
 /** A path in SQLite's notation, `$."a"."b"`; labels are JSON strings, so no key can mean anything else. */
 export function jsonPath(path: readonly string[]): string {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter, OrderKey, Regex } from '../../../query/filter.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Filter, OrderKey, Regex } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { compileUnmark } from '../../sql/mutation.ts';
 import { compileList } from '../../sql/select.ts';
-import { shortList } from '../reads/lane.ts';
+import { shortList } from '../reads/read-routing.ts';
 import { TestTables } from '../testing/tables.ts';
 import { sqliteDialect } from './dialect.ts';
 
@@ -101,12 +101,12 @@ for (const [field, order, plan] of [
     };
     const list = compileList(query, sqliteDialect, false);
     assert.equal(tables.planOf(list).replace('COVERING ', ''), plan);
-    assert.ok(shortList(tables.connection, query, list));
+    assert.ok(shortList(tables.connection, query));
     const other: Query = {
       ...query,
       filter: { kind: 'compare', field: tables.field('Accounts', 'PhoneNumber'), op: 'eq', value: 'x' },
     };
-    assert.ok(!shortList(tables.connection, other, compileList(other, sqliteDialect, false)));
+    assert.ok(!shortList(tables.connection, other));
   });
 
 test('the index of a field that records are looked up by goes with the field, and comes with it', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import { newObjectId } from '../../../kernel/ids.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { ReaderPool } from '../reads/pool.ts';
+import { ReaderPool } from '../reads/reader-pool.ts';
 import { SqliteStore } from '../store.ts';
 
 /** Opens a store of its own for each test of a file, and closes it. @param prepare makes it ready, before the test */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import type { Filter, OrderKey } from '../../../query/filter.ts';
+import type { Filter, OrderKey } from '../../../query/model/filter.ts';
 import { type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { writeFilter } from '../../sql/filter.ts';
 import { EngineTables, tableChanges } from '../../sql/testing/tables.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
-import { Connection } from '../connection.ts';
-import type { Row } from '../rows.ts';
+import { Connection } from '../connection/connection.ts';
+import type { Row } from '../connection/statements.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 

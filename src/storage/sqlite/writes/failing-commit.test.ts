@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
-import { Connection } from '../connection.ts';
+import { Connection } from '../connection/connection.ts';
 import { catalogMigrations, migrate } from '../schema/migrations.ts';
-import { type CommitEvents, GroupCommit } from './group-commit.ts';
+import { WriteQueue, type WriteQueueEvents } from './write-queue.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-failing-'));
 let connection: Connection;
-let commits: GroupCommit;
+let commits: WriteQueue;
 let dropped: unknown[];
 let back: PromiseWithResolvers<void>;
-const failing = new Map<keyof CommitEvents, unknown>();
+const failing = new Map<keyof WriteQueueEvents, unknown>();
 const ioError = () => Object.assign(new Error('disk I/O error'), { errcode: 10 | (4 << 8) });
 
 before(() => {
@@ -33,10 +33,10 @@ beforeEach(() => {
   failing.clear();
   dropped = [];
   back = Promise.withResolvers();
-  const meets = (event: keyof CommitEvents) => {
+  const meets = (event: keyof WriteQueueEvents) => {
     if (failing.has(event)) throw failing.get(event);
   };
-  commits = new GroupCommit(connection, {
+  commits = new WriteQueue(connection, {
     began: () => meets('began'),
     committed: () => meets('committed'),
     rolledBack: () => meets('rolledBack'),

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { NewField, SchemaChange } from '../../../schema/change.ts';
 import { tableOf } from '../../../schema/model.ts';
-import { assignmentsOf, columnsOf, type OwnValues } from '../../../storage/columns.ts';
-import type { Engine } from '../../../storage/engine-port.ts';
-import type { Contents, Mutation, Store } from '../../../storage/port.ts';
+import { assignmentsOf, columnsOf, type OwnValues } from '../../../storage/column-values.ts';
+import type { Engine } from '../../../storage/engine.ts';
+import type { Mutation, Store } from '../../../storage/port.ts';
+import type { RawAccess } from '../../../storage/raw-access.ts';
 import { openAnyway } from '../../../storage/testing/open.ts';
 import { migrate, newestVersion } from '../index.ts';
 import { readRecords } from '../migration.ts';
@@ -37,14 +38,14 @@ const update = (store: Store, objectId: string, values: OwnValues) =>
 /** The store, with something that happens after a page has been read, or before a write. */
 function meddled(store: Store, { read, write }: { read?: () => Promise<unknown>; write?: () => void }): Store {
   const contents = {
-    async rows(...args: Parameters<Contents['rows']>) {
-      const rows = await store.contents.rows(...args);
+    async rows(...args: Parameters<RawAccess['rows']>) {
+      const rows = await store.raw.rows(...args);
       await read?.();
       return rows;
     },
-  } as Contents;
+  } as RawAccess;
   return {
-    contents,
+    raw: contents,
     reader: store.reader,
     schema: () => store.schema(),
     async write(prepared) {

@@ -1,5 +1,5 @@
 /** What the tests of the connections share. */
-import type { StoredValue } from '../../../../values/type.ts';
+import type { StoredValue } from '../../../../values/types/type.ts';
 import type { Statement } from '../../../sql/writer.ts';
 import { query, type TestDatabase, testDatabase } from '../../testing/server.ts';
 import type { Database } from '../database.ts';

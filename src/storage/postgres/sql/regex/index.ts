@@ -3,11 +3,10 @@ import { fail } from '../../../../errors/fail.ts';
 import { isLinear } from '../../../../query/regex/index.ts';
 import { javascriptSource } from '../../../../query/regex/javascript.ts';
 import { type NormalPattern, normalise } from '../../../../query/regex/normalise.ts';
-import { javascriptSyntax } from './javascript.ts';
+import { javascriptSyntax, unicodeSource } from './javascript.ts';
 import { parsePattern } from './parse.ts';
 import { re2Syntax } from './re2.ts';
 import { refuse, resolveReferences } from './references.ts';
-import { unicodeSource } from './unicode-source.ts';
 import { writePattern } from './write.ts';
 
 /** Characters of a pattern as PostgreSQL gets it, and of all that are kept; a class such as `\\p{L}` takes 6,000. */

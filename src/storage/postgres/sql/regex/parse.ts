@@ -19,7 +19,8 @@ interface Open {
 }
 
 /**
- * The tree of a valid pattern.
+ * The tree of a valid pattern, in either syntax. (`@eslint-community/regexpp` reads JavaScript's alone, which few patterns need, and calls itself
+ * for each level of nesting.)
  * @param flags subset of `ims`
  * @throws badQuery (102) for a pattern that nests too deeply
  */

@@ -1,10 +1,9 @@
+import { memoByObject } from '../../../../kernel/memo.ts';
 import { complement, type Ranges } from './ranges.ts';
 import type { Node, Repeat } from './tree.ts';
 
 /** The most that PostgreSQL counts to. */
 const maxCount = 255;
-/** Sets that a parser keeps are written often. */
-const setTexts = new WeakMap<Ranges, string>();
 
 /**
  * A tree as an advanced regular expression of PostgreSQL.
@@ -68,14 +67,8 @@ function upTo(text: string, count: number): string {
   return times(`(?:${text}{0,${maxCount}})`, (count - rest) / maxCount) + upTo(text, rest);
 }
 
-function setText(ranges: Ranges): string {
-  let text = setTexts.get(ranges);
-  if (text === undefined) {
-    text = makeSetText(ranges);
-    setTexts.set(ranges, text);
-  }
-  return text;
-}
+/** Sets that a parser keeps are written often. */
+const setText = memoByObject(makeSetText);
 
 function makeSetText(ranges: Ranges): string {
   if (ranges.length === 0) return '(?!)';

@@ -1,0 +1,74 @@
+import type { Store } from '../../storage/port.ts';
+import { type Job, removeJobs } from '../queue/index.ts';
+import { outageOf } from './outage.ts';
+import { backoff } from './outcome.ts';
+
+/** Jobs that one commit takes out of the queue. */
+const MAX_BATCH_SIZE = 500;
+
+/** Takes jobs out of the queue that have nothing to do, many in one commit: mostly criteria do not hold. */
+export class BatchedDeletes {
+  readonly #store: Store;
+  readonly #removed: (ids: readonly string[]) => void;
+  readonly #waiting = new Map<string, Job>();
+  #isRunning = false;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  /** @param removed told of the jobs that are out of the queue */
+  constructor(store: Store, removed: (ids: readonly string[]) => void) {
+    this.#store = store;
+    this.#removed = removed;
+  }
+
+  has(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  get isQuiet(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  add(job: Job): void {
+    this.#waiting.set(job.id, job);
+    if (this.#isRunning || this.#timer) return;
+    this.#isRunning = true;
+    // All that end in this turn.
+    setImmediate(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.size > 0) await this.#remove([...this.#waiting.values().take(MAX_BATCH_SIZE)]);
+      this.#failures = 0;
+    } catch (error) {
+      const outage = outageOf(this.#store);
+      const pause = (await outage.isCauseOf(error)) ? 0 : backoff(this.#failures++);
+      await outage.sleep(() => this.#isStopped);
+      if (!this.#isStopped) this.#timer = setTimeout(() => this.#again(), pause).unref();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  #again(): void {
+    this.#timer = undefined;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #remove(jobs: readonly Job[]): Promise<void> {
+    const owner = this.#store.cluster.processId;
+    await this.#store.write({ plan: (schema) => ({ changes: [], mutations: removeJobs(schema, jobs, owner) }) });
+    for (const { id } of jobs) this.#waiting.delete(id);
+    this.#removed(jobs.map(({ id }) => id));
+  }
+
+  /** Leaves what is still waiting in the queue. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+}

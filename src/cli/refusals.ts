@@ -1,9 +1,0 @@
-import { CommanderError } from 'commander';
-
-/** Of a command that is done, with refusals (CONTRACT "Operations"). */
-const WITH_REFUSALS = 2;
-
-/** Ends a command whose work is done, but for what was refused, of which it has told. @param what was refused, for nobody but us */
-export function withRefusals(what: string): CommanderError {
-  return new CommanderError(WITH_REFUSALS, 'refused', what);
-}

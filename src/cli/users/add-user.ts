@@ -1,0 +1,60 @@
+import { newSecret } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { createRecord, type RecordContext, readRows } from '../../records/index.ts';
+import { fieldOf, type Schema, tableOf } from '../../schema/model.ts';
+import type { Mutation } from '../../storage/port.ts';
+import { meetsPolicy } from '../../users/index.ts';
+import { forOperator, oneLine } from '../terminal/format-error.ts';
+
+/** A user that an operator makes. */
+export interface NewUser {
+  readonly username: string;
+  readonly password: string;
+  readonly email?: string | undefined;
+  /** For people. */
+  readonly name?: string | undefined;
+  /** Names of roles that he is to have. */
+  readonly roles: readonly string[];
+}
+
+/**
+ * Makes a user with his roles, in one write.
+ * @returns his objectId
+ * @throws OperatorError where a role is missing, or for what the service refuses of a user: his name is taken, his password too weak
+ */
+export async function addUser(context: RecordContext, { username, password, email, name, roles }: NewUser): Promise<string> {
+  try {
+    const roleIds = await idsOf(context, roles);
+    const fields = { username, password, ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
+    const { objectId } = await createRecord(context, '_User', fields, (schema, userId) => intoRoles(schema, roleIds, userId));
+    return objectId;
+  } catch (error) {
+    throw forOperator(error);
+  }
+}
+
+/** A password that meets the policy: 20 letters and digits. */
+export function newPassword(): string {
+  for (;;) {
+    const password = newSecret().slice(0, 20);
+    if (meetsPolicy(password)) return password;
+  }
+}
+
+async function idsOf(context: RecordContext, roles: readonly string[]): Promise<string[]> {
+  if (roles.length === 0) return [];
+  const found = await readRows<{ objectId: string; name: string }>(context.store, {
+    className: '_Role',
+    fields: ['objectId', 'name'],
+    filter: (table) => ({ kind: 'in', field: fieldOf(table, 'name'), values: roles }),
+  });
+  for (const role of roles)
+    if (!found.some(({ name }) => name === role)) throw new OperatorError(`there is no role ${JSON.stringify(oneLine(role))}`);
+  return found.map(({ objectId }) => objectId);
+}
+
+function intoRoles(schema: Schema, roleIds: readonly string[], userId: string): Mutation[] {
+  const table = tableOf(schema, '_Role');
+  const relation = fieldOf(table, 'users');
+  return roleIds.map((ownerId) => ({ kind: 'link', table, relation, ownerId, memberIds: [userId] }));
+}

@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Secrets } from '../../config/index.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { StoredPlace } from '../../storage/identity.ts';
+import type { Administration, SystemCredentials } from '../../systems/index.ts';
+import type { ContextOf, Print } from '../terminal/actions.ts';
+import { type Administrator, addAdministrator, administratorFrom } from './administrator.ts';
+
+/** Of the administrator, where ADMIN_EMAIL gives none. */
+const defaultEmail = 'admin@example.com';
+
+type Made = Readonly<Partial<SystemCredentials & { adminEmail: string; adminPassword: string }>>;
+
+/** What the credentials are called where they are printed. */
+const labels: Readonly<Record<keyof Made, string>> = {
+  appId: 'Application id',
+  masterKey: 'Master key',
+  apiKey: 'API key',
+  adminEmail: 'Administrator',
+  adminPassword: 'Password of the administrator',
+};
+
+/**
+ * Makes the first system, and its administrator, where there is none (CONTRACT "Running"). Credentials that were not given are made, kept
+ * in a file that only the service's user may read, and printed once.
+ * @param stranger told of each store that is there and that the registry does not know
+ * @throws OperatorError for a password that is too weak, and where there are but stores that the registry does not know, before anything is made
+ */
+export async function addFirstSystem(
+  administration: Administration,
+  contextOf: ContextOf,
+  given: Secrets,
+  dataDir: string,
+  { print, stranger }: { print: Print; stranger: (place: StoredPlace) => void },
+): Promise<void> {
+  const strangers = await administration.strangers();
+  for (const place of strangers) stranger(place);
+  if (administration.systems().length > 0) return;
+  if (strangers.length > 0)
+    throw new OperatorError(
+      `nothing was made, since the registry does not know ${strangers.map(({ place }) => place).join(', ')}`,
+    );
+  if (administration.removedSystems().length > 0) {
+    print('All systems were removed: record-service system restore brings one back, system add makes another');
+    return;
+  }
+  const { appId, masterKey, apiKey, adminEmail, adminPassword } = given;
+  const administrator = administratorFrom(adminEmail ?? defaultEmail, adminPassword, 'ADMIN_PASSWORD');
+  const isComplete = ![appId, masterKey, apiKey, adminEmail, adminPassword].includes(undefined);
+  const file = join(dataDir, 'credentials.json');
+  let made: Made = {};
+  const isMade = await administration.addFirstSystem(
+    { appId, masterKey, apiKey },
+    {
+      fill: (store, appId) => addAdministrator(contextOf(store, appId), administrator),
+      async beforeCommit(credentials) {
+        made = notGiven(given, credentials, administrator);
+        if (!isComplete) await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+      },
+    },
+  );
+  if (!isMade || isComplete) return;
+  print(`The first system was made. Its credentials are shown once and kept in ${file}`);
+  for (const [name, value] of Object.entries(made)) print(`${labels[name as keyof Made]}: ${value}`);
+}
+
+/** Secrets that were given stay where they were given. */
+function notGiven(given: Secrets, { appId, masterKey, apiKey }: SystemCredentials, { email, password }: Administrator): Made {
+  return {
+    appId,
+    ...(given.masterKey === undefined ? { masterKey } : {}),
+    ...(given.apiKey === undefined ? { apiKey } : {}),
+    adminEmail: email,
+    ...(given.adminPassword === undefined ? { adminPassword: password } : {}),
+  };
+}

@@ -1,0 +1,118 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { DAY_MS, isoText } from '../../kernel/time.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { CrmContext } from '../context.ts';
+import { has } from '../queries/field-visibility.ts';
+import { ownerField, userPointer } from '../queries/owners.ts';
+import { findRows, hasField, type Row, requireField, tableNamed } from '../queries/records.ts';
+import { briefly } from '../queries/summary.ts';
+import { addDays, dayIn, startOfDay } from '../time/time-zone.ts';
+import { instantOf, pointedAt, wireDate } from '../wire/values.ts';
+
+export const ACTIVITIES = 'Activities';
+
+/** A piece of time, in milliseconds since 1970; its end is not part of it. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An activity, when it is, and whose. */
+export interface Occupied extends Span {
+  readonly ownerId: string | undefined;
+  readonly row: Row;
+}
+
+/** So many activities of a range are looked at. */
+export const MAX_ACTIVITIES = 2_000;
+/** A whole day of a zone begins or ends so long before or after that of UTC. */
+const DAY_OVERLAP_MS = 2 * DAY_MS;
+
+/** What is shown of an activity. */
+export const activityFields = ['Name', 'StartTime', 'EndTime', 'AllDay', 'Location', 'OwnerId', 'AccountId', 'MeetingUrl'];
+
+/** The table of activities. @throws classMissing (103); invalidArguments (107) where this system's have not what a calendar needs */
+export function activitiesTable(context: CrmContext): TableSchema {
+  const table = tableNamed(context, ACTIVITIES);
+  requireField(table, 'StartTime', 'Date');
+  requireField(table, 'EndTime', 'Date');
+  return table;
+}
+
+/**
+ * The activities of a range, by their start; those that are cancelled are left out where the caller may ask which.
+ * @param owners whose; all where it is left out
+ * @param limit beyond `MAX_ACTIVITIES`, one more says that there are more
+ * @throws permissionDenied (119)
+ */
+export async function activitiesIn(
+  context: CrmContext,
+  zone: string,
+  range: Span,
+  owners?: readonly string[],
+): Promise<Occupied[]> {
+  const table = activitiesTable(context);
+  const owner = owners ? ownerField(context, table) : 'OwnerId';
+  const from = wireDate(range.start);
+  const wide = wireDate(range.start - DAY_OVERLAP_MS);
+  const where: JsonObject = {
+    ...(owners && { [owner]: { $in: owners.map(userPointer) } }),
+    StartTime: { $lt: wireDate(range.end) },
+    $or: [
+      { EndTime: { $gt: from } },
+      { EndTime: { $exists: false }, StartTime: { $gte: from } },
+      { StartTime: { $gte: from } },
+      ...(has(context, table, 'AllDay', 'Boolean')
+        ? [
+            { AllDay: true, StartTime: { $gte: wide } },
+            { AllDay: true, EndTime: { $gt: wide } },
+          ]
+        : []),
+    ],
+    ...(has(context, table, 'Cancelled', 'Boolean') && { Cancelled: { $ne: true } }),
+  };
+  const rows = await findRows(context, ACTIVITIES, {
+    ...briefly(context, table, activityFields),
+    where,
+    order: 'StartTime',
+    limit: MAX_ACTIVITIES + 1,
+  });
+  return rows
+    .map((row) => ({ ...spanOf(row, zone), ownerId: pointedAt(row[owner]), row }))
+    .filter((span) => overlaps(span, range));
+}
+
+/** By what the caller cannot tell activities apart, since it is hidden from him. */
+export function calendarHint(context: CrmContext): string | undefined {
+  const table = activitiesTable(context);
+  const isHidden = ([name]: readonly [string, string]) =>
+    hasField(context, ACTIVITIES, name, 'Boolean') && !has(context, table, name, 'Boolean');
+  const hidden = marks.filter(isHidden).map(([, words]) => words);
+  return hidden.length === 0
+    ? undefined
+    : `Which activities ${hidden.join(', and which ')} is hidden from you: they count as any other.`;
+}
+
+const marks = [
+  ['Cancelled', 'are cancelled'],
+  ['AllDay', 'take the whole day'],
+] as const;
+
+/** One of the whole day takes the days that it touches, whatever its times. */
+function spanOf(row: Row, zone: string): Span {
+  const start = instantOf(row.StartTime) ?? 0;
+  const end = Math.max(instantOf(row.EndTime) ?? start, start);
+  if (row.AllDay !== true) return { start, end };
+  const last = dayIn(zone, end > start ? end - 1 : end);
+  return { start: startOfDay(zone, dayIn(zone, start)), end: startOfDay(zone, addDays(last, 1)) };
+}
+
+/** Whether a time that may be empty lies in a range. */
+const overlaps = ({ start, end }: Span, range: Span): boolean =>
+  start < range.end && (end > range.start || (end === start && start >= range.start));
+
+/** The same as ISO 8601. */
+export const shownSpan = ({ start, end }: Span): JsonObject => ({
+  start: isoText(start),
+  end: isoText(end),
+});

@@ -1,0 +1,165 @@
+import { mayUse } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type RecordWrite, writeTogether } from '../../records/index.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import { createRow } from '../commands/records.ts';
+import type { CrmContext } from '../context.ts';
+import { linksTo, linkTargetOf } from '../customers/links.ts';
+import { askable, seen } from '../queries/field-visibility.ts';
+import { filledFirst } from '../queries/nulls-last.ts';
+import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../queries/owners.ts';
+import { getRow, oneMore, requireField, tableNamed } from '../queries/records.ts';
+import { doneStatus, firstOpen, hiddenStatuses, isClosed, openOnly, statusesOf, statusPointer } from '../queries/statuses.ts';
+import { briefly, briefOf } from '../queries/summary.ts';
+import { badArguments } from '../refusals.ts';
+import { instantOfArgument } from '../time/range.ts';
+import { addDays, dayIn, startOfDay, timeZoneOf } from '../time/time-zone.ts';
+import { pointedAt, pointer, wireDate } from '../wire/values.ts';
+
+export const TASKS = 'Tasks';
+const STATUS = 'StatusId';
+
+const COMPLETED = 'CompletedAt';
+const NOTES = 'Notes';
+
+const shown = ['Name', 'Date', 'StatusId', 'OwnerId', 'AccountId', 'ContactId', 'SaleId', 'CaseId', 'TypeId', 'Important'];
+const WEEK_DAYS = 7;
+
+/** A task to be. */
+export interface NewTask {
+  readonly name: string;
+  /** Without a zone it is of the system's. */
+  readonly date?: string | undefined;
+  readonly accountId?: string | undefined;
+  /** The caller where it is left out. */
+  readonly ownerId?: string | undefined;
+  /** The first open one where it is left out. */
+  readonly statusId?: string | undefined;
+  readonly description?: string | undefined;
+  /** `{table, objectId}` */
+  readonly relatedTo?: JsonObject | undefined;
+}
+
+/**
+ * Creates a task, linked to an account or another record.
+ * @throws invalidArguments (107) for a status, user or record that does not exist; what `createRecord` throws
+ */
+export async function createTask(context: CrmContext, task: NewTask): Promise<JsonObject> {
+  const { name: Name, date, accountId, ownerId = callerId(context), statusId, description, relatedTo } = task;
+  const tasks = tableNamed(context, TASKS);
+  const data: JsonObject = {};
+  if (relatedTo) Object.assign(data, await linksTo(context, tasks, linkTargetOf('relatedTo', relatedTo)));
+  if (accountId !== undefined) Object.assign(data, await linksTo(context, tasks, { table: 'Accounts', objectId: accountId }));
+  if (ownerId !== undefined && ownerFields(tasks).length > 0) {
+    await requireUser(context, 'ownerId', ownerId);
+    data[ownerField(context, tasks)] = userPointer(ownerId);
+  }
+  const status =
+    statusId === undefined ? await usualStatus(context, tasks) : await statusPointer(context, tasks, STATUS, statusId);
+  if (status) data[STATUS] = status;
+  if (date !== undefined) data.Date = wireDate(await instantOfArgument(context, date));
+  const created = await createRow(context, TASKS, {
+    Name,
+    ...(description !== undefined && { Description: description }),
+    ...data,
+  });
+  return { ...created, ...data };
+}
+
+async function usualStatus(context: CrmContext, tasks: TableSchema): Promise<JsonObject | undefined> {
+  const statuses = await statusesOf(context, tasks, STATUS);
+  const first = firstOpen(statuses);
+  return statuses && first && pointer(statuses.className, first.objectId);
+}
+
+/** Which tasks. */
+export interface TaskQuestion {
+  readonly ownerId?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly due: 'overdue' | 'today' | 'week' | 'all';
+  readonly includeDone: boolean;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Tasks by their due date. */
+export interface FoundTasks {
+  /** One more than were asked for where there are more. */
+  readonly tasks: readonly JsonObject[];
+  readonly zone: string;
+  /** Tables that the caller may not read. */
+  readonly hidden: readonly string[];
+}
+
+/**
+ * Finds tasks. Days are whole days of the system's time zone: a task of today is not overdue yet.
+ * @throws invalidArguments (107) where tasks have no date here; permissionDenied, fieldDenied (119)
+ */
+export async function findTasks(context: CrmContext, question: TaskQuestion): Promise<FoundTasks> {
+  const { ownerId, accountId, due, includeDone, skip, limit } = question;
+  const tasks = tableNamed(context, TASKS);
+  if (due !== 'all') requireField(tasks, 'Date', 'Date');
+  const statuses = includeDone ? undefined : await statusesOf(context, tasks, 'StatusId');
+  const zone = await timeZoneOf(context);
+  const where: JsonObject = {
+    ...(ownerId !== undefined && { OwnerId: userPointer(ownerId) }),
+    ...(accountId !== undefined && { AccountId: pointer('Accounts', accountId) }),
+    ...dueOnly(due, zone),
+    ...(!includeDone && (statuses ? openOnly(statuses) : notCompleted(context, tasks))),
+  };
+  const ask = { ...briefly(context, tasks, shown), where, skip, limit: oneMore(limit) };
+  const rows = await filledFirst(context, tasks, 'Date', ask);
+  return { tasks: rows.map((row) => briefOf(row, shown)), zone, hidden: hiddenStatuses(statuses) };
+}
+
+function dueOnly(due: 'overdue' | 'today' | 'week' | 'all', zone: string): JsonObject {
+  if (due === 'all') return {};
+  const today = dayIn(zone, Date.now());
+  const start = wireDate(startOfDay(zone, today));
+  if (due === 'overdue') return { Date: { $lt: start } };
+  return { Date: { $gte: start, $lt: wireDate(startOfDay(zone, addDays(today, due === 'today' ? 1 : WEEK_DAYS))) } };
+}
+
+/** Where tasks have no status, the time at which they were done tells. */
+const notCompleted = (context: CrmContext, tasks: TableSchema): JsonObject =>
+  askable(context, tasks, ['CompletedAt']).length > 0 ? { CompletedAt: { $exists: false } } : {};
+
+/**
+ * Sets a task to the status of what is done, with a note in the same commit where there is a comment.
+ * @throws objectNotFound (101), invalidArguments (107) where no status is known to be done; permissionDenied (119)
+ */
+export async function completeTask(context: CrmContext, id: string, comment: string | undefined): Promise<JsonObject> {
+  const tasks = tableNamed(context, TASKS);
+  const statuses = await statusesOf(context, tasks, STATUS);
+  if (!statuses) badArguments(`${TASKS} has no Pointer ${STATUS} that you may see`, { next: 'Get-Schema' });
+  const task = await getRow(context, TASKS, id, { keys: ['objectId', ...seen(context, tasks, [STATUS])] });
+  const now = pointedAt(task[STATUS]);
+  const done = doneStatus(statuses);
+  const isDone = now === done.objectId;
+  const body: JsonObject = {
+    [STATUS]: pointer(statuses.className, done.objectId),
+    ...(tasks.fields.get(COMPLETED)?.type === 'Date' && { [COMPLETED]: wireDate(Date.now()) }),
+  };
+  const writes: RecordWrite[] = [
+    ...(isDone ? [] : [{ kind: 'update', className: TASKS, objectId: id, body } as const]),
+    ...(comment === undefined ? [] : [await noteOf(context, id, comment)]),
+  ];
+  const written = writes.length > 0 ? await writeTogether(context, writes) : [];
+  const noteId = comment === undefined ? undefined : written.at(-1)?.objectId;
+  const before = statuses.rows?.find((status) => status.objectId === now);
+  return {
+    objectId: id,
+    status: { objectId: done.objectId, Name: done.Name ?? null },
+    ...(isDone && { alreadyDone: true }),
+    ...(!isDone && before && isClosed(before) && { statusBefore: before.Name ?? null }),
+    ...(noteId !== undefined && { noteId }),
+  };
+}
+
+/** The tool asks for the permission to update; a note is a record more. @throws permissionDenied (119) */
+async function noteOf(context: CrmContext, taskId: string, comment: string): Promise<RecordWrite> {
+  if (!mayUse(context.principal, 'mcp:create')) fail('permissionDenied', 'create', NOTES);
+  const links = await linksTo(context, tableNamed(context, NOTES), { table: TASKS, objectId: taskId });
+  return { kind: 'create', className: NOTES, body: { ...links, Comment: comment } };
+}

@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isDefaultField } from '../../schema/change.ts';
+import { type FieldType, typeText } from '../../schema/model.ts';
+import type { CrmContext } from '../context.ts';
+import { badArguments } from '../refusals.ts';
+
+/** Types whose values are the same or not, as a whole; the better ones to look records up by first. */
+export const comparable: readonly FieldType[] = ['String', 'HTML/XML', 'Number', 'Date', 'Pointer', 'Boolean'];
+
+/**
+ * The `where` of the records whose fields equal the values of a record to be.
+ * @param matchOn names of fields
+ * @param data the record's fields in wire form
+ * @throws invalidArguments (107) for a field without a value, or of a type that is not compared as a whole
+ */
+export function matchOf(context: CrmContext, className: string, matchOn: readonly string[], data: JsonObject): JsonObject {
+  if (matchOn.length === 0) badArguments('matchOn must name a field');
+  const fields = context.store.schema().tables.get(className)?.fields;
+  const entries = matchOn.map((name): [string, JsonValue] => {
+    if (isOwn(name))
+      badArguments(`matchOn names ${name}, which the service sets`, {
+        expected: 'matchOn names fields whose values come with data',
+        next: 'Update-Record',
+      });
+    const value = own(data, name) ?? null;
+    if (value === null || value === '' || (isJsonObject(value) && Object.hasOwn(value, '__op')))
+      badArguments(`matchOn names ${shown(name)}, which data has no value for`, {
+        expected: 'Each field of matchOn stands in data with the value that is looked for',
+      });
+    const field = fields?.get(name);
+    if (!field) return [name, comparedAs(name, value)];
+    if (!comparable.includes(field.type))
+      badArguments(`matchOn names ${shown(name)}, which is of type ${typeText(field.type, field.targetClass)}`, {
+        expected: `Fields of type ${comparable.join(', ')} can be matched on`,
+        next: 'Get-Schema',
+      });
+    // SPEC "Limits": a String field takes a number, and keeps its text.
+    const isText = field.type === 'String' || field.type === 'HTML/XML';
+    return [name, typeof value === 'number' && isText ? String(value) : comparedAs(name, value)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A record is not made with these, so that the next call would not find it again. */
+const isOwn = (name: string): boolean => isDefaultField(name) && name !== 'ACL';
+
+/** Not what a `where` would read as operators. @throws invalidArguments (107) */
+function comparedAs(name: string, value: JsonValue): JsonValue {
+  if (!isJsonObject(value)) return Array.isArray(value) ? refuse(name) : value;
+  return value.__type === 'Object' ? { ...pointerIn(value) } : Object.hasOwn(value, '__type') ? value : refuse(name);
+}
+
+/** An included record that is sent back stands for its Pointer. */
+const pointerIn = ({ className = null, objectId = null }: JsonObject): JsonObject => ({
+  __type: 'Pointer',
+  className,
+  objectId,
+});
+
+const refuse = (name: string): never => badArguments(`${shown(name)} of data is not a value that can be matched on`);
+
+const shown = (name: string): string => name.slice(0, 100);

@@ -1,0 +1,103 @@
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { readLabels } from '../../records/index.ts';
+import { isDefaultField } from '../../schema/change.ts';
+import type { Field, FieldType, TableSchema } from '../../schema/model.ts';
+import { isDescribed } from '../../schema/system-tables.ts';
+import type { CrmContext } from '../context.ts';
+import { seen } from '../queries/field-visibility.ts';
+import { badArguments } from '../refusals.ts';
+import { folded } from '../search/text-match.ts';
+
+/** A column of flat rows and the field that its values go into. */
+export interface Column {
+  readonly column: string;
+  readonly field: Field;
+}
+
+/** Names of columns to the fields that they mean. @throws invalidArguments (107) for what is no field, or several */
+export type FieldFinder = (name: string) => Field | { readonly fault: string };
+
+/** Finds fields by name or label, exactly or whatever the case of the letters. */
+export async function fieldFinder(context: CrmContext, table: TableSchema): Promise<FieldFinder> {
+  const { className, fields } = table;
+  const labels = (await readLabels(context.store, className)).get(className);
+  // A field that is hidden from the caller is refused by its name; its label tells him nothing.
+  const told = new Set(seen(context, table, fields.keys()));
+  const known = [...fields.values()].filter(({ name }) => isDescribed(className, name));
+  const labelOf = (name: string) => (told.has(name) ? labels?.get(name) : undefined);
+  const by = (textOf: (field: Field) => string | undefined) => Map.groupBy(known, textOf);
+  const ways = [
+    { fields: by(({ name }) => name), sought: (name: string) => name },
+    { fields: by(({ name }) => labelOf(name)?.trim()), sought: (name: string) => name.trim() },
+    { fields: by(({ name }) => folded(name)), sought: folded },
+    { fields: by(({ name }) => folded(labelOf(name) ?? '')), sought: folded },
+  ];
+  return (name) => {
+    for (const way of name.trim() === '' ? [] : ways) {
+      const found = way.fields.get(way.sought(name)) ?? [];
+      const [only] = found;
+      if (only && found.length === 1) return only;
+      if (found.length > 1) return { fault: `${shown(name)} is the label of ${found.map((field) => field.name).join(' and ')}` };
+    }
+    return { fault: `${shown(name)} is no field` };
+  };
+}
+
+const shown = (name: string): string => JSON.stringify(name.slice(0, 100).toWellFormed());
+
+/** Types of which a flat row has no values. */
+const closed: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
+/** So many faults, and so many fields, are told of. */
+const MAX_SHOWN = 20;
+const MAX_FIELDS = 100;
+
+/**
+ * The columns of all rows, in the order in which they come up. All are known before any row is written.
+ * @param fieldMap column to field, or to `null` for a column that is left out
+ * @throws invalidArguments (107) that names every column that is wrong
+ */
+export function columnsOf(
+  context: CrmContext,
+  table: TableSchema,
+  find: FieldFinder,
+  rows: readonly JsonObject[],
+  fieldMap: JsonObject | undefined,
+): Column[] {
+  const mapped = new Map(Object.entries(fieldMap ?? {}));
+  const columns: Column[] = [];
+  const faults: string[] = [];
+  const taken = new Map<string, string>();
+  for (const column of new Set(rows.flatMap((row) => Object.keys(row)))) {
+    if (faults.length === MAX_SHOWN) break;
+    const target: JsonValue = mapped.has(column) ? (mapped.get(column) ?? null) : column;
+    if (target === null || target === '') continue;
+    const field = typeof target === 'string' ? find(target) : { fault: `fieldMap: the field of ${shown(column)} must be a text` };
+    const fault = 'fault' in field ? field.fault : faultOf(field, column, taken);
+    if (fault !== undefined) faults.push(fault);
+    else if ('name' in field) columns.push({ column, field });
+  }
+  const shownFields = seen(
+    context,
+    table,
+    [...table.fields.values()].filter(isOpen).map(({ name }) => name),
+  );
+  if (faults.length > 0)
+    badArguments(faults.join('; '), {
+      expected: `Columns are fields or labels; fieldMap maps others to fields, or to null to leave them out. Fields: ${shownFields
+        .slice(0, MAX_FIELDS)
+        .join(', ')}`,
+      next: 'Get-Schema',
+    });
+  return columns;
+}
+
+const isOpen = ({ name, type }: Field): boolean =>
+  name === 'objectId' || !(isDefaultField(name) || closed.has(type) || name.startsWith('_'));
+
+function faultOf(field: Field, column: string, taken: Map<string, string>): string | undefined {
+  if (!isOpen(field)) return `${shown(column)}: the field ${field.name} cannot be imported`;
+  const other = taken.get(field.name);
+  if (other !== undefined) return `${shown(other)} and ${shown(column)} are both the field ${field.name}`;
+  taken.set(field.name, column);
+  return undefined;
+}

@@ -1,0 +1,117 @@
+import { ServiceError } from '../../errors/fail.ts';
+import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
+import type { Field } from '../../schema/model.ts';
+import { parseRequestJson } from '../../values/index.ts';
+import { pointer } from '../wire/values.ts';
+import { type Converted, type DateForm, readDate, wrong } from './dates.ts';
+import { type Lookup, targetOf } from './lookups.ts';
+
+/** What the values of a column are read with. */
+export interface Reading {
+  readonly field: Field;
+  readonly zone: string;
+  /** The form of the column's dates, where one of them shows it. */
+  readonly dates: DateForm;
+  /** For Pointers, and lists of them. */
+  readonly lookup: Lookup | undefined;
+}
+
+/** A value of a flat row as the field takes it. Empty ones are none. */
+export function convert(value: JsonValue, reading: Reading): Converted {
+  if (isEmpty(value)) return null;
+  if (reading.lookup && reading.field.type === 'Pointer') return linked(value, reading.lookup);
+  switch (reading.field.type) {
+    case 'String':
+    case 'HTML/XML':
+      return typeof value === 'object' ? wrong(value, 'a text') : { value: String(value).trim() };
+    case 'Number':
+      return readNumber(value);
+    case 'Boolean':
+      return readBoolean(value);
+    case 'Date':
+      return readDate(value, reading);
+    case 'Array':
+      return readList(value, reading);
+    case 'Object':
+      return readObject(value);
+    default:
+      // Files come as an upload answers them; the write says what else is wrong.
+      return isJsonObject(value) ? { value } : wrong(value, 'a File object, as an upload answers it');
+  }
+}
+
+export const isEmpty = (value: JsonValue): boolean => value === null || (typeof value === 'string' && value.trim() === '');
+
+/** Signs of currencies, marks of direction and spaces around a number. */
+const around = /[\s\u00a0\u200e\u200f₪$€£%]|ש["״']ח|NIS|ILS|USD|EUR/g;
+const plain = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
+const EXPECTED_NUMBER = 'a number such as 1234.5 or 1,234.50';
+
+function readNumber(value: JsonValue): Converted {
+  if (typeof value === 'number') return { value };
+  if (typeof value !== 'string') return wrong(value, EXPECTED_NUMBER);
+  const bare = value.replace(around, '');
+  const [, inBrackets] = /^\((.+)\)$/.exec(bare) ?? [];
+  const text = inBrackets ?? bare;
+  if (!plain.test(text)) return wrong(value, EXPECTED_NUMBER);
+  const number = Number(text.replaceAll(',', '')) * (inBrackets === undefined ? 1 : -1);
+  return Number.isFinite(number) ? { value: number } : wrong(value, EXPECTED_NUMBER);
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'yes', 'y', '1', 'on', 'כן', 'אמת'].map((word) => [word, true] as const),
+  ...['false', 'no', 'n', '0', 'off', 'לא', 'שקר'].map((word) => [word, false] as const),
+]);
+
+function readBoolean(value: JsonValue): Converted {
+  if (typeof value === 'boolean') return { value };
+  const found = typeof value === 'object' ? undefined : booleans.get(String(value).trim().toLowerCase());
+  return found === undefined ? wrong(value, 'yes or no, true or false, כן or לא') : { value: found };
+}
+
+const SEPARATOR = ';';
+/** Items of a list that is one text. */
+const MAX_ITEMS = 10_000;
+
+/** The items of a list: an array, or a text with `;` between them, of which more than `MAX_ITEMS` are no list. */
+export function itemsOf(value: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(value)) return value.filter((item) => !isEmpty(item));
+  if (typeof value !== 'string') return [value];
+  const items = value.split(SEPARATOR, MAX_ITEMS + 1);
+  if (items.length > MAX_ITEMS) return [value];
+  return items.map((item) => item.trim()).filter((item) => item !== '');
+}
+
+function readList(value: JsonValue, { lookup }: Reading): Converted {
+  const items = itemsOf(value);
+  if (!lookup) return { value: [...items] };
+  const ids = new Map<string, JsonValue>();
+  for (const item of items) {
+    const found = linked(item, lookup);
+    if (!found || 'fault' in found) return found;
+    ids.set(JSON.stringify(found.value), found.value);
+  }
+  return { value: [...ids.values()] };
+}
+
+function linked(value: JsonValue, lookup: Lookup): Converted {
+  const target = targetOf(value, lookup.className);
+  if (target === null) return wrong(value, `a name, an objectId or a Pointer of ${lookup.className}`);
+  const ids = lookup.find(target);
+  const [id] = ids;
+  const text = JSON.stringify(target.slice(0, 100).toWellFormed());
+  if (id === undefined) return { fault: `${lookup.className} has no ${text}` };
+  if (ids.length > 1) return { fault: `${lookup.className} has several ${text}: ${ids.slice(0, 5).join(', ')}` };
+  return { value: pointer(lookup.className, id) };
+}
+
+function readObject(value: JsonValue): Converted {
+  if (isJsonObject(value)) return { value };
+  try {
+    const parsed = typeof value === 'string' ? parseRequestJson(value) : null;
+    return isJsonObject(parsed) ? { value: parsed } : wrong(value, 'a JSON object');
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return wrong(value, `a JSON object. ${error.message}`);
+  }
+}

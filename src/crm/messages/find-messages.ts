@@ -1,0 +1,104 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { CrmContext } from '../context.ts';
+import { newestOf } from '../queries/merged-feed.ts';
+import { hasField } from '../queries/records.ts';
+import { badArguments } from '../refusals.ts';
+import { type Ends, rangeOf, type TimeRange } from '../time/range.ts';
+import { pointer } from '../wire/values.ts';
+import { type MessageSource, messageOf, messageSources } from './messages.ts';
+
+export const channels = ['whatsapp', 'sms', 'email', 'call', 'chat', 'all'] as const;
+type Channel = (typeof channels)[number];
+
+/** Which messages. */
+export interface MessageQuestion extends Ends {
+  readonly accountId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  readonly channel: Channel;
+  readonly failedOnly?: boolean | undefined;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Messages of all channels. */
+export interface FoundMessages {
+  /** The newest first, one more than were asked for where there are more. */
+  readonly messages: readonly JsonObject[];
+  readonly range: TimeRange;
+  /** Tables that the caller may not see. */
+  readonly hidden: readonly string[];
+  /** Tables and fields that this system has not. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Finds conversations, messages, e-mails, SMS and calls.
+ * @throws invalidArguments (107) where this system has nothing to find them by; what `newestOf` throws
+ */
+export async function findMessages(context: CrmContext, question: MessageQuestion): Promise<FoundMessages> {
+  const { from, to, limit, skip } = question;
+  const { sources, missing } = sourcesFor(context, question);
+  const range = await rangeOf(context, { from, to }, true);
+  const { placed, hidden } = await newestOf(context, sources, { range, skip, limit });
+  const messages: JsonObject[] = [];
+  for (const { source, row, at } of placed) messages.push(await messageOf(source, row, at));
+  return { messages, range, hidden, missing };
+}
+
+/** The tables to read, and what this system has not of them. @throws invalidArguments (107) where none is left */
+function sourcesFor(context: CrmContext, sought: MessageQuestion): { sources: MessageSource[]; missing: string[] } {
+  const missing: string[] = [];
+  const sources = messageSources.flatMap((source): MessageSource[] => {
+    const { table, links, failures } = source;
+    const parts: JsonObject[] = [];
+    if (sought.failedOnly === true && failures === null) return [];
+    if (sought.failedOnly === true && failures) parts.push(failures);
+    const ofChannel = channelPart(table, sought.channel);
+    if (ofChannel === null) return [];
+    if (!context.store.schema().tables.has(table)) {
+      missing.push(table);
+      return [];
+    }
+    parts.push(ofChannel);
+    for (const name of ['accountId', 'conversationId'] as const) {
+      const id = sought[name];
+      if (id === undefined) continue;
+      const field = links[name];
+      if (field === undefined) return [];
+      if (!hasField(context, table, field, 'Pointer')) {
+        missing.push(`${table}.${field}`);
+        return [];
+      }
+      parts.push({ [field]: linkTo(name, field, id) });
+    }
+    return [{ ...source, where: { $and: parts } }];
+  });
+  if (sources.length === 0 && missing.length > 0)
+    badArguments(`this system has not what messages are found by: ${missing.join(', ')}`, { next: 'Get-Schema' });
+  return { sources, missing };
+}
+
+function linkTo(name: 'accountId' | 'conversationId', field: string, id: string): JsonObject {
+  if (name === 'conversationId') return pointer('Conversations', id);
+  // A message belongs to the account of its conversation.
+  return field === 'ConversationId' ? conversations({ AccountId: pointer('Accounts', id) }) : pointer('Accounts', id);
+}
+
+const conversations = (where: JsonObject): JsonObject => ({ $inQuery: { className: 'Conversations', where } });
+
+/** What a channel is in a table; `null`: nothing. */
+function channelPart(table: string, channel: Channel): JsonObject | null {
+  if (channel === 'all') return {};
+  if (table === 'CallRecords') return channel === 'call' ? {} : null;
+  if (table === 'SMS' && channel === 'sms') return {};
+  if (table === 'Emails' && channel === 'email') return {};
+  if (table !== 'ConversationMessages' || channel === 'call') return null;
+  if (channel !== 'chat') return { ConversationId: conversations(ofType({ Code: channel })) };
+  const others = conversations(ofType({ Code: { $in: ['whatsapp', 'sms', 'email'] } }));
+  return { ConversationId: { $notInQuery: others.$inQuery ?? null } };
+}
+
+/** Conversations by the type of their channel. */
+const ofType = (where: JsonObject): JsonObject => ({
+  ChannelId: { $inQuery: { className: 'Channels', where: { TypeId: { $inQuery: { className: 'ChannelTypes', where } } } } },
+});

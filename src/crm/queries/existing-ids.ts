@@ -1,0 +1,29 @@
+import type { CrmContext } from '../context.ts';
+import { unless, unseen } from '../refusals.ts';
+import { rowsWithIds } from './records.ts';
+
+/** ObjectIds by table. */
+export type Ids = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Which of some records are there, as far as the caller may find them.
+ * @returns `hidden`: tables that he may not find in, of which nothing is known
+ */
+export async function presentIds(
+  context: CrmContext,
+  ids: Ids,
+): Promise<{ readonly present: Ids; readonly hidden: readonly string[] }> {
+  const present = new Map<string, ReadonlySet<string>>();
+  const hidden: string[] = [];
+  for (const [className, wanted] of ids) {
+    const found = await unless(unseen, null, () => idsFound(context, className, wanted));
+    if (found) present.set(className, found);
+    else hidden.push(className);
+  }
+  return { present, hidden };
+}
+
+/** Those of some records of a table that the caller may find. @throws what `findRecords` throws */
+export async function idsFound(context: CrmContext, className: string, ids: Iterable<string>): Promise<ReadonlySet<string>> {
+  return new Set((await rowsWithIds(context, className, ids)).map(({ objectId }) => objectId));
+}

@@ -1,0 +1,53 @@
+import { actorId, holdsKey } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { CrmContext } from '../context.ts';
+import { badArguments, unless } from '../refusals.ts';
+import { pointer } from '../wire/values.ts';
+import { askable, hiddenFields, seen } from './field-visibility.ts';
+import { getRow, tableNamed } from './records.ts';
+
+const USERS = '_User';
+
+/** The user who calls; `undefined` under a key. */
+export function callerId({ principal }: CrmContext): string | undefined {
+  return holdsKey(principal) ? undefined : (actorId(principal) ?? undefined);
+}
+
+/**
+ * Makes sure that there is such a user, and that he may sign in.
+ * @param argument by which the tool's caller named him
+ * @throws invalidArguments (107); permissionDenied (119) for who may not read users
+ */
+export async function requireUser(context: CrmContext, argument: string, userId: string): Promise<void> {
+  if (userId === callerId(context)) return;
+  const keys = ['objectId', ...seen(context, tableNamed(context, USERS), ['active'])];
+  const user = await unless(['objectNotFound'], null, () => getRow(context, USERS, userId, { keys }));
+  if (!user) badArguments(`${argument}: there is no such user`, { next: 'Get-all-Users' });
+  if (user.active === false) badArguments(`${argument}: the user is not active`, { next: 'Get-all-Users' });
+}
+
+/** A Pointer to a user. */
+export const userPointer = (userId: string): JsonObject => pointer(USERS, userId);
+
+/** The fields of a table that name a person in charge. */
+export function ownerFields({ fields }: TableSchema): string[] {
+  const all = [...fields.values()].filter(({ type, targetClass }) => type === 'Pointer' && targetClass === USERS);
+  return all.map(({ name }) => name).filter((name) => name !== 'createdBy' && name !== 'updatedBy');
+}
+
+/**
+ * `OwnerId`, where a table has it as a Pointer to users.
+ * @throws invalidArguments (107) for any other field, fieldDenied (119) for one that does not exist for the caller
+ */
+export function ownerField(context: CrmContext, table: TableSchema, field = 'OwnerId'): string {
+  const { className } = table;
+  const fields = askable(context, table, ownerFields(table));
+  if (fields.includes(field)) return field;
+  if (hiddenFields(context, table).has(field)) fail('fieldDenied', field, className);
+  return badArguments(`${className} has no Pointer ${field.slice(0, 128)} to users`, {
+    expected: fields.length > 0 ? `One of ${fields.join(', ')}` : `${className} has no owner`,
+    next: 'Get-Schema',
+  });
+}

@@ -1,0 +1,32 @@
+import { type JsonObject, own } from '../../kernel/json.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { CrmContext } from '../context.ts';
+import { withShortTexts } from '../wire/short-text.ts';
+import { namedPointer, titleFieldsOf } from '../wire/titles.ts';
+import { seen } from './field-visibility.ts';
+import { type Ask, type Row, tableIfAny } from './records.ts';
+
+/** What to read of a table for `briefOf`: those of the fields that it has and the caller sees, with the names of what they point at. */
+export function briefly(context: CrmContext, table: TableSchema, names: readonly string[]): Pick<Ask, 'keys' | 'include'> {
+  const shown = seen(context, table, names);
+  const targets = shown.flatMap((name) => {
+    const { type, targetClass = '' } = table.fields.get(name) ?? {};
+    const target = type === 'Pointer' ? tableIfAny(context, targetClass) : undefined;
+    return target ? [[name, target] as const] : [];
+  });
+  const keys = targets.flatMap(([name, target]) =>
+    seen(context, target, titleFieldsOf(target)).map((title) => `${name}.${title}`),
+  );
+  // Without keys a read answers whole records.
+  return { keys: ['objectId', ...shown, ...keys], include: targets.map(([name]) => name) };
+}
+
+/** A record with these fields alone: Pointers with the names of what they point at, texts cut. @param most characters of each */
+export function briefOf(row: Row, names: readonly string[], most?: number): JsonObject {
+  const shown: JsonObject = { objectId: row.objectId };
+  for (const name of names) {
+    const value = own(row, name);
+    if (value !== undefined && value !== null && value !== '') shown[name] = withShortTexts(namedPointer(value), most);
+  }
+  return shown;
+}

@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import type { CrmContext } from '../context.ts';
+import { askable } from '../queries/field-visibility.ts';
+import { withPointerNames } from '../queries/names.ts';
+import { aggregateRows, hasField, tableNamed } from '../queries/records.ts';
+import { COUNT, type Report } from './saved-report.ts';
+
+/**
+ * A grouped report: a row for each group with its count, and the sums of the columns that are numbers. Without an order the largest come first.
+ * @throws what `aggregateRows` throws
+ */
+export async function runGroups(context: CrmContext, report: Report, { skip, limit }: { skip: number; limit: number }) {
+  const { table, where, groupBy } = report;
+  if (limit === 0) return { results: [], hidden: [] };
+  const numbers = report.keys.filter((key) => hasField(context, table, key, 'Number') && !groupBy.includes(key));
+  const sums = askable(context, tableNamed(context, table), numbers);
+  // Names of the rows' own, since fields may be called as anything.
+  const key = Object.fromEntries(groupBy.map((name, at) => [`g${at}`, `$${name}`]));
+  const totals = Object.fromEntries(sums.map((name, at) => [`s${at}`, { $sum: `$${name}` }]));
+  const pipeline = [
+    { $group: { _id: key, n: { $sum: 1 }, ...totals } },
+    { $sort: sortOf(report, sums) },
+    ...(skip > 0 ? [{ $skip: skip }] : []),
+    { $limit: limit },
+  ];
+  const rows = await aggregateRows(context, table, pipeline, where);
+  const results = rows.map((row): JsonObject => {
+    const of = isJsonObject(row.objectId) ? row.objectId : {};
+    return {
+      group: Object.fromEntries(groupBy.map((name, at) => [name, of[`g${at}`] ?? null])),
+      count: row.n ?? 0,
+      ...(sums.length > 0 && { sums: Object.fromEntries(sums.map((name, at) => [name, row[`s${at}`] ?? 0])) }),
+    };
+  });
+  return { results: await named(context, results), hidden: numbers.filter((name) => !sums.includes(name)) };
+}
+
+function sortOf({ order = '', groupBy }: Report, sums: readonly string[]): JsonObject {
+  const columns = new Map([
+    [COUNT, 'n'],
+    ...groupBy.map((name, at) => [name, `objectId.g${at}`] as const),
+    ...sums.map((name, at) => [name, `s${at}`] as const),
+  ]);
+  const keys = order.split(',').flatMap((part): [string, number][] => {
+    const name = part.trim();
+    const column = columns.get(name.replace(/^-/, ''));
+    return column === undefined ? [] : [[column, name.startsWith('-') ? -1 : 1]];
+  });
+  return Object.fromEntries(keys.length > 0 ? keys : [['n', -1]]);
+}
+
+/** Groups whose Pointers have the names of what they point at. */
+async function named(context: CrmContext, results: readonly JsonObject[]): Promise<JsonObject[]> {
+  const groups = results.map(({ group }) => Object.entries(group as JsonObject));
+  const values = await withPointerNames(
+    context,
+    groups.flatMap((group) => group.map(([, value]) => value)),
+  );
+  const rest = values.values();
+  return results.map((row, at) => ({
+    ...row,
+    group: Object.fromEntries((groups[at] ?? []).map(([name]) => [name, rest.next().value as JsonValue])),
+  }));
+}

@@ -1,0 +1,71 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { checkTogether, createTogether } from '../../records/index.ts';
+import { inTurn } from '../commands/exclusive.ts';
+import type { CrmContext } from '../context.ts';
+import { getRow, hasField } from '../queries/records.ts';
+import { badArguments, unless } from '../refusals.ts';
+import { pointedAt } from '../wire/values.ts';
+import { currencyOf, type PricedRow, pricedRows } from './quote-rows.ts';
+import { type QuoteTotals, totalsOf } from './quote-totals.ts';
+import { type Create, type Links, nextNumber, QUOTES, quoteOf, requireFields, targetOf, writesFor } from './quote-writes.ts';
+
+/** A quote to be. */
+export interface QuoteOrder extends Links {
+  readonly name?: string | undefined;
+  readonly rows: readonly JsonObject[];
+  /** Checked only. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** A quote with its rows. */
+export interface CreatedQuote {
+  /** The quote, then its rows. */
+  readonly writes: readonly Create[];
+  readonly rows: readonly PricedRow[];
+  readonly totals: QuoteTotals;
+  /** Left out where the table does not number its records. */
+  readonly number: number | undefined;
+}
+
+/**
+ * Creates a price quote with its rows (SPEC "Main business tables": PriceQuotes, SaleRows) in one commit.
+ * @throws classMissing (103), invalidArguments (107), permissionDenied (119)
+ */
+export async function createQuote(
+  context: CrmContext,
+  { rows: asked, name, dryRun, ...links }: QuoteOrder,
+): Promise<CreatedQuote> {
+  requireFields(context, sentBy({ name, ...links }, asked));
+  await checkLinks(context, links);
+  const rows = await pricedRows(context, asked);
+  const totals = totalsOf(rows);
+  const quote = quoteOf(context, { ...links, name, currencyId: currencyOf(rows), totals });
+  // Quotes are numbered one at a time, so that no two have the same number.
+  return inTurn(context, QUOTES, async (held) => {
+    const number = await nextNumber(held, QUOTES);
+    const writes = writesFor(context, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
+    if (dryRun === true) await checkTogether(context, writes);
+    else await createTogether(held, writes);
+    return { writes, rows, totals, number };
+  });
+}
+
+const sentBy = (args: object, rows: readonly JsonObject[]): string[] => [
+  ...Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+  ...rows.flatMap(Object.keys),
+];
+
+/** @throws invalidArguments (107) for what is not there; permissionDenied (119) */
+async function checkLinks(context: CrmContext, { accountId, saleId, templateId }: Links): Promise<void> {
+  const read = (argument: string, table: string, id: string, next: string, keys: readonly string[] = []) =>
+    unless(['objectNotFound'], null, () => getRow(context, table, id, { keys: ['objectId', ...keys] })).then(
+      (row) => row ?? badArguments(`${argument}: there is no such record of ${table}, or you may not see it`, { next }),
+    );
+  await read('accountId', 'Accounts', accountId, 'Search-Records');
+  const templates = targetOf(context, 'TemplateId', 'DocumentTemplates');
+  if (templateId !== undefined) await read('templateId', templates, templateId, `Get-Data on ${templates}`);
+  if (saleId === undefined) return;
+  const ofSale = hasField(context, 'Sales', 'AccountId', 'Pointer') ? ['AccountId'] : [];
+  const owner = pointedAt((await read('saleId', 'Sales', saleId, 'Get-Data on Sales', ofSale)).AccountId);
+  if (owner !== undefined && owner !== accountId) badArguments(`saleId: the sale is of another account, ${owner}`);
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { CrmContext } from '../context.ts';
+import { newestOf, type Placed } from '../queries/merged-feed.ts';
+import { absentOf, hasField } from '../queries/records.ts';
+import { badArguments, unless, unseen } from '../refusals.ts';
+import { type Ends, rangeOf, type TimeRange } from '../time/range.ts';
+import { pointer } from '../wire/values.ts';
+import { accounting, type DocumentSource, documentOf, type Kind, linesOf, ofKind, quotes } from './documents.ts';
+
+/** Which documents. */
+export interface DocumentQuestion extends Ends {
+  readonly kind: Kind;
+  readonly accountId?: string | undefined;
+  readonly number?: string | undefined;
+  readonly objectId?: string | undefined;
+  /** Left out: where one document is asked for. */
+  readonly withLines?: boolean | undefined;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Documents of sales in the form that all kinds share. */
+export interface FoundDocuments {
+  /** The newest first, one more than were asked for where there are more. */
+  readonly documents: readonly JsonObject[];
+  readonly range: TimeRange;
+  /** Whether some lines are left out, since there are too many. */
+  readonly isCut: boolean;
+  /** Tables that the caller may not see. */
+  readonly hidden: readonly string[];
+  /** Tables that this system has not. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Finds price quotes and accounting documents.
+ * @throws invalidArguments (107) where this system has no such documents; what `newestOf` throws
+ */
+export async function findDocuments(context: CrmContext, question: DocumentQuestion): Promise<FoundDocuments> {
+  const { kind, accountId, number, objectId, from, to, withLines = objectId !== undefined, limit, skip } = question;
+  const sought: JsonObject[] = [
+    ...(accountId === undefined ? [] : [{ AccountId: pointer('Accounts', accountId) }]),
+    ...(objectId === undefined ? [] : [{ objectId }]),
+  ];
+  const { sources, missing } = await sourcesFor(context, kind, sought, number);
+  const range = await rangeOf(context, { from, to }, true);
+  const { placed, hidden } = await newestOf(context, sources, { range, skip, limit });
+  const lines = withLines ? await addLines(context, placed) : undefined;
+  const documents = placed.map((one) => {
+    const byDocument = lines?.found.get(one.source);
+    return { ...documentOf(one), ...(byDocument && { lines: byDocument.get(one.row.objectId) ?? [] }) };
+  });
+  const lineTables = withLines ? sources.map((source) => source.lines.table) : [];
+  return {
+    documents,
+    range,
+    isCut: lines?.isCut === true,
+    hidden: [...hidden, ...(lines?.hidden ?? [])],
+    missing: [...missing, ...absentOf(context, lineTables)],
+  };
+}
+
+/** The tables to read, and those that this system has not. @throws invalidArguments (107) where none is left */
+async function sourcesFor(
+  context: CrmContext,
+  kind: Kind,
+  sought: readonly JsonObject[],
+  number?: string,
+): Promise<{ sources: DocumentSource[]; missing: string[] }> {
+  const wanted = [...(kind === 'quote' || kind === 'all' ? [quotes] : []), ...(kind === 'quote' ? [] : [accounting])];
+  const missing = absentOf(
+    context,
+    wanted.map(({ table }) => table),
+  );
+  const there = wanted.filter(({ table }) => !missing.includes(table));
+  if (there.length === 0) badArguments(`this system has no table ${missing.join(' or ')}`, { next: 'Get-Schema' });
+  const sources: DocumentSource[] = [];
+  for (const source of there) {
+    const numbered = number === undefined ? {} : { Number: numberIn(context, source.table, number) };
+    const typed = source.isQuote ? {} : await ofKind(context, kind);
+    sources.push({ ...source, where: { $and: [...sought, numbered, typed] } });
+  }
+  return { sources, missing };
+}
+
+/** Systems keep numbers as Numbers or as texts. @throws invalidArguments (107) */
+function numberIn(context: CrmContext, table: string, number: string): string | number {
+  if (!hasField(context, table, 'Number', 'Number')) return number;
+  const value = Number(number.replace(/^#/, ''));
+  return Number.isFinite(value) ? value : badArguments(`number must be a number, as ${table}.Number is`);
+}
+
+/** The lines of the documents, table by table; those that the caller may not see are told of. */
+async function addLines(context: CrmContext, placed: readonly Placed<DocumentSource>[]) {
+  const found = new Map<DocumentSource, Map<string, JsonObject[]>>();
+  const hidden: string[] = [];
+  let isCut = false;
+  for (const source of new Set(placed.map((one) => one.source))) {
+    const ids = placed.filter((one) => one.source === source).map(({ row }) => row.objectId);
+    const lines = await unless(unseen, null, () => linesOf(context, source, ids));
+    if (lines) found.set(source, lines.byDocument);
+    else hidden.push(source.lines.table);
+    isCut ||= lines?.isCut === true;
+  }
+  return { found, hidden, isCut };
+}

@@ -1,0 +1,56 @@
+import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import type { Schema } from '../../schema/model.ts';
+import { badArguments } from '../refusals.ts';
+
+/** Fields of one call: an answer names them all. */
+export const MAX_FIELDS = 200;
+export const MAX_LABEL_LENGTH = 200;
+
+/** Fields as a tool is sent them: `[{name, type, targetClass?, label?}]`. */
+export interface SentFields {
+  /** As `fields` of POST schemas. */
+  readonly definitions: JsonObject;
+  /** By field; those that are sent. */
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+const keys: ReadonlySet<string> = new Set(['name', 'type', 'targetClass', 'label']);
+
+/** @throws invalidArguments (107) for a form that is another, or a name that comes twice; types are looked at by the schema's own rules */
+export function readFields(sent: readonly JsonObject[]): SentFields {
+  const definitions = new Map<string, JsonObject>();
+  const labels = new Map<string, string>();
+  sent.forEach((item, index) => {
+    const place = `fields[${index}]`;
+    const unknown = Object.keys(item).find((key) => !keys.has(key));
+    if (unknown !== undefined) wrong(`${place} ${unknown.slice(0, 100)} is unknown`);
+    const name = textOf(own(item, 'name'), `${place}.name`);
+    if (definitions.has(name)) wrong(`${place} ${name.slice(0, 128)} comes twice`);
+    const targetClass = own(item, 'targetClass');
+    const isTarget = targetClass !== undefined && targetClass !== null;
+    definitions.set(name, { type: textOf(own(item, 'type'), `${place}.type`), ...(isTarget && { targetClass }) });
+    const label = own(item, 'label');
+    if (label !== undefined && label !== null) labels.set(name, labelOf(label, `${place}.label`));
+  });
+  return { definitions: Object.fromEntries(definitions), labels };
+}
+
+const wrong = (why: string): never => badArguments(why, { expected: 'fields: [{name, type, targetClass?, label?}]' });
+
+const textOf = (value: JsonValue | undefined, place: string): string =>
+  typeof value === 'string' && value !== '' ? value : wrong(`${place} must be a text`);
+
+/** A label that was sent. @throws invalidArguments (107) */
+export function labelOf(value: JsonValue | undefined, place: string): string {
+  if (typeof value !== 'string') return badArguments(`${place} must be a text`);
+  return value.length <= MAX_LABEL_LENGTH ? value : badArguments(`${place} must have at most ${MAX_LABEL_LENGTH} characters`);
+}
+
+/** Pointers and Relations to tables that there are not yet: their names may be misspelt. */
+export function missingTargets({ tables }: Schema, definitions: JsonObject): string[] {
+  return Object.entries(definitions).flatMap(([name, definition]) => {
+    const target = (definition as JsonObject).targetClass;
+    if (typeof target !== 'string' || tables.has(target)) return [];
+    return [`${name} points at ${target}, a table that there is not yet`];
+  });
+}

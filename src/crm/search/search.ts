@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { CrmContext } from '../context.ts';
+import { askable, seen } from '../queries/field-visibility.ts';
+import { findRows, type Row } from '../queries/records.ts';
+import { titleFieldsOf, titleOf } from '../wire/titles.ts';
+import { numberOf, phoneTerms, type SoughtPhone, soughtPhone } from './phones.ts';
+import { type SearchFields, searchFieldsOf } from './search-fields.ts';
+import { contains, folded } from './text-match.ts';
+
+/** Words beyond so many are looked for as one text. */
+const MAX_WORDS = 8;
+const ID = /^[A-Za-z0-9]{10}$/;
+
+/** A record that a search found. */
+export interface Found {
+  /** 0 where a value is just what was looked for, 1 where a value begins with it, else 2. */
+  readonly rank: number;
+  readonly shown: JsonObject;
+}
+
+/** The better first; of the same rank as they came. */
+export const byRank = (a: Found, b: Found): number => a.rank - b.rank;
+
+/**
+ * The records of a table that a text finds: all its words in names, numbers and addresses, or a phone in any form, a number, an objectId.
+ * @throws permissionDenied (119)
+ */
+export async function searchTable(context: CrmContext, table: TableSchema, query: string, limit: number): Promise<Found[]> {
+  const fields = searchFieldsOf(context, table);
+  const phone = soughtPhone(query);
+  const $or = [
+    ...wordTerms(textsOf(fields), query),
+    ...(phone ? await phoneTerms(context, table, phonesOf(fields), phone) : []),
+    ...numberTerms(fields, query),
+    ...(ID.test(query.trim()) ? [{ objectId: query.trim() }] : []),
+  ];
+  const titles = seen(context, table, titleFieldsOf(table));
+  const searched = [...textsOf(fields), ...fields.phoneCounts, ...fields.counts];
+  const [newest] = askable(context, table, ['updatedAt']);
+  const rows = await findRows(context, table.className, {
+    where: $or.length > 0 ? { $or } : { objectId: { $in: [] } },
+    keys: ['objectId', ...titles, ...searched],
+    order: newest && `-${newest}`,
+    limit,
+  });
+  return rows.map((row) => foundOf(table.className, row, { searched, fields, phone, query: folded(query) }));
+}
+
+const phonesOf = ({ phones, phoneCounts }: SearchFields): string[] => [...phones, ...phoneCounts];
+const textsOf = ({ names, phones, emails, numbers }: SearchFields): string[] => [...names, ...phones, ...emails, ...numbers];
+
+function wordTerms(fields: readonly string[], query: string): JsonObject[] {
+  if (fields.length === 0) return [];
+  const parts = query.trim().split(/\s+/);
+  const words = parts.length > MAX_WORDS ? [query.trim()] : parts;
+  return [{ $and: words.map((word) => ({ $or: fields.map((field) => contains(field, word)) })) }];
+}
+
+function numberTerms({ counts }: SearchFields, query: string): JsonObject[] {
+  const number = /^\s*#?\d{1,15}\s*$/.test(query) ? Number(query.replace('#', '')) : null;
+  return number === null ? [] : counts.map((field) => ({ [field]: number }));
+}
+
+interface Sought {
+  readonly searched: readonly string[];
+  readonly fields: SearchFields;
+  readonly phone: SoughtPhone | null;
+  readonly query: string;
+}
+
+/** What matched is shown, so that an agent need not read the record to know why. */
+function foundOf(className: string, row: Row, { searched, fields, phone, query }: Sought): Found {
+  const words = query.split(' ');
+  const matched: JsonObject = {};
+  let rank = row.objectId.toLowerCase() === query ? 0 : 2;
+  for (const field of searched) {
+    const value = row[field];
+    if (typeof value !== 'string' && typeof value !== 'number') continue;
+    const text = folded(String(value));
+    const isPhone = phone !== null && phonesOf(fields).includes(field) && isSought(String(value), phone);
+    if (!isPhone && !words.some((word) => text.includes(word.replace(/^#/, '')))) continue;
+    matched[field] = typeof value === 'string' ? value.slice(0, 200).toWellFormed() : value;
+    if (text === query || (isPhone && phone.isWhole)) rank = 0;
+    else if (text.startsWith(query)) rank = Math.min(rank, 1);
+  }
+  const name = titleOf(row);
+  if (name !== undefined && folded(name) === query) rank = 0;
+  return { rank, shown: { table: className, objectId: row.objectId, ...(name !== undefined && { Name: name }), matched } };
+}
+
+const isSought = (value: string, { key, isWhole }: SoughtPhone): boolean =>
+  isWhole ? numberOf(value) === key : value.replace(/\D+/g, '').includes(key);

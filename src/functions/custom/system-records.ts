@@ -1,0 +1,212 @@
+import { fail, ServiceError } from '../../errors/fail.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { AggregateParameters } from '../../query/aggregate/index.ts';
+import { FindParameters, type NamedParameters, ReadParameters } from '../../query/index.ts';
+import {
+  aggregateRows,
+  configFlag,
+  createRecord,
+  createTogether,
+  deleteRecord,
+  findRecords,
+  findRows,
+  getRow,
+  getSchema,
+  type RecordContext,
+  type Row,
+  updatedRow,
+  updateRecord,
+} from '../../records/index.ts';
+import { parseRequestJson } from '../../values/index.ts';
+import { wireDate } from '../../values/json/wire.ts';
+import type { FunctionSystem } from './model.ts';
+import type { SystemRecords } from './system.ts';
+
+/**
+ * What every call goes through: whether the run may still work, and what it hears of faults.
+ * @param read takes the arguments over; their getters, iterators and `toJSON` are code of the function's
+ * @param work has nothing of the function's left to run
+ * @param isWrite whether it writes
+ */
+export type Guarded = <Given, Done>(
+  read: () => Given,
+  work: (given: Given) => Done | Promise<Done>,
+  isWrite?: boolean,
+) => Promise<Done>;
+
+/**
+ * The records of a system for one run of a function.
+ * @param context the system's master, under the function's name
+ * @param files that the function was given
+ */
+export function systemRecords(system: FunctionSystem, context: RecordContext, files: OwnFiles, guarded: Guarded): SystemRecords {
+  // Only the function knows what its records hold.
+  const given = (record: Row) => files.give(record) as never;
+  const find = async ([table, parameters]: Asked) => (await findRows(context, table, new FindParameters(parameters))).map(given);
+  const writing = (ownFiles: ReadonlySet<string>): RecordContext => ({ ...context, ownFiles });
+  return {
+    appId: system.appId,
+    name: system.name,
+    get: (table, objectId, options) =>
+      guarded(
+        () => [nameOf(table), idOf(objectId), parametersOf(options)] as const,
+        ([name, id, parameters]) =>
+          orNull('objectNotFound', async () =>
+            given(await getRow(context, name, id, parameters.size > 0 ? new ReadParameters(parameters) : undefined)),
+          ),
+      ),
+    find: (table, options) => guarded(() => [nameOf(table), parametersOf(options)] as const, find),
+    first: (table, options) =>
+      guarded(
+        () => [nameOf(table), parametersOf({ ...options, limit: 1 })] as const,
+        async (asked) => (await find(asked))[0] ?? null,
+      ),
+    count: (table, where) =>
+      guarded(
+        () => [nameOf(table), new Map<string, JsonValue>([...parametersOf({ where }), ['limit', 0], ['count', 1]])] as const,
+        async ([name, parameters]) => (await findRecords(context, name, new FindParameters(parameters))).count ?? 0,
+      ),
+    aggregate: (table, pipeline) =>
+      guarded(
+        () => [nameOf(table), new Map([['pipeline', wireText(pipeline)]])] as const,
+        async ([name, parameters]) => (await aggregateRows(context, name, new AggregateParameters(parameters))) as never,
+      ),
+    create: (table, fields) =>
+      guarded(
+        () => [files.namesIn(fields), nameOf(table), fieldsOf(fields)] as const,
+        ([own, ...asked]) => createRecord(writing(own), ...asked),
+        true,
+      ),
+    createAll: (records) =>
+      guarded(
+        () => {
+          const own = new Set<string>();
+          const all = Array.from(records, ({ table, fields }) => {
+            for (const name of files.namesIn(fields)) own.add(name);
+            return { className: nameOf(table), body: fieldsOf(fields) };
+          });
+          return { own, all };
+        },
+        ({ own, all }) => createTogether(writing(own), all),
+        true,
+      ),
+    update: (table, objectId, fields) =>
+      guarded(
+        () => [files.namesIn(fields), nameOf(table), idOf(objectId), fieldsOf(fields)] as const,
+        async ([own, ...asked]) => updatedRow(await updateRecord(writing(own), ...asked)),
+        true,
+      ),
+    delete: (table, objectId) =>
+      guarded(
+        () => [nameOf(table), idOf(objectId)] as const,
+        (asked) => deleteRecord(context, ...asked, {}),
+        true,
+      ),
+    config: (name) =>
+      guarded(
+        () => nameOf(name),
+        // The service's own copy is remembered.
+        async (asked) => structuredClone(await configFlag(context.store, asked)),
+      ),
+    schema: (table) =>
+      guarded(
+        () => nameOf(table),
+        (name) => orNull('classMissing', async () => structuredClone(await getSchema(context, name, false))),
+      ),
+    newId: newObjectId,
+  };
+}
+
+type Asked = readonly [table: string, parameters: NamedParameters];
+
+const fieldsOf = (fields: unknown): JsonObject => toWireObject(fields, 'the fields of a record');
+
+/** JavaScript calls without types. */
+function nameOf(table: unknown): string {
+  return typeof table === 'string' ? table : fail('invalidClassName', String(table).slice(0, 100));
+}
+
+const idOf = (objectId: unknown): string =>
+  typeof objectId === 'string' && objectId !== '' ? objectId : fail('invalidObjectId');
+
+/** The parameters that the data endpoints have, where they were given. */
+function parametersOf(options: object | undefined): Map<string, JsonValue> {
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return new Map(given.map(([name, value]) => [name, name === 'where' ? wireText(value) : parameterOf(value)]));
+}
+
+const parameterOf = (value: unknown): JsonValue => toWire(Array.isArray(value) ? value.join(',') : value);
+
+/** What `read` gives; `null` where it fails with this error. */
+async function orNull<T>(key: 'objectNotFound' | 'classMissing', read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === key) return null;
+    throw error;
+  }
+}
+
+/**
+ * A value of a function as the service takes it from outside: a copy, held to what bodies are held to. A Date becomes a wire Date.
+ * @throws invalidJson (107) for what JSON cannot say
+ */
+export function toWire(value: unknown): JsonValue {
+  return parseRequestJson(wireText(value), limits.jsonDepth, Number.POSITIVE_INFINITY);
+}
+
+/** The same of what has to be an object. @throws invalidJson (107) */
+export function toWireObject(value: unknown, what: string): JsonObject {
+  const wire = toWire(value);
+  return isJsonObject(wire) ? wire : fail('invalidJson', `${what} should be an object`);
+}
+
+/** JSON text of a value of a function, for a reader that checks it. @throws invalidJson (107) for what JSON cannot say */
+export function wireText(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, wireForm);
+  } catch (error) {
+    return fail('invalidJson', error instanceof RangeError ? 'nested too deep' : 'a value cannot be written as JSON');
+  }
+  return text ?? fail('invalidJson', 'a value cannot be written as JSON');
+}
+
+/** JSON.stringify turns Dates to text before it asks, and numbers that are not finite to null after. */
+function wireForm(this: unknown, key: string, value: unknown): unknown {
+  const held = (this as Record<string, unknown>)[key];
+  if (held instanceof Date) return wireDate(held.toISOString());
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('a number is not finite');
+  return value;
+}
+
+/**
+ * The File objects that a function was given by the service: by reading records with its full rights, not by its caller. They are known by
+ * identity, so that nothing a caller sends can be one of them.
+ */
+export class OwnFiles {
+  readonly #given = new WeakSet<object>();
+
+  /** Notes the files of a record that is handed to the function, and of records included in it. @returns the record */
+  give<Given extends JsonObject>(record: Given): Given {
+    for (const value of Object.values(record)) {
+      if (!isJsonObject(value)) continue;
+      const type = own(value, '__type');
+      if (type === 'File') this.#given.add(value);
+      else if (type === 'Object') this.give(value);
+    }
+    return record;
+  }
+
+  /** Names of the files among the fields that a function writes which it was given. */
+  namesIn(fields: unknown): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const value of Object.values((fields ?? {}) as object)) {
+      const file = (value as { readonly __op?: unknown } | null)?.__op === 'SetOnInsert' ? (value as JsonObject).amount : value;
+      if (typeof file === 'object' && file !== null && this.#given.has(file)) names.add(String((file as JsonObject).name));
+    }
+    return names;
+  }
+}

@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { anonymous } from '../../../access/index.ts';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import type { Logger } from '../../../observe/index.ts';
+import { noFiles } from '../../../records/testing/context.ts';
+import type { Engine } from '../../../storage/engine.ts';
+import { openAnyway } from '../../../storage/testing/open.ts';
+import { provision } from '../../../systems/provision.ts';
+import { userTableRules } from '../../../users/index.ts';
+import { OperatorFunctions } from '../index.ts';
+
+/** A system of its own on an engine, whose functions are files of a directory. @param fault told of faults of the service */
+export async function operatedSystem(engine: Engine, directory: string, log: Logger, fault: (error: unknown) => void) {
+  const store = await openAnyway(engine, 'app');
+  await provision(store);
+  const system = { appId: 'app', name: 'The system', store };
+  const functionsWithin = (timeLimit: number) =>
+    new OperatorFunctions({
+      directory,
+      timeLimit,
+      hooks: { observers: [], rules: userTableRules, files: noFiles },
+      log,
+      isReserved: () => false,
+      fault,
+    });
+  const patient = functionsWithin(60_000);
+  let count = 0;
+  /** Runs the body of a function of its own, which has `system`, `input`, `signal`, and the rest of the context. */
+  async function run(body: string, input: JsonObject = {}, functions = patient): Promise<JsonValue> {
+    const name = `function${count++}`;
+    writeFileSync(join(directory, `${name}.mjs`), `export default async ({ system, input, signal, ...more }) => { ${body} }`);
+    const loaded = await functions.find(name, 'app');
+    if (!loaded) throw new Error(`${name} is not found`);
+    return functions.run(system, loaded, {
+      input,
+      isForm: false,
+      request: null,
+      record: null,
+      trigger: null,
+      user: null,
+      attacher: anonymous,
+    });
+  }
+  return { store, functionsWithin, run };
+}

@@ -1,0 +1,25 @@
+import type { Files } from '../../files/index.ts';
+import type { Functions } from '../../functions/index.ts';
+import type { Conditions, Logger } from '../../observe/index.ts';
+import type { WriteHooks } from '../../records/index.ts';
+import type { Systems } from '../../systems/index.ts';
+import type { PasswordResets, Users } from '../../users/index.ts';
+
+/** The services that HTTP requests are answered by. */
+export interface HttpServices {
+  readonly systems: Systems;
+  readonly users: Users;
+  readonly resets: PasswordResets;
+  readonly files: Files;
+  readonly functions: Pick<Functions, 'call'>;
+  readonly hooks: WriteHooks;
+  readonly log: Logger;
+  /** Told of faults that requests meet. */
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
+  /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
+  readonly trustProxy: boolean | string[];
+  /** The service's address as clients see it, without a slash at the end. */
+  readonly baseUrl: () => string;
+  /** Rejects where the store does not work. */
+  readonly probe: () => Promise<void>;
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify';
+import { prefix } from '../../kernel/prefix.ts';
+import { serviceVersion } from '../../kernel/version.ts';
+import { jsonType, varyBy } from '../endpoint/answer.ts';
+import type { Readiness } from './readiness.ts';
+
+const UNAVAILABLE = '{"status":"unavailable","checks":{"store":"unreachable"}}';
+
+/**
+ * CONTRACT "Operations": whether the process lives, which asks nothing; and whether it takes requests: it does not while it drains, nor
+ * while the store does not work.
+ */
+export function registerHealth(server: FastifyInstance, isDraining: () => boolean, readiness: Readiness): void {
+  server.get('/health/live', (_request, reply) => {
+    reply.header('content-type', jsonType).send('{"status":"live"}');
+  });
+  for (const url of ['/health', '/health/ready'])
+    server.get(url, async (_request, reply) => {
+      const isReady = isDraining() || (await readiness.isReady());
+      // It may have been told to end meanwhile.
+      const body = isDraining() ? '{"status":"draining"}' : isReady ? '{"status":"ready"}' : UNAVAILABLE;
+      reply.header('content-type', jsonType).header('cache-control', 'no-store');
+      return reply.code(isReady && !isDraining() ? 200 : 503).send(body);
+    });
+}
+
+/** CONTRACT "Operations": `GET /` leads a browser to the console, and tells a program what it speaks to. */
+export function registerHome(server: FastifyInstance, baseUrl: () => string): void {
+  server.get('/', (request, reply) => {
+    const base = baseUrl();
+    const console = `${base}/console/`;
+    varyBy(reply, 'Accept');
+    if (wantsPage(request.headers.accept)) {
+      reply.code(302).header('location', console).send();
+      return;
+    }
+    const about = { name: 'Record Data Service', version: serviceVersion(), console, docs: `${base}${prefix}/openapi.json` };
+    reply.header('content-type', jsonType).send(JSON.stringify(about));
+  });
+}
+
+/** Browsers name the type; programs send any type, or none. */
+const wantsPage = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false;

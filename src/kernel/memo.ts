@@ -1,0 +1,15 @@
+/**
+ * Remembers what a function makes of an object, for as long as that object lives.
+ * @param make is called once for each object
+ * @returns gives the same result for the same object
+ */
+export function memoByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const made = new WeakMap<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined || made.has(key)) return known as V;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}

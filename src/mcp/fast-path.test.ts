@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import { directRequest, type Exchange } from './protocol.ts';
+
+const request: JsonObject = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Get-Data', arguments: {} } };
+const isDirect = (body: JsonValue, headers: IncomingHttpHeaders = {}): boolean =>
+  directRequest({ body, headers: { 'content-type': 'application/json', ...headers } } as unknown as Exchange) !== null;
+
+test('one call, or the list, of an older revision is answered directly', () => {
+  assert.ok(isDirect(request));
+  assert.ok(isDirect({ ...request, id: 'a' }));
+  assert.ok(isDirect({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
+  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
+    assert.ok(isDirect(request, { 'mcp-protocol-version': version }), version);
+  assert.ok(isDirect(request, { 'content-type': 'application/json; charset=utf-8' }));
+});
+
+test('what has to be looked at more closely goes the way of the library', () => {
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+  const bodies: JsonValue[] = [
+    [request],
+    [],
+    null,
+    'tools/call',
+    { ...request, id: null },
+    { ...request, jsonrpc: '1.0' },
+    { ...request, method: 'ping' },
+    { ...request, method: '__proto__' },
+    { ...request, params: [] },
+    { ...request, params: { name: 'Get-Data', _meta } },
+    { jsonrpc: '2.0', method: 'tools/call', params: {} },
+    { jsonrpc: '2.0', id: 1, result: {} },
+  ];
+  for (const body of bodies) assert.equal(isDirect(body), false, JSON.stringify(body));
+  const others: IncomingHttpHeaders[] = [
+    { 'mcp-protocol-version': '2026-07-28' },
+    { 'mcp-protocol-version': '1999-01-01' },
+    { 'mcp-protocol-version': '' },
+    { 'mcp-method': 'tools/call' },
+    { 'mcp-name': 'Get-Data' },
+    { 'content-type': 'text/plain' },
+    { 'content-type': undefined },
+  ];
+  for (const headers of others) assert.equal(isDirect(request, headers), false, JSON.stringify(headers));
+});

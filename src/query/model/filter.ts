@@ -1,0 +1,144 @@
+import type { Masks, RowGuard } from '../../access/index.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import type { StoredValue } from '../../values/types/type.ts';
+
+/**
+ * What a constraint speaks of: a field, or a place inside an Object or Array field (`path` not empty: keys and array positions).
+ */
+export interface FieldRef {
+  readonly field: Field;
+  readonly path: readonly string[];
+}
+
+/** Orders that a value may stand in to another of its type. */
+export type Inequality = 'lt' | 'lte' | 'gt' | 'gte';
+export type Comparison = 'eq' | Inequality;
+
+/**
+ * A `where`, checked against the schema: every name is a field, every value has the stored form of its field. No SQL here;
+ * engines compile it. Values of a place inside a field (`path`), and of elements of an Array, are JSON scalars or JSON text (see `JsonOperand`).
+ */
+export type Filter =
+  | { readonly kind: 'always' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'and' | 'or'; readonly items: readonly Filter[] }
+  /** True exactly where the item is not true (absent values included). */
+  | { readonly kind: 'not'; readonly item: Filter }
+  /** What the caller may see of the table: which records, and of which fields another value than stands there, in whatever condition they are named. */
+  | { readonly kind: 'guard'; readonly guard: RowGuard; readonly table: TableSchema; readonly masks?: Masks }
+  | { readonly kind: 'exists'; readonly ref: FieldRef }
+  /** Plain column (path empty, not json): `column <op> value`; false where the value is absent. */
+  | {
+      readonly kind: 'compare';
+      readonly field: Field;
+      readonly op: Comparison;
+      readonly value: StoredValue;
+    }
+  /** Plain column: the value is one of the list; false where absent. */
+  | { readonly kind: 'in'; readonly field: Field; readonly values: readonly StoredValue[] }
+  /** Inside json, at the place itself: comparison with a JSON operand of the same JSON type. */
+  | {
+      readonly kind: 'jsonCompare';
+      readonly ref: FieldRef;
+      readonly op: Comparison;
+      readonly operand: JsonOperand;
+    }
+  /** The array at the place has an element that matches one of the operands (scalar constraint on an Array, `$in` on an Array). */
+  | { readonly kind: 'hasAny'; readonly ref: FieldRef; readonly operands: readonly JsonOperand[] }
+  /** The array at the place has an element of the operand's type that stands in this order to it (`$gt` and the like on an Array). */
+  | {
+      readonly kind: 'hasOrdered';
+      readonly ref: FieldRef;
+      readonly op: Inequality;
+      readonly operand: Extract<JsonOperand, { kind: 'string' | 'number' | 'date' }>;
+    }
+  /** The array at the place has an element for each of the operands (`$all`). */
+  | { readonly kind: 'hasAll'; readonly ref: FieldRef; readonly operands: readonly (JsonOperand | Regex)[] }
+  /** The array at the place is there and has only elements that match one of the operands (`$containedBy`). */
+  | { readonly kind: 'hasOnly'; readonly ref: FieldRef; readonly operands: readonly JsonOperand[] }
+  /** Text column, text at a place, or any text element of an array there. */
+  | { readonly kind: 'regex'; readonly ref: FieldRef; readonly regex: Regex }
+  | { readonly kind: 'text'; readonly table: TableSchema; readonly search: TextSearch }
+  /**
+   * A Pointer whose target matches, an Array or a Relation with such a Pointer, or a place that holds either (`$inQuery`).
+   * The sub-query's filter holds the caller's own guard.
+   */
+  | { readonly kind: 'inQuery'; readonly ref: FieldRef; readonly target: SubQuery }
+  /** The value, or an element of an array, equals a value of `key` among the sub-query's records (`$select`). */
+  | { readonly kind: 'select'; readonly ref: FieldRef; readonly target: SubQuery; readonly key: FieldRef }
+  /** Records that the owner's Relation field holds (`$relatedTo`). `owner` holds the caller's guard on the owning record. */
+  | { readonly kind: 'relatedTo'; readonly relation: Field; readonly ownerId: string; readonly owner: SubQuery }
+  /** Records whose Relation field holds one of these members. */
+  | { readonly kind: 'hasMember'; readonly relation: Field; readonly memberIds: readonly string[] };
+
+/** A JSON value to compare with. A Pointer matches by class and id, a Date by its instant, other objects and arrays by equal content. */
+export type JsonOperand =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  | { readonly kind: 'date'; readonly iso: string }
+  | { readonly kind: 'pointer'; readonly className: string; readonly objectId: string }
+  /** Canonical JSON text (kernel/json.ts). */
+  | { readonly kind: 'json'; readonly canonical: string };
+
+/** A checked `$regex`. `literal` is set where the pattern is plain text, which needs no scan by regex. */
+export interface Regex {
+  readonly kind: 'pattern';
+  readonly pattern: string;
+  /** Sorted subset of `imsx`. */
+  readonly options: string;
+  readonly literal?: { readonly text: string; readonly at: 'start' | 'end' | 'anywhere' | 'whole' };
+}
+
+/** A parsed `$text` search. Terms are any-of, phrases all-of, excluded none-of. */
+export interface TextSearch {
+  readonly terms: readonly string[];
+  readonly phrases: readonly string[];
+  readonly excluded: readonly string[];
+  readonly caseSensitive: boolean;
+  readonly diacriticSensitive: boolean;
+}
+
+/** A query inside a query: the filter already holds the caller's guard. */
+export interface SubQuery {
+  readonly table: TableSchema;
+  readonly filter: Filter;
+  readonly limit?: number;
+  readonly skip?: number;
+}
+
+/** Sorting by one key; `score` is the relevance of `$text`. */
+export type OrderKey =
+  | { readonly kind: 'field'; readonly ref: FieldRef; readonly descending: boolean }
+  | { readonly kind: 'score'; readonly descending: boolean };
+
+/** Whether a test holds of some condition of a filter, however deep in `and`, `or` and `not`. A sub-query is one condition. */
+export function someCondition(filter: Filter, test: (condition: Filter) => boolean): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.items.some((item) => someCondition(item, test));
+    case 'not':
+      return someCondition(filter.item, test);
+    default:
+      return test(filter);
+  }
+}
+
+/** Whether a condition holds texts against a pattern that is more than plain text: how long that takes depends on both. */
+export function hasPattern(condition: Filter): boolean {
+  if (condition.kind === 'regex') return condition.regex.literal === undefined;
+  return condition.kind === 'hasAll' && condition.operands.some((operand) => operand.kind === 'pattern');
+}
+
+/** The `$text` of a filter by which relevance is measured: the first that a match may rest on. */
+export function findSearch(filter: Filter): Extract<Filter, { kind: 'text' }> | undefined {
+  if (filter.kind === 'text') return filter;
+  if (filter.kind !== 'and' && filter.kind !== 'or') return undefined;
+  for (const item of filter.items) {
+    const found = findSearch(item);
+    if (found) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,74 @@
+import type { Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { checkFieldName, type FieldType, forbiddenKeys, rootOf } from '../../schema/model.ts';
+import type { FieldRef } from './filter.ts';
+
+const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'PrivateFile']);
+
+const wholeField: readonly string[] = [];
+
+/**
+ * What a name of a query stands for. The only place, with `resolveShown`, where query names meet the schema and the caller's hidden fields.
+ * @param name a field name, or a dotted place inside an Object, Array or File field
+ * @returns `null` for a name that no record has: an unknown field, or a place in a field that has none inside
+ * @throws fieldDenied for a hidden field, invalidFieldName (105) for an ill-formed name
+ */
+export function resolveName(name: string, grant: Grant): FieldRef | null {
+  if (grant.hiddenFields.has(rootOf(name))) fail('fieldDenied', name, grant.table.className);
+  return find(name, grant);
+}
+
+/** The same for a name that is to be shown, not asked about: a hidden field counts where some records show it (`Grant.reveals`). */
+export function resolveShown(name: string, grant: Grant): FieldRef | null {
+  return grant.reveals.has(rootOf(name)) ? find(name, grant) : resolveName(name, grant);
+}
+
+function find(name: string, grant: Grant): FieldRef | null {
+  const dot = name.indexOf('.');
+  const first = rootOf(name);
+  const field = grant.table.fields.get(first);
+  if (!field) checkFieldName(first);
+  if (dot < 0) return field ? { field, path: wholeField } : null;
+  const path = name.slice(dot + 1).split('.');
+  if (path.length > limits.jsonDepth || path.some(isBadSegment)) fail('invalidFieldName', name.slice(0, limits.nameLength));
+  return field && nested.has(field.type) ? { field, path } : null;
+}
+
+const isBadSegment = (segment: string) =>
+  segment === '' || segment.length > limits.nameLength || segment.startsWith('$') || forbiddenKeys.has(segment);
+
+const maxNames = 2_000;
+
+/** Characters of one list: more than the names of all columns of a table. */
+const maxLength = 256 * 1024;
+
+const empty: readonly string[] = [];
+
+/**
+ * The names of a comma list, each once; empty ones are passed over. A body may bring an array of names instead.
+ * @param parameter its name, for the text of the error
+ * @throws badParameterValue (102)
+ */
+export function splitNames(parameter: string, value: JsonValue | undefined): readonly string[] {
+  if (value === undefined || value === '') return empty;
+  const parts = typeof value === 'string' ? value.split(',', maxNames + 1) : value;
+  if (!Array.isArray(parts) || parts.length > maxNames) fail('badParameterValue', parameter, 'should be a comma list of names');
+  const names = new Set<string>();
+  let length = 0;
+  for (const part of parts) {
+    if (typeof part !== 'string') fail('badParameterValue', parameter, 'should be a comma list of names');
+    length += part.length;
+    if (length > maxLength) fail('badParameterValue', parameter, `should have at most ${maxLength} characters`);
+    const name = part.trim();
+    if (name !== '') names.add(name);
+  }
+  return [...names];
+}
+
+/** What the names say of places below one of them: `a.b,a.c,d` below `a` is `b,c`. */
+export function namesBelow(names: readonly string[], name: string): string[] {
+  const prefix = `${name}.`;
+  return names.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
+}

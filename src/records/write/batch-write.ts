@@ -1,0 +1,71 @@
+import { isoText } from '../../kernel/time.ts';
+import type { SchemaChange } from '../../schema/change.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { RecordContext } from '../context/context.ts';
+import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
+import { type Created, type NewRecord, prepareCreate } from './create.ts';
+import { prepareRemove, type RecordRemoval } from './remove.ts';
+import { prepareUpdate, type RecordUpdate } from './update.ts';
+
+/** One of several writes of a commit. Silencing flags count for each by itself. */
+export type RecordWrite =
+  | ({ readonly kind: 'create' } & NewRecord)
+  | ({ readonly kind: 'update' } & RecordUpdate)
+  | ({ readonly kind: 'delete' } & RecordRemoval);
+
+/** What came of one of them. */
+export interface Written {
+  readonly objectId: string;
+  /** ISO 8601: when the commit was made. */
+  readonly at: string;
+}
+
+/**
+ * Creates several records in one commit: all of them or none. A later one may point at an earlier one, whose objectId was chosen before.
+ * @param records in the order in which they are created
+ * @throws what `createRecord` throws, of the first that cannot be
+ */
+export async function createTogether(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
+  const written = await writeTogether(
+    context,
+    records.map((record) => ({ kind: 'create', ...record })),
+  );
+  return written.map(({ objectId, at }) => ({ objectId, createdAt: at }));
+}
+
+/** Schema changes that are made of a schema. Pure. */
+export type SchemaPlan = (schema: Schema) => readonly SchemaChange[];
+
+/**
+ * Carries several writes out in one commit, in their order: all of them or none.
+ * @param before schema changes of the same commit; called again where the schema changes before its turn comes
+ * @throws what the operations on single records throw, of the first that cannot be; what `before` throws
+ */
+export async function writeTogether(
+  context: RecordContext,
+  writes: readonly RecordWrite[],
+  before: SchemaPlan = () => [],
+): Promise<readonly Written[]> {
+  const { records } = await commitRecords(context, (at) => prepareAll(context, writes, at), { changes: before });
+  return records.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
+}
+
+/**
+ * Looks whether several writes can be carried out together, and writes nothing: names, types, permissions of tables and fields, rules of
+ * system tables. What only the commit knows is not looked at: whether a record is there, is the caller's, or has a value that is taken.
+ * @throws what `writeTogether` throws for that
+ */
+export async function checkTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
+  planRecords(await prepareAll(context, writes, Date.now()), context.store.schema(), []);
+}
+
+async function prepareAll(context: RecordContext, writes: readonly RecordWrite[], at: number): Promise<PreparedRecord[]> {
+  const prepared: PreparedRecord[] = [];
+  for (const write of writes) prepared.push(await prepare(context, write, at));
+  return prepared;
+}
+
+function prepare(context: RecordContext, write: RecordWrite, at: number): Promise<PreparedRecord> {
+  if (write.kind === 'create') return prepareCreate(context, write, at);
+  return write.kind === 'update' ? prepareUpdate(context, write, at) : prepareRemove(context, write, at);
+}

@@ -1,0 +1,112 @@
+import { actorId, authorize } from '../../access/index.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
+import { Contention } from '../../kernel/contention.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
+import { Overtaken } from '../../storage/port.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { RuledFields, RuledWrite, SilencingFlags, TableRules } from '../context/write-hooks.ts';
+import type { PreparedRecord } from './commit.ts';
+
+const rights = { create: 'create', update: 'update', remove: 'delete' } as const;
+
+/**
+ * Applies the rules of a table, where it has any.
+ * @throws permissionDenied (119) before, since what the rules say tells of the records; what the rules throw
+ */
+export async function runBeforeSave(className: string, action: keyof TableRules, write: RuledWrite): Promise<RuledFields> {
+  const { store, principal, hooks } = write.context;
+  const rules = hooks.rules.get(className);
+  if (!rules) return { fields: write.fields };
+  const table = store.schema().tables.get(className);
+  if (table) authorize(principal, rights[action], table);
+  return (await rules[action]?.(write)) ?? { fields: write.fields };
+}
+
+/** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
+const latecomers = new KeyedMutex();
+
+/**
+ * Prepares writes and commits them; again from the beginning where a record was not as its rules had read it, or a condition of the rules
+ * no longer held.
+ * @param prepare applies the rules
+ * @throws unavailable where others are faster for seconds; what `prepare` and `commit` throw
+ */
+export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | 'isConditional'>, T>(
+  context: RecordContext,
+  prepare: () => Promise<readonly P[]>,
+  commit: (prepared: readonly P[]) => Promise<T>,
+): Promise<T> {
+  let prepared = await prepare();
+  let failure: unknown;
+  try {
+    return await commit(prepared);
+  } catch (error) {
+    if (!isOutdated(error, prepared, context)) throw error;
+    failure = error;
+  }
+  const contention = new Contention();
+  return latecomers.runExclusive(context.appId, async () => {
+    for (;;) {
+      if (contention.isOver) return fail('unavailable');
+      await contention.next();
+      const before = prepared;
+      prepared = await prepare();
+      if (isMissing(failure) && prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
+      try {
+        return await commit(prepared);
+      } catch (error) {
+        if (!isOutdated(error, prepared, context)) throw error;
+        failure = error;
+      }
+    }
+  });
+}
+
+/** Whether the rules may have decided by what has changed since. Under conditions of the context's own, its owner decides anew. */
+function isOutdated(
+  error: unknown,
+  prepared: readonly Pick<PreparedRecord, 'version' | 'isConditional'>[],
+  { held, conditions }: RecordContext,
+): boolean {
+  if (isMissing(error)) return prepared.some(({ version }) => version !== undefined);
+  return error instanceof Overtaken && !held && !conditions && prepared.some(({ isConditional }) => isConditional);
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';
+
+const flagNames = {
+  dontRunPlatformTriggers: 'triggers',
+  dontUpdatePlatformTimeline: 'timeline',
+  dontRunPlatformTriggersCreate: 'createActions',
+  dontRunPlatformTriggersUpdate: 'updateActions',
+} as const;
+
+/** Whether a key of a body is a flag, never a field. */
+export function isSilencingFlag(key: string): boolean {
+  return Object.hasOwn(flagNames, key);
+}
+
+const none: SilencingFlags = { triggers: false, timeline: false, createActions: false, updateActions: false };
+
+/**
+ * Takes the silencing flags out of a body: they are consumed whoever sends them, and count under a key only.
+ * @param honoured whether the caller's flags count
+ */
+export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonObject; flags: SilencingFlags } {
+  if (!Object.keys(flagNames).some((name) => Object.hasOwn(body, name))) return { fields: body, flags: none };
+  const flags = { ...none };
+  const kept: [string, JsonValue][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (!isSilencingFlag(name)) kept.push([name, value]);
+    else if (honoured && value === true) flags[flagNames[name as keyof typeof flagNames]] = true;
+  }
+  return { fields: Object.fromEntries(kept), flags };
+}
+
+/**
+ * The objectId that `createdBy` and `updatedBy` of a record get. A row of `Config` names whose rights it was written with, whatever the audit
+ * says: forms are judged by it (docs/adr/0015).
+ */
+export const signerOf = ({ principal, actor = principal }: RecordContext, className: string): string | null =>
+  actorId(className === 'Config' ? principal : actor);

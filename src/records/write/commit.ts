@@ -1,0 +1,167 @@
+import { isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
+import { nextWriteOrder } from '../../kernel/ids.ts';
+import { applyChanges, type SchemaChange } from '../../schema/change.ts';
+import type { Schema } from '../../schema/model.ts';
+import { refuseLarge } from '../../storage/column-values.ts';
+import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SettledFiles } from '../context/file-keeper.ts';
+import type { AddedSteps, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
+import { retryOutdated } from './before-save.ts';
+import { type FieldsWrite, settleFiles, unsettled } from './file-attachments.ts';
+
+/** A plan of a write, with the events that observers are told of: one for each record. */
+export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };
+
+/** A write of one record: its caller is authorised as far as that is possible without a plan, and the rules of its table have been applied. */
+export interface PreparedRecord extends FieldsWrite {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** As of `RuledFields`. */
+  readonly version?: number;
+  /** Whether the rules have conditions. */
+  readonly isConditional?: boolean;
+  /** Pure. */
+  plan(schema: Schema, settled: SettledFiles): RecordPlan;
+}
+
+/** What a commit holds beside its records. */
+export interface CommitAdditions {
+  /** Schema changes, before those of the records. Pure. */
+  readonly changes?: (schema: Schema) => readonly SchemaChange[];
+  /** Steps after those of the records. Pure. */
+  readonly steps?: (schema: Schema, records: readonly PreparedRecord[]) => readonly Mutation[];
+}
+
+/** Records that were written. */
+export interface Committed {
+  readonly records: readonly PreparedRecord[];
+  /** As of `WriteOutcome`. */
+  readonly returned: string;
+}
+
+/**
+ * Writes records in one commit, all of them or none: prepare → plan → commit → notify. Prepared anew where a record was changed after the rules
+ * of its table had read it; planned anew where the commit did not accept a file as it was.
+ * @param prepare called with the time of the write, in milliseconds since 1970
+ * @throws Overtaken where a condition of the context does not hold; what `prepare`, the plans and their steps throw
+ */
+export async function commitRecords(
+  context: RecordContext,
+  prepare: (at: number) => Promise<readonly PreparedRecord[]>,
+  additions: CommitAdditions = {},
+): Promise<Committed> {
+  const order = nextWriteOrder();
+  const prepareNow = () => prepare(Date.now());
+  return retryOutdated(context, prepareNow, async (records) => {
+    const planWith = (settled: readonly SettledFiles[]) => (schema: Schema) => planRecords(records, schema, settled, additions);
+    try {
+      const { returned } = await commitPlan(context, planWith([]), order);
+      return { records, returned };
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
+    }
+    const { returned } = await commitPlan(context, planWith(await settleFiles(context, records)), order);
+    return { records, returned };
+  });
+}
+
+/**
+ * The plan of several records, each under the schema that those before it leave.
+ * @param settled by record; an empty list where nothing was found out about files
+ */
+export function planRecords(
+  records: readonly PreparedRecord[],
+  schema: Schema,
+  settled: readonly SettledFiles[],
+  { changes = () => [], steps = () => [] }: CommitAdditions = {},
+): RecordPlan {
+  const before = changes(schema);
+  const after = steps(schema, records);
+  const [first] = records;
+  if (first && records.length === 1 && before.length + after.length === 0) return first.plan(schema, settled[0] ?? unsettled);
+  let grown = applyChanges(schema, before);
+  const plans = records.map((record, index) => {
+    const planned = record.plan(grown, settled[index] ?? unsettled);
+    grown = applyChanges(grown, planned.changes);
+    return planned;
+  });
+  return {
+    conditions: plans.flatMap(({ conditions = [] }) => conditions),
+    changes: [...before, ...plans.flatMap((planned) => planned.changes)],
+    mutations: [...plans.flatMap(({ mutations }) => mutations), ...after],
+    events: plans.flatMap(({ events }) => events),
+  };
+}
+
+/**
+ * Commits a plan, with what the observers add to it, and notifies them once it is durable.
+ * @param plan pure; called again where the schema changes before the write's turn
+ * @param order of the write (`nextWriteOrder`)
+ * @throws Overtaken where a condition of the context does not hold; what the plan and its steps throw
+ */
+export async function commitPlan(
+  context: RecordContext,
+  plan: (schema: Schema) => RecordPlan,
+  order: number = nextWriteOrder(),
+): Promise<WriteOutcome> {
+  const { observers } = context.hooks;
+  for (const observer of observers) await observer.ready?.(context);
+  /** The last one that was made is the one that is committed. */
+  let observed: ObservedPlan = nothing;
+  const planObserved = (schema: Schema) => {
+    observed = observedPlan(context, schema, plan(schema));
+    return observed;
+  };
+  try {
+    const outcome = await context.store.write({ order, plan: planObserved });
+    if (context.progress) context.progress.hasWritten = true;
+    for (const { event, observer, added } of observed.observed) observer.committed?.(event, context, added);
+    return outcome;
+  } catch (error) {
+    if (isUnavailable(error) || isInDoubt(error))
+      for (const { event, observer, added } of observed.observed) observer.inDoubt?.(event, context, added);
+    throw error;
+  }
+}
+
+/** What an observer has added for an event. */
+interface Observed {
+  readonly event: WriteEvent;
+  readonly observer: WriteObserver;
+  readonly added: AddedSteps;
+}
+
+/** A plan with the steps that observers, conditions and the context add to it. */
+interface ObservedPlan extends WritePlan {
+  readonly observed: readonly Observed[];
+}
+
+const none: readonly never[] = [];
+const nothing: ObservedPlan = { changes: none, mutations: none, observed: none };
+
+/** @throws recordTooLarge for a step with too many bytes */
+function observedPlan(context: RecordContext, schema: Schema, planned: RecordPlan): ObservedPlan {
+  const observed: Observed[] = [];
+  const before: Mutation[] = [];
+  const after: Mutation[] = [];
+  for (const event of planned.events)
+    for (const observer of context.hooks.observers) {
+      const added = observer.plan?.(event, schema, context) ?? {};
+      observed.push({ event, observer, added });
+      if (added.before) before.push(...added.before);
+      if (added.after) after.push(...added.after);
+    }
+  const last = context.alongside?.(schema) ?? none;
+  for (const steps of [before, planned.mutations, after, last]) refuseLarge(steps);
+  const { changes } = planned;
+  const mutations =
+    before.length + after.length + last.length === 0 ? planned.mutations : [...before, ...planned.mutations, ...after, ...last];
+  const conditions = [...conditionsOf(context, schema), ...(planned.conditions ?? none)];
+  return { ...(conditions.length > 0 && { conditions }), changes, mutations, observed };
+}
+
+function conditionsOf({ conditions, held }: RecordContext, schema: Schema): readonly Condition[] {
+  const own = conditions?.(schema) ?? none;
+  return held ? [{ kind: 'unchanged', ...held }, ...own] : own;
+}

@@ -1,0 +1,82 @@
+import type { Principal } from '../../access/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
+import type { Assignment, Mutation } from '../../storage/port.ts';
+import { storedFileName } from '../../values/types/file.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { HeldFile, NamedFile, SettledFiles } from '../context/file-keeper.ts';
+
+/** Nothing was found out. */
+export const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
+
+/** A write of one record as far as files are concerned. */
+export interface FieldsWrite {
+  readonly className: string;
+  readonly objectId: string;
+  /** What the client sent, without flags. */
+  readonly fields: JsonObject;
+}
+
+/**
+ * Finds out about the files of records whose commit did not accept one as it was.
+ * @returns by record
+ * @throws unknownFile (1) where nothing helps
+ */
+export async function settleFiles(context: RecordContext, writes: readonly FieldsWrite[]): Promise<readonly SettledFiles[]> {
+  const asking = { ...context, principal: attacherOf(context) };
+  const settled: SettledFiles[] = [];
+  for (const { className, objectId, fields } of writes) {
+    const files = namedFiles(fields, context.store.schema().tables.get(className));
+    settled.push(files.length > 0 ? await context.hooks.files.settle(asking, { className, objectId, files }) : unsettled);
+  }
+  return settled;
+}
+
+/** Whose rights to files count. */
+const attacherOf = ({ attacher, principal }: RecordContext): Principal => attacher ?? principal;
+
+/**
+ * The File objects of a body that its fields would hold. Those at places inside Objects and Arrays are plain JSON; those for fields of
+ * another type are told of when the write is planned.
+ * @param table `undefined` where there is none yet
+ */
+function namedFiles(fields: JsonObject, table: TableSchema | undefined): readonly NamedFile[] {
+  const found: NamedFile[] = [];
+  for (const field of Object.keys(fields)) {
+    const sent = fields[field] as JsonValue;
+    if (typeof sent !== 'object' || sent === null || field.includes('.')) continue;
+    const file = fileOf(sent);
+    if (file && isFor(table?.fields.get(field))) found.push({ field, name: file.name, url: own(file, 'url') });
+  }
+  return found;
+}
+
+/** SPEC "Field operators on update": of all operators only SetOnInsert brings a value as it is. */
+function fileOf(sent: JsonValue): (JsonObject & { readonly name: string }) | null {
+  if (!isJsonObject(sent)) return null;
+  const value = own(sent, '__op') === 'SetOnInsert' ? own(sent, 'amount') : sent;
+  const isFile = isJsonObject(value) && own(value, '__type') === 'File' && typeof own(value, 'name') === 'string';
+  return isFile ? (value as JsonObject & { readonly name: string }) : null;
+}
+
+const isFileType = (type: FieldType): type is HeldFile['type'] => type === 'File' || type === 'PrivateFile';
+
+/** A field that is new becomes a File. */
+const isFor = (field: Field | undefined): boolean => field === undefined || isFileType(field.type);
+
+/** The steps of a plan that attach what the record is to hold. @throws unknownFile (1) */
+export function attachments(
+  context: RecordContext,
+  schema: Schema,
+  assignments: Iterable<Assignment>,
+  { granted }: SettledFiles,
+): readonly Mutation[] {
+  let held: HeldFile[] | undefined;
+  for (const assignment of assignments) {
+    const { kind, field } = assignment;
+    if (!isFileType(field.type) || kind !== 'set' || assignment.value === null) continue;
+    held ??= [];
+    held.push({ name: storedFileName(assignment.value as string), type: field.type });
+  }
+  return held ? context.hooks.files.attach(schema, attacherOf(context), held, granted) : [];
+}

@@ -1,0 +1,69 @@
+import type { Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { limits } from '../../kernel/limits.ts';
+import { createdTable, type NewField, type SchemaChange, TableGrowth } from '../../schema/change.ts';
+import { checkFieldName, type Field, type Schema, type TableSchema } from '../../schema/model.ts';
+import { settledType } from '../../schema/system-tables.ts';
+import type { InferredType } from '../../values/index.ts';
+
+/** A table in the course of planning a write: the fields that the write brings are added as they are met. */
+export class SchemaDraft {
+  readonly #grant: Pick<Grant, 'mayAddField'>;
+  readonly #isNew: boolean;
+  #table: TableSchema;
+  #growth: TableGrowth | undefined;
+  readonly #added: NewField[] = [];
+  /** Whether some of its changes are the caller's, not the service's own. */
+  isGrown: boolean;
+
+  constructor(table: TableSchema, grant: Pick<Grant, 'mayAddField'>, isNew = false) {
+    this.#table = table;
+    this.#grant = grant;
+    this.#isNew = isNew;
+    this.isGrown = isNew;
+  }
+
+  /** Starts with a table that does not exist yet. */
+  static create(schema: Schema, className: string): SchemaDraft {
+    return new SchemaDraft(createdTable(schema, className), { mayAddField: true }, true);
+  }
+
+  /** The table with the fields that it has so far. */
+  get table(): TableSchema {
+    return this.#table;
+  }
+
+  /** A new table comes with its fields, which costs one statement. */
+  get changes(): readonly SchemaChange[] {
+    const { className } = this.#table;
+    if (this.#isNew) return [{ kind: 'createTable', className, ...(this.#added.length > 0 && { fields: this.#added }) }];
+    return this.#added.map((field) => ({ kind: 'addField', className, ...field }));
+  }
+
+  /** The field of a name, added with the type of its first value where it is new and nothing has settled it. @throws invalidFieldName, permissionDenied, fieldCannotBeAdded */
+  fieldFor(name: string, type: InferredType): Field {
+    const known = this.table.fields.get(name);
+    if (known) return known;
+    checkFieldName(name);
+    const settled = settledType(this.table.className, name);
+    // A field that every system has once it is written is no new one of the caller's (SPEC "`_User`").
+    if (!settled && !this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
+    if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
+    this.isGrown ||= !settled;
+    return this.#add({ name, ...(settled ? { type: settled } : type) });
+  }
+
+  /** A field of the service's own, whatever the caller may add; `undefined` where the table is full. */
+  ownField(name: string): Field | undefined {
+    const known = this.table.fields.get(name);
+    if (known || this.table.fields.size >= limits.fieldsPerTable) return known;
+    return this.#add({ name, type: 'String' });
+  }
+
+  #add(field: NewField): Field {
+    this.#growth ??= new TableGrowth(this.#table);
+    this.#table = this.#growth.table;
+    this.#added.push(field);
+    return this.#growth.add(field);
+  }
+}

@@ -1,0 +1,227 @@
+import { anonymous, type Principal } from '../access/index.ts';
+import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../audit/index.ts';
+import { fail, isPassing } from '../errors/fail.ts';
+import { type Conditions, faultPlace } from '../observe/index.ts';
+import type { SharedPatterns } from '../query/regex/index.ts';
+import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHooks } from '../records/index.ts';
+import type { Credentials, System, Systems } from '../systems/index.ts';
+import { principalOfSession } from '../users/index.ts';
+
+/** What requests of callers are carried out with. */
+export interface RequestServices {
+  readonly systems: Pick<Systems, 'acquire'>;
+  readonly hooks: WriteHooks;
+  readonly conditions: Pick<Conditions, 'met'>;
+  /** The proxies whose headers count (CONTRACT "Running": TRUST_PROXY). */
+  readonly trustProxy: boolean | string[];
+}
+
+/** What the row of `_RequestLog` says beside what the request itself does. */
+export type LogEntry = Pick<LoggedRequest, 'method' | 'url' | 'statusCode'> & {
+  /** As of `LoggedRequest`. */
+  readonly service?: 'mcp';
+  /** `null` where the row names nobody; left out: the caller. */
+  readonly principal?: Principal | null;
+  /** `performance.now()` at the beginning; left out: of the request. */
+  readonly startedAt?: number;
+};
+
+/**
+ * One request of a caller to one system, whatever protocol it comes by: acquire → authenticate → run → log → release
+ * (docs/ARCHITECTURE.md "The way of a request").
+ */
+export class CallerRequest {
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  /** Of its writes. */
+  readonly progress: Progress = { hasWritten: false };
+  /** `null` until it is known. */
+  principal: Principal | null = null;
+  /** What its patterns may cost, all its queries together. */
+  readonly #patterns: SharedPatterns = {};
+  readonly #services: RequestServices;
+  readonly #http: HttpRequest;
+  #system: System | undefined;
+  #credentials: readonly unknown[] = [];
+  #installationId: string | null = null;
+
+  /** @param startedAt left out: now */
+  constructor(services: RequestServices, http: HttpRequest, startedAt: number = performance.now()) {
+    this.#services = services;
+    this.#http = http;
+    this.startedAt = startedAt;
+    // The framework looks it up once; of a connection that is gone it has none.
+    void http.ip;
+  }
+
+  /** The system that was acquired; `undefined` until then. */
+  get system(): System | undefined {
+    return this.#system;
+  }
+
+  /** The address that it came from; empty where the connection is gone. */
+  get address(): string {
+    return this.#http.ip ?? '';
+  }
+
+  /**
+   * Acquires the system, once.
+   * @param appId as it was sent; what is not the application id of a system names none
+   * @throws unauthorized (403) where there is none; unavailable
+   */
+  async acquire(appId: unknown): Promise<System> {
+    this.#system ??= typeof appId === 'string' ? await this.#services.systems.acquire(appId) : undefined;
+    return this.#system ?? fail('unauthorized');
+  }
+
+  /** Notes what was sent for credentials, so that the log does not repeat it. */
+  sent(credentials: object, installationId: string | null = null): void {
+    this.#credentials = Object.values(credentials);
+    this.#installationId = installationId;
+  }
+
+  /**
+   * Finds out who the caller is (SPEC "Credentials").
+   * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from the address
+   */
+  async authenticate(credentials: Credentials): Promise<Principal> {
+    this.principal = await this.callerOf(credentials);
+    return this.principal;
+  }
+
+  /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
+  async callerOf(credentials: Credentials): Promise<Principal> {
+    return callerOf(this.#acquired, credentials, this.address);
+  }
+
+  /** Notes a caller who is known without credentials. */
+  known(principal: Principal): Principal {
+    this.principal = principal;
+    return principal;
+  }
+
+  /** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what names a function is for functions alone. */
+  pageOf({ kind }: Principal): string | null {
+    const { referer } = this.#http.headers;
+    return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
+  }
+
+  /** The context of its reads and writes. @param referer as of `RecordContext` */
+  contextOf(principal: Principal, referer: string | null = null): RecordContext {
+    const { appId, store } = this.#acquired;
+    return { appId, store, principal, hooks: this.#services.hooks, patterns: this.#patterns, referer, progress: this.progress };
+  }
+
+  /**
+   * Adds its row to the log of its system, soon; where no system was acquired, none. Nobody waits for it, and its faults do not come back to the
+   * caller.
+   */
+  log({ method, url, statusCode, service, principal = this.principal, startedAt = this.startedAt }: LogEntry): void {
+    const system = this.#system;
+    if (!system) return;
+    try {
+      logRequest(system.store, {
+        method,
+        url,
+        ...(service && { service }),
+        ...factsOf(this.#http, this.#services.trustProxy),
+        installationId: this.#installationId ?? undefined,
+        credentials: this.#credentials.filter((one) => typeof one === 'string'),
+        principal,
+        statusCode,
+        duration: performance.now() - startedAt,
+      });
+    } catch (error) {
+      // A store that does not work is reported where it is met.
+      if (!isPassing(error)) this.#services.conditions.met('a request was not logged', faultPlace(error), error);
+    }
+  }
+
+  /** Releases the system. To be called once. */
+  release(): void {
+    this.#system?.release();
+  }
+
+  get #acquired(): System {
+    if (!this.#system) throw new Error('the system of the request was not acquired');
+    return this.#system;
+  }
+}
+
+/**
+ * Finds out who a caller is (SPEC "Credentials").
+ * @param address where the request came from
+ * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
+ */
+export async function callerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
+  return system.principalFor(credentials, address) ?? principalOfSession(system.store, credentials.sessionToken);
+}
+
+/** The steps of a request whose transport has read it. */
+export interface RequestSteps {
+  /** Acquires, authenticates, carries out and answers. */
+  run(): Promise<void>;
+  /** Answers with an error. @param error as its client is told (`endOf`) */
+  refuse(error: unknown): void;
+  /** Logs the request, which has its answer. */
+  log?(): void;
+  /** Whether it may write: an error tells then whether it has. */
+  readonly mayWrite: boolean;
+}
+
+/** Carries a request out from its beginning to its end. Never rejects but for what `refuse` throws. */
+export async function carryOutRequest(request: CallerRequest, { run, refuse, log, mayWrite }: RequestSteps): Promise<void> {
+  try {
+    try {
+      await run();
+    } catch (error) {
+      refuse(endOf(error, request.progress, mayWrite));
+    }
+    log?.();
+  } finally {
+    request.release();
+  }
+}
+
+/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
+export function carryOutOnSystem(
+  request: CallerRequest,
+  { appId, run, ...others }: Omit<RequestSteps, 'run'> & { readonly appId: unknown; run(system: System): Promise<void> },
+): Promise<void> {
+  return carryOutRequest(request, { ...others, run: async () => run(await request.acquire(appId)) });
+}
+
+/** A request whose caller is known before its work begins. */
+export interface CallerSteps extends Omit<RequestSteps, 'run'> {
+  /** As of `CallerRequest.acquire`. */
+  readonly appId: unknown;
+  readonly credentials: Credentials;
+  /** `null` where none was sent. */
+  readonly installationId: string | null;
+  /** Whether the caller is anonymous, whatever was sent. */
+  readonly isOpen: boolean;
+  /** Carries out and answers. */
+  run(scope: CallerScope): Promise<void>;
+}
+
+/** A request whose system and caller are known. */
+export interface CallerScope {
+  readonly system: System;
+  readonly principal: Principal;
+  /** Of its reads and writes. */
+  readonly context: RecordContext;
+}
+
+/** As `carryOutRequest`. */
+export function carryOutAsCaller(request: CallerRequest, steps: CallerSteps): Promise<void> {
+  const { appId, credentials, installationId, isOpen, run, ...others } = steps;
+  request.sent(credentials, installationId);
+  return carryOutRequest(request, {
+    ...others,
+    async run() {
+      const system = await request.acquire(appId);
+      const principal = isOpen ? request.known(anonymous) : await request.authenticate(credentials);
+      await run({ system, principal, context: request.contextOf(principal, request.pageOf(principal)) });
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import type { Cluster } from '../../cluster.ts';
+import type { Database } from '../connection/database.ts';
+import { schemaName } from '../sql/names.ts';
+import { takeLease } from './leases.ts';
+import type { Liveness } from './liveness.ts';
+
+/** The processes that share a database: known by locks of their sessions (liveness.ts), with leases in a table of each system (leases.ts). */
+export class PostgresCluster implements Cluster {
+  readonly #database: Database;
+  readonly #liveness: Liveness;
+
+  constructor(database: Database, liveness: Liveness) {
+    this.#database = database;
+    this.#liveness = liveness;
+  }
+
+  get processId(): string {
+    return this.#liveness.id;
+  }
+
+  processes(): Promise<ReadonlySet<string>> {
+    return this.#liveness.peers(this.#database);
+  }
+
+  takeLease(appId: string, job: string, everyMs: number): Promise<boolean> {
+    return takeLease(this.#database, schemaName(appId), job, everyMs);
+  }
+}

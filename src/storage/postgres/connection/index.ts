@@ -1,2 +1,0 @@
-export type { Database } from './database.ts';
-export { connectDatabase } from './pool.ts';

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isPassing, ServiceError, serviceError } from '../../../errors/fail.ts';
+import {
+  CommitUnknown,
+  faultOf,
+  isConnectionError,
+  isForgotten,
+  isOutOfRange,
+  isStale,
+  isTimeout,
+  isTooLarge,
+  mayRetry,
+  NotSent,
+  ofRead,
+  ofWrite,
+  StatementFailed,
+  violatedConstraint,
+} from './map-error.ts';
+
+const kinds = {
+  lost: isConnectionError,
+  timeout: isTimeout,
+  forgotten: isForgotten,
+  stale: isStale,
+  retry: mayRetry,
+  range: isOutOfRange,
+  large: isTooLarge,
+};
+
+function error(code: string, message = 'text', more: object = {}): Error {
+  return Object.assign(new Error(message), { code, severity: 'ERROR' }, more);
+}
+
+const table: readonly (readonly [Error, ...(keyof typeof kinds)[]])[] = [
+  [error('08006'), 'lost'],
+  [error('08P01', 'bind message supplies 1 parameters')],
+  [error('08P01', 'invalid frontend message', { severity: 'FATAL' }), 'lost'],
+  [error('57P01', 'terminating connection', { severity: 'FATAL' }), 'lost'],
+  [error('57P02'), 'lost'],
+  [error('57P03'), 'lost'],
+  [error('53300'), 'lost'],
+  [error('25P03'), 'lost'],
+  [error('25006'), 'lost'],
+  [error('ECONNREFUSED'), 'lost'],
+  [error('ECONNRESET'), 'lost'],
+  [error('EPIPE'), 'lost'],
+  [error('ETIMEDOUT'), 'lost'],
+  [error('ENOTFOUND'), 'lost'],
+  [new Error('Connection terminated unexpectedly'), 'lost'],
+  [new Error('Client has encountered a connection error and is not queryable'), 'lost'],
+  [new Error('Connection terminated: no answer in time'), 'lost'],
+  [new Error('of ours')],
+  [new TypeError('Connection is not a constructor')],
+  [error('57014'), 'timeout'],
+  [serviceError('timeout'), 'timeout'],
+  [error('26000'), 'forgotten', 'retry'],
+  [error('0A000', 'cached plan must not change result type'), 'forgotten', 'retry', 'stale'],
+  [error('0A000', 'no such feature'), 'stale'],
+  [error('42P01'), 'stale'],
+  [error('42703'), 'stale'],
+  [error('42804'), 'stale'],
+  [error('42883'), 'stale'],
+  [error('22P02'), 'stale'],
+  [error('3F000'), 'stale'],
+  [error('42P07'), 'stale'],
+  [error('42701'), 'stale'],
+  [error('XX000', 'could not open relation with OID 16384'), 'stale'],
+  [error('XX000', 'cache lookup failed for relation 16384'), 'stale'],
+  [error('XX000', 'unexpected node')],
+  [error('42601')],
+  [error('40P01'), 'retry'],
+  [error('40001'), 'retry'],
+  [error('55P03'), 'retry'],
+  [error('22003'), 'range'],
+  [error('54000'), 'large'],
+  [error('54001'), 'large'],
+  [error('54011'), 'large'],
+  [error('23505')],
+];
+
+test('every error is of its kinds, alone and as the cause of a failed statement', () => {
+  for (const [cause, ...expected] of table) {
+    for (const seen of [cause, new StatementFailed(2, cause)]) {
+      const found = Object.entries(kinds)
+        .filter(([, is]) => is(seen))
+        .map(([kind]) => kind);
+      assert.deepEqual(found.toSorted(), expected.toSorted(), `${(cause as Error & { code?: string }).code}: ${cause.message}`);
+    }
+  }
+  for (const is of Object.values(kinds)) for (const nothing of [undefined, null, 'text', {}]) assert.equal(is(nothing), false);
+});
+
+test('the constraint that a row violates', () => {
+  assert.equal(violatedConstraint(error('23505', 'duplicate key', { constraint: 't_pkey' })), 't_pkey');
+  assert.equal(violatedConstraint(new StatementFailed(0, error('23505', 'duplicate key', { constraint: 't_pkey' }))), 't_pkey');
+  assert.equal(violatedConstraint(error('23503', 'foreign key', { constraint: 'f' })), undefined);
+});
+
+const passing: Readonly<Record<string, readonly string[]>> = {
+  'the database cannot be reached':
+    '08000 08001 08003 08004 08006 08007 57P01 57P02 57P03 57P04 57P05 25P03 25P04 ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT'.split(
+      ' ',
+    ),
+  'the disk is full': ['53100', 'ENOSPC'],
+  'the database has no room': ['53000', '53200', '53300', '53400'],
+  'the storage is read-only': ['25006', 'EROFS'],
+  'the database refuses for now': '57000 57014 40000 40001 40002 40003 40P01 55P03'.split(' '),
+  'an I/O error': ['58000', '58030', '58P01', '58P02', 'EIO'],
+  'the store is missing': ['3F000'],
+  'the store is damaged': ['XX001', 'XX002'],
+  'no file descriptors are left': ['EMFILE', 'ENFILE'],
+};
+
+/** One of each other class. */
+const lasting =
+  '03000 08P01 09000 0A000 0B000 0F000 0L000 0P000 0Z000 20000 21000 22012 23505 24000 25001 26000 27000 28000 2B000 2D000 2F000 34000 38000 39000 3B000 3D000 42601 44000 54000 55000 55006 F0000 HV000 P0001 XX000'.split(
+    ' ',
+  );
+
+test('faults that can pass are unavailable, with their kind; all else stays as it is', () => {
+  for (const [kind, codes] of Object.entries(passing))
+    for (const code of codes) {
+      const cause = error(code);
+      const seen = ofWrite(cause);
+      assert.ok(seen instanceof ServiceError && seen.key === 'unavailable' && seen.status === 503, code);
+      assert.equal(seen.cause, cause);
+      for (const one of [cause, seen, new StatementFailed(1, seen), new CommitUnknown(cause)])
+        assert.equal(faultOf(one), kind, `${code} ${one}`);
+      assert.ok(isPassing(ofRead(cause)));
+    }
+  for (const code of lasting)
+    for (const one of [ofWrite, ofRead]) {
+      const cause = error(code);
+      assert.equal(one(cause), cause, code);
+      assert.equal(faultOf(cause), null, code);
+    }
+});
+
+test('the end of its time is a timeout for a read alone', () => {
+  const late = error('57014');
+  assert.equal((ofRead(late) as ServiceError).key, 'timeout');
+  assert.equal((ofWrite(late) as ServiceError).key, 'unavailable');
+  assert.equal((ofRead(ofWrite(late)) as ServiceError).key, 'unavailable');
+});
+
+test('what says that a transaction may go through is told of unavailable too; a write in doubt is never tried again', () => {
+  for (const code of ['40P01', '40001', '55P03']) {
+    assert.ok(mayRetry(ofWrite(error(code))), code);
+    assert.ok(!mayRetry(new CommitUnknown(error(code))), code);
+  }
+  assert.equal(new CommitUnknown().key, 'outcomeUnknown');
+  assert.ok(isConnectionError(new NotSent(new Error('any'))));
+});

@@ -1,0 +1,103 @@
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import { decoded } from './client-config.ts';
+import { type Address, newClient } from './connect.ts';
+import { PipelinedConnection } from './pipelined-connection.ts';
+
+/** PostgreSQL 14: the oldest version that is served. */
+const OLDEST_VERSION = 140_000;
+
+/**
+ * The first connection: says whether all is as it must be, and what stands between.
+ * @param name of the sessions
+ * @throws OperatorError, one line without secrets
+ */
+export async function probeServer(url: string, name?: string): Promise<Address> {
+  try {
+    return await visit({ url, pooled: false, name });
+  } catch (error) {
+    if (error instanceof OperatorError || !isRefusedParameter(error)) throw explained(url, error);
+  }
+  try {
+    return await visit({ url, pooled: true, name });
+  } catch (error) {
+    throw explained(url, error);
+  }
+}
+
+/** How pgbouncer answers to parameters of the session that it does not keep. */
+function isRefusedParameter(error: unknown): boolean {
+  return error instanceof Error && /unsupported startup parameter/.test(error.message);
+}
+
+async function visit(address: Address): Promise<Address> {
+  const client = newClient(address, { statement: 10_000, lock: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw error;
+  }
+  const link = new PipelinedConnection(client, { texts: null, patience: 10_000 });
+  try {
+    const text = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), pg_backend_pid(),
+      current_setting('transaction_read_only')`;
+    const [version, encoding, processId, readOnly] = (await link.command(text)).rows[0] as [number, string, number, string];
+    if (version < OLDEST_VERSION)
+      throw new OperatorError(`DATABASE_URL: PostgreSQL 14 or newer is needed, this one is ${named(version)}.`);
+    if (encoding !== 'UTF8')
+      throw new OperatorError(`DATABASE_URL: the encoding of the database must be UTF8, it is ${encoding}.`);
+    if (readOnly === 'on')
+      throw new OperatorError('DATABASE_URL: PostgreSQL takes no writes there: it is a standby, or read-only.');
+    // Poolers make up the numbers of processes.
+    return { ...address, pooled: address.pooled || processId !== link.processId };
+  } finally {
+    await link.end();
+  }
+}
+
+function named(version: number): string {
+  return version >= 100_000 ? `${Math.floor(version / 10_000)}.${version % 10_000}` : 'older than 10';
+}
+
+/** How OpenSSL calls a certificate that it does not trust. */
+const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/;
+
+function explained(url: string, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  const said = typeof message === 'string' ? (message.split('\n')[0] ?? '') : '';
+  const { where, user, database } = partsOf(url);
+  const line = (what: string) => new OperatorError(`DATABASE_URL: PostgreSQL at ${where} ${what}.`);
+  switch (code) {
+    case '28000':
+      if (/no encryption/.test(said)) return line(`refuses the user ${user} without encryption: set sslmode`);
+      return line(`refuses the user ${user}`);
+    case '28P01':
+      return line(`refuses the user ${user}`);
+    case '3D000':
+      return line(`has no database ${database}`);
+    case '57P03':
+      return line('takes no connections now: it is starting or stopping');
+    case '53300':
+      return line('has no connection left');
+  }
+  if (typeof code !== 'string') return line(`cannot be reached (${said || 'no answer'})`);
+  if (UNTRUSTED.test(code))
+    return line(`has a certificate that is not trusted (${code}): sslrootcert names a file with its authority`);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return line('has a certificate for another host name');
+  // Of the server, or a pooler.
+  if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) return line(`refuses the connection (${code} ${said})`);
+  return line(`cannot be reached (${code})`);
+}
+
+/** What of the URL may be shown. */
+function partsOf(url: string): { where: string; user: string; database: string } {
+  const parsed = URL.parse(url);
+  const given = (name: string, text = '') => parsed?.searchParams.get(name) ?? decoded(text);
+  return {
+    where: parsed?.host || parsed?.searchParams.get('host') || 'localhost',
+    user: JSON.stringify(given('user', parsed?.username)),
+    database: JSON.stringify(given('dbname', parsed?.pathname.slice(1))),
+  };
+}

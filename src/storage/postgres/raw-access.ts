@@ -1,0 +1,120 @@
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { type StoredValue, storageOf } from '../../values/index.ts';
+import { columnFields } from '../column-values.ts';
+import { CHUNK_BYTES, type RawAccess, type StoredMember, type StoredRow } from '../raw-access.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { writeRecordBytes } from '../sql/record-size.ts';
+import { SqlWriter, type Statement } from '../sql/writer.ts';
+import type { Database, Row } from './connection/database.ts';
+import { causeOf, isTooLarge } from './connection/map-error.ts';
+import { arrayLiteral } from './sql/arrays.ts';
+import { columnArrays } from './writes/column-arrays.ts';
+
+/** What a system's schema holds, as it lies. */
+export class PostgresRawAccess implements RawAccess {
+  readonly #database: Database;
+  readonly #dialect: Dialect;
+
+  constructor(database: Database, dialect: Dialect) {
+    this.#database = database;
+    this.#dialect = dialect;
+  }
+
+  async count({ sqlName }: TableSchema): Promise<number> {
+    const [row] = await this.#ask(`SELECT count(*) FROM ${this.#dialect.table(sqlName)}`);
+    return row?.[0] as number;
+  }
+
+  async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
+    // Lengths first: the rows of a statement come whatever they are.
+    const out = new SqlWriter(this.#dialect).add('WITH sized AS (SELECT t."_seq", ');
+    writeRecordBytes(out, table, 't');
+    out.add(' AS bytes FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
+    out.add(' ORDER BY t."_seq" LIMIT ').bind(atMost);
+    out.add('), summed AS (SELECT "_seq", sum(bytes) OVER (ORDER BY "_seq") - bytes AS before FROM sized)');
+    // Qualified: a table may have a field of any of these names.
+    out.add(` SELECT ${this.#columnsOf(table, 't')} FROM `).table(table.sqlName);
+    out.add(` AS t JOIN summed AS s ON s."_seq" = t."_seq" WHERE s.before < ${CHUNK_BYTES} ORDER BY t."_seq"`);
+    const { text, params } = out.statement();
+    return (await this.#ask(text, ...params)) as unknown as StoredRow[];
+  }
+
+  async lastPlace({ sqlName }: TableSchema): Promise<number> {
+    const [row] = await this.#ask(`SELECT coalesce(max("_seq"), 0) FROM ${this.#dialect.table(sqlName)}`);
+    return row?.[0] as number;
+  }
+
+  async members({ column }: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]> {
+    const from = this.#dialect.table(column);
+    const text = `SELECT owner, member FROM ${from} WHERE (owner, member) > ($1, $2) ORDER BY owner, member LIMIT $3`;
+    return (await this.#ask(text, ...(after ?? ['', '']), atMost)) as unknown as StoredMember[];
+  }
+
+  async lastMember({ column }: Field): Promise<StoredMember | null> {
+    const text = `SELECT owner, member FROM ${this.#dialect.table(column)} ORDER BY owner DESC, member DESC LIMIT 1`;
+    const [row] = await this.#ask(text);
+    return (row as StoredMember | undefined) ?? null;
+  }
+
+  /** @throws OperatorError for a record that PostgreSQL cannot take; those before it are added */
+  async addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
+    try {
+      await this.#addRows(table, rows);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      if (rows.length === 1) throw tooLarge(table, rows[0] as StoredRow, error);
+      const half = Math.ceil(rows.length / 2);
+      await this.addRows(table, rows.slice(0, half));
+      await this.addRows(table, rows.slice(half));
+    }
+  }
+
+  async #addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
+    const places = { name: '_seq', type: 'bigint[]', literal: arrayLiteral(rows.map(([place]) => place)) };
+    const fields = columnFields(table);
+    const valuesOf = (at: number) => {
+      const values = rows.map((row) => row[at + 1] as StoredValue);
+      return storageOf(fields[at] as Field) === 'boolean' ? values.map((value) => value && value === 1) : values;
+    };
+    const columns = [places, ...columnArrays(table, fields, valuesOf, this.#dialect)];
+    const names = columns.map(({ name }) => this.#dialect.quoted(name)).join(', ');
+    const arrays = columns.map(({ type }, at) => `$${at + 1}::${type}`).join(', ');
+    const into = this.#dialect.table(table.sqlName);
+    await this.#database.atomically([
+      {
+        text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
+        params: columns.map(({ literal }) => literal),
+      },
+      // What is created later comes after.
+      {
+        text: `SELECT setval(pg_get_serial_sequence($1, '_seq'), $2)`,
+        params: [into, Math.max(...rows.map(([place]) => place))],
+      },
+    ]);
+  }
+
+  async addMembers({ column }: Field, members: readonly StoredMember[]): Promise<void> {
+    const text = `INSERT INTO ${this.#dialect.table(column)} (owner, member) SELECT * FROM unnest($1::text[], $2::text[])`;
+    const sides = [0, 1].map((side) => arrayLiteral(members.map((member) => member[side] as string)));
+    await this.#database.atomically([{ text, params: sides }]);
+  }
+
+  #columnsOf(table: TableSchema, alias: string): string {
+    const columns = ['_seq', ...columnFields(table).map(({ column }) => column)];
+    return columns.map((name) => `${alias}.${this.#dialect.quoted(name)}`).join(', ');
+  }
+
+  /** Moves take what they take: no limit on time. */
+  #ask(text: string, ...params: Statement['params']): Promise<Row[]> {
+    return this.#database.transact(async (session) => (await session.query({ text, params })).rows, { timeLimit: 0 });
+  }
+}
+
+function tooLarge(table: TableSchema, row: StoredRow, error: unknown): OperatorError {
+  const objectId = row[1 + columnFields(table).findIndex(({ name }) => name === 'objectId')];
+  const why = (causeOf(error) as Error).message;
+  return new OperatorError(
+    `PostgreSQL cannot take the record ${JSON.stringify(objectId).slice(0, 100)} of ${table.className}: ${why}`,
+  );
+}

@@ -1,0 +1,57 @@
+import type { Stage } from '../../../query/aggregate/model.ts';
+import { type Filter, someCondition } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
+
+/** Records of an answer that are read at once; longer answers are read and sent page by page. */
+export const MAX_WHOLE_ROWS = 1_000;
+/** Records that a read may touch which shares its connection with others. */
+const MAX_SHORT_ROWS = 100;
+
+/** All others cost what they cost, even for one record: patterns, full text, sub-queries, what stands inside Arrays and Objects. */
+const cheap: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'guard', 'exists', 'compare', 'in']);
+/** Conditions of a read that is short. */
+const MAX_SHORT_CONDITIONS = 100;
+
+/** Whether a query is short for certain, whatever the data: an index leads to the few records that it looks at. */
+export function isShort({ table, filter, order, skip, limit, count }: Query): boolean {
+  const isFirstFew = !count && skip + limit <= MAX_SHORT_ROWS;
+  if (filter.kind === 'always') return isFirstFew && order.length === 0;
+  if (isFirstFew && filter.kind === 'compare' && filter.op === 'eq' && isInOrder(table, filter.field.name, order)) return true;
+  const unique = uniqueFieldsOf(table.className);
+  const isPoint = (name: string) => name === 'objectId' || unique.has(name);
+  return conjuncts(filter).some((item) => namesRecords(item, isPoint)) && isCheap(filter);
+}
+
+/** Whether the records with one value of a field lie in an index in the order that is asked for: that of creation, or of their ids. */
+function isInOrder({ className, indexes }: TableSchema, name: string, order: Query['order']): boolean {
+  const [key, ...others] = order;
+  if (!key) return lookUpFieldsOf(className).has(name);
+  const isById = others.length === 0 && key.kind === 'field' && key.ref.field.name === 'objectId' && !key.descending;
+  return isById && indexes.values().some(({ keys }) => keys.length === 1 && keys[0]?.[0] === name);
+}
+
+function conjuncts(filter: Filter): readonly Filter[] {
+  return filter.kind === 'and' ? filter.items : [filter];
+}
+
+function namesRecords(item: Filter, isPoint: (name: string) => boolean): boolean {
+  if (item.kind === 'compare') return item.op === 'eq' && isPoint(item.field.name);
+  return item.kind === 'in' && item.values.length <= MAX_SHORT_ROWS && isPoint(item.field.name);
+}
+
+function isCheap(filter: Filter): boolean {
+  let left = MAX_SHORT_CONDITIONS;
+  return !someCondition(filter, (condition) => --left < 0 || !cheap.has(condition.kind) || isInside(condition));
+}
+
+/** Whether a condition asks whether something stands inside a value. */
+const isInside = (condition: Filter): boolean => condition.kind === 'exists' && condition.ref.path.length > 0;
+
+/** Whether an aggregation has few rows, whatever the data. */
+export function isFew(stages: readonly Stage[]): boolean {
+  const last = stages.findLast(({ kind }) => kind === 'limit' || kind === 'group' || kind === 'unwind');
+  if (last?.kind === 'limit') return last.count <= MAX_WHOLE_ROWS;
+  return last?.kind === 'group' && last.keys.length === 0;
+}

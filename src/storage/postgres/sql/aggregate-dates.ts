@@ -1,0 +1,42 @@
+import { DAY_MS } from '../../../kernel/time.ts';
+import type { DatePart } from '../../../query/aggregate/model.ts';
+import { type Fragment, sql } from '../../sql/aggregate/fragment.ts';
+import { instantOf, isoTextOf } from './instant.ts';
+
+/** What PostgreSQL and SQLite have in common: from the first day of the Julian calendar on, to the end of the year 9999. */
+const FIRST = -210_866_760_000_000;
+const LAST = 253_402_300_799_999;
+
+/** Of `d.day`, a date, `d.days` since 1970 and `d.rest`, the milliseconds of the day. */
+const parts: Readonly<Record<DatePart, string>> = {
+  // The database has no year 0.
+  year: 'extract(year FROM d.day) + (extract(year FROM d.day) < 0)::integer',
+  month: 'extract(month FROM d.day)',
+  dayOfMonth: 'extract(day FROM d.day)',
+  hour: 'd.rest / 3600000',
+  minute: 'd.rest / 60000 % 60',
+  second: 'd.rest / 1000 % 60',
+  week: '(extract(doy FROM d.day)::integer + 6 - extract(dow FROM d.day)::integer) / 7',
+  dayOfWeek: 'extract(dow FROM d.day) + 1',
+};
+
+/** See `AggregateDialect.datePart`; NULL beyond the year 9999, as in SQLite. */
+export function datePart(part: DatePart, instant: Fragment): Fragment {
+  const split = sql`SELECT i.i, ((i.i % ${String(DAY_MS)}) + ${String(DAY_MS)}) % ${String(DAY_MS)} AS rest FROM (SELECT ${instant} AS i OFFSET 0) AS i WHERE i.i BETWEEN ${String(FIRST)} AND ${String(LAST)} OFFSET 0`;
+  const day = sql`SELECT date '1970-01-01' + ((r.i - r.rest) / ${String(DAY_MS)})::integer AS day, r.rest FROM (${split}) AS r OFFSET 0`;
+  return sql`(SELECT (${parts[part]})::float8 FROM (${day}) AS d)`;
+}
+
+/** SQL with an operand in it that is written once. */
+function around(write: (operand: string) => string, operand: Fragment): Fragment {
+  const hole = '\u0000';
+  const [before, after, ...more] = write(hole).split(hole);
+  if (before === undefined || after === undefined || more.length > 0) throw new Error('an operand is written more than once');
+  return sql`${before}${operand}${after}`;
+}
+
+/** Milliseconds of ISO text. */
+export const instantOfText = (iso: Fragment): Fragment => around(instantOf, iso);
+
+/** ISO text of an instant. */
+export const isoText = (instant: Fragment): Fragment => around(isoTextOf, instant);

@@ -1,0 +1,41 @@
+import type { Field } from '../../../schema/model.ts';
+import { MAX_SNAPSHOT, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../snapshot-limits.ts';
+import type { SqlOut } from '../../sql/dialect.ts';
+
+/** Characters of an array, which may hold 1 GB: no value of a snapshot is longer than its part of these, whatever the others are. */
+const MAX_ARRAY = 200_000_000;
+
+/** The text of a snapshot of a record (`Snapshot`), out of its columns, bounded (snapshot-limits.ts). */
+export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field[]): void {
+  const { share, kinds } = snapshotLimits(fields);
+  if (share === null) {
+    out.add('to_json(');
+    writeValues(out, alias, fields);
+    out.add(')::text');
+    return;
+  }
+  // The size of an array is known; OFFSET has it made once.
+  out.add(`(SELECT CASE WHEN pg_column_size(p.a) <= ${MAX_SNAPSHOT} THEN to_json(p.a)::text ELSE to_json(ARRAY(`);
+  const kept = kinds.flatMap((kind, at) => (kind === 'kept' ? [at + 1] : []));
+  const cut = kept.length === 0 ? `left(u.v, ${share})` : `CASE WHEN u.n IN (${kept}) THEN u.v ELSE left(u.v, ${share}) END`;
+  out.add(`SELECT ${cut} FROM unnest(p.a) WITH ORDINALITY AS u(v, n) ORDER BY u.n))::text END FROM (SELECT `);
+  writeValues(out, alias, fields);
+  out.add(' AS a OFFSET 0) AS p)');
+}
+
+function writeValues(out: SqlOut, alias: string, fields: readonly Field[]): void {
+  const { kinds } = snapshotLimits(fields);
+  const most = Math.min(MAX_SNAPSHOT_VALUE, Math.floor(MAX_ARRAY / Math.max(1, fields.length)));
+  out.add('ARRAY[');
+  fields.forEach(({ column }, at) => {
+    if (at > 0) out.add(', ');
+    const kind = kinds[at] ?? null;
+    if (kind === null || kind === 'kept') out.column(alias, column).add('::text');
+    else if (kind === 'text') out.add('left(').column(alias, column).add(`, ${most})`);
+    else {
+      out.add('CASE WHEN length(').column(alias, column).add(`::text) <= ${most} THEN `);
+      out.column(alias, column).add('::text END');
+    }
+  });
+  out.add(']::text[]');
+}

@@ -1,0 +1,183 @@
+import { serviceError } from '../../../errors/fail.ts';
+import type { Schema } from '../../../schema/model.ts';
+import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import type { Mutation, Snapshot, WritePlan } from '../../port.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Result } from '../connection/database.ts';
+import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
+import { type CompileContext, type CompiledMutation, compileFolded, compileMutation } from './compile-mutation.ts';
+import { canFold, type FoldedStep } from './folded-steps.ts';
+
+/** Statements of a group that go together, for one write or for several at once. */
+export interface Unit {
+  /** The writes, by their places in the group. */
+  readonly writes: readonly number[];
+  readonly statements: readonly Statement[];
+  /** As of a step. */
+  readonly tail: string | null;
+  /** What came of the n-th of its writes. @throws what rejects that write alone */
+  outcome(results: readonly Result[], n: number): string;
+  /** As of a step. */
+  isTooEarly?(results: readonly Result[]): boolean;
+}
+
+type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
+/**
+ * Writes of one step each, with what goes along with it (folded-steps.ts), of records that do not depend on each other: their order does not matter.
+ */
+interface Run {
+  readonly inserts: { at: number; inserts: Inserts }[];
+  readonly updates: { at: number; mutations: readonly Mutation[]; key: string }[];
+  /** Records that are updated so far. */
+  readonly updated: Set<string>;
+  readonly inserted: Set<string>;
+}
+
+/** What names a record among all of a system. */
+export function recordKey(className: string, objectId: string): string {
+  return `${className}\n${objectId}`;
+}
+
+/** The snapshot that a step takes of a record, which it locks. */
+export function snapshotOf(mutation: Mutation): Snapshot | undefined {
+  return mutation.kind === 'insert' && mutation.source?.kind === 'snapshot' ? mutation.source : undefined;
+}
+
+/**
+ * The statements that carry out the writes of a group, each write as a whole. Those whose order does not matter are put together: inserts
+ * of one shape are one statement, and updates come in the order of their records, so that two processes which change the same records do
+ * not wait for each other.
+ * @param plans without schema changes and field edits
+ */
+export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: CompileContext): Unit[] {
+  const units: Unit[] = [];
+  let run = newRun();
+  const endRun = () => {
+    units.push(...unitsOf(run, schema, context));
+    run = newRun();
+  };
+  plans.forEach(({ mutations }, at) => {
+    if (!mayMove(mutations)) {
+      endRun();
+      units.push(unitOf(at, mutations, schema, context));
+      return;
+    }
+    if (!joins(run, mutations)) endRun();
+    take(run, mutations, at);
+  });
+  endRun();
+  return units;
+}
+
+/** The statements of a write by itself. */
+export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: CompileContext): Unit {
+  const together = compileFolded(mutations, schema, context);
+  const steps = together ? [together] : mutations.map((one) => compileMutation(one, schema, context, mutations.length > 1));
+  const [only] = steps;
+  if (only && steps.length === 1) return ofStep(at, only);
+  return {
+    writes: [at],
+    statements: steps.flatMap(({ statements }) => statements),
+    tail: null,
+    outcome(results) {
+      let returned = '';
+      let done = 0;
+      for (const { statements, outcome } of steps) {
+        returned += outcome(results.slice(done, done + statements.length));
+        done += statements.length;
+      }
+      return returned;
+    },
+  };
+}
+
+const ofStep = (at: number, step: CompiledMutation): Unit => ({ ...step, writes: [at] });
+
+const newRun = (): Run => ({ inserts: [], updates: [], updated: new Set(), inserted: new Set() });
+
+type Movable = Inserts | readonly [Of<'update'>, ...FoldedStep[]];
+
+/** Whether a write may change places with others of its kind. */
+export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
+  const [main, ...others] = mutations;
+  if (main?.kind !== 'insert' && main?.kind !== 'update') return false;
+  if (main.kind === 'insert' && main.source) return false;
+  // A value that one write frees and another takes.
+  return uniqueFieldsOf(main.table.className).size === 0 && canFold(main, others);
+}
+
+function joins(run: Run, mutations: Movable): boolean {
+  if (!isInserts(mutations)) return true;
+  return keysOf(mutations).every((key) => !run.updated.has(key) && !run.inserted.has(key));
+}
+
+const isInserts = (mutations: Movable): mutations is Inserts => mutations[0].kind === 'insert';
+const keysOf = (inserts: Inserts) => inserts.map((insert) => recordKey(insert.table.className, idOf(insert)));
+
+function take(run: Run, mutations: Movable, at: number): void {
+  if (isInserts(mutations)) {
+    run.inserts.push({ at, inserts: mutations });
+    for (const key of keysOf(mutations)) run.inserted.add(key);
+  } else {
+    const [{ table, objectId }] = mutations;
+    const key = recordKey(table.className, objectId);
+    run.updates.push({ at, mutations, key });
+    run.updated.add(key);
+  }
+}
+
+/** Inserts come first: a record that is changed in the same run is there by then. */
+function unitsOf({ inserts, updates }: Run, schema: Schema, context: CompileContext): Unit[] {
+  const buckets: Run['inserts'][] = [];
+  const newest = new Map<string, Run['inserts']>();
+  for (const one of inserts) {
+    const { className } = one.inserts[0].table;
+    // The next shape of a table begins another statement: records come in the order of their creation.
+    const bucket = newest.get(className);
+    if (bucket?.[0] && haveOneShape(bucket[0].inserts, one.inserts)) bucket.push(one);
+    else {
+      const begun = [one];
+      buckets.push(begun);
+      newest.set(className, begun);
+    }
+  }
+  // Other processes lock the same records in the same order.
+  const sorted = updates.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+  return [
+    ...buckets.map((bucket) => insertUnit(bucket, schema, context)),
+    ...sorted.map(({ at, mutations }) => unitOf(at, mutations, schema, context)),
+  ];
+}
+
+function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileContext): Unit {
+  const [first] = bucket;
+  if (first && bucket.length === 1) return unitOf(first.at, first.inserts, schema, context);
+  const statement = compileBulkInsert(
+    bucket.map(({ inserts }) => inserts),
+    context.dialect,
+  );
+  let added: ReadonlySet<unknown> | undefined;
+  return {
+    writes: bucket.map(({ at }) => at),
+    statements: [statement],
+    tail: first && first.inserts.length > 1 ? null : ', ',
+    outcome([result], n) {
+      if (result?.affected === bucket.length) return '';
+      added ??= new Set(result?.rows.map(([id]) => id));
+      if (added.has(idOf((bucket[n] as Run['inserts'][number]).inserts[0]))) return '';
+      throw serviceError('duplicateValue');
+    },
+  };
+}
+
+/** The tables that plans write to. */
+export function tablesOf(plans: readonly WritePlan[]): Set<string> {
+  const tables = new Set<string>();
+  for (const { mutations } of plans) for (const { kind, table } of mutations) if (kind !== 'require') tables.add(table.className);
+  return tables;
+}
+
+/** Those among them that other processes have to hear of. */
+export function watchedAmong(tables: ReadonlySet<string>): string[] {
+  return [...tables].filter(isWatched);
+}

@@ -1,0 +1,47 @@
+import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import type { Mutation } from '../../port.ts';
+import { causeOf, isOutOfRange, isTooLarge, violatedConstraint } from '../connection/map-error.ts';
+import { fieldOfConstraint } from '../schema/ddl.ts';
+import type { QueuedWrite } from './queued-write.ts';
+
+/**
+ * What the client is told where the database refuses a step: duplicateValue or the error of the unique field whose value another record has
+ * (schema/system-tables.ts), badOperator for a sum that leaves the range of numbers, valueTooLarge. Other errors stay as they are.
+ */
+export function refusalOf(error: unknown, mutation: Mutation): unknown {
+  const cause = causeOf(error);
+  if (cause instanceof ServiceError) return cause;
+  const constraint = violatedConstraint(cause);
+  if (constraint !== undefined) {
+    const field = fieldOfConstraint(mutation.table, constraint);
+    return serviceError(uniqueFieldsOf(mutation.table.className).get(field?.name ?? '') ?? 'duplicateValue');
+  }
+  if (isOutOfRange(cause) && mutation.kind === 'update') return outOfRange(mutation);
+  return isTooLarge(cause) ? serviceError('valueTooLarge') : cause;
+}
+
+function outOfRange({ assignments }: Extract<Mutation, { kind: 'update' }>): ServiceError {
+  const names = assignments.filter(({ kind }) => kind === 'increment').map(({ field }) => field.name);
+  return serviceError('badOperator', `the result of Increment on ${names.join(' or ')} is not a finite number`);
+}
+
+/** A transaction of several writes was refused; nothing of it has taken effect. */
+export class GroupFailed extends Error {
+  /** The writes that come before those that failed, those, and the rest, as they were carried out. */
+  readonly before: readonly QueuedWrite[];
+  readonly failing: readonly QueuedWrite[];
+  readonly after: readonly QueuedWrite[];
+
+  constructor(cause: unknown, parts: readonly (readonly QueuedWrite[])[], at: number) {
+    super('a group of writes failed', { cause });
+    this.before = parts.slice(0, at).flat();
+    this.failing = parts[at] ?? [];
+    this.after = parts.slice(at + 1).flat();
+  }
+}
+
+/** The failure of a group by one of its writes; by none of them where the place is behind the last. */
+export function failedAt(group: readonly QueuedWrite[], at: number, cause: unknown): GroupFailed {
+  return new GroupFailed(cause, [group.slice(0, at), group.slice(at, at + 1), group.slice(at + 1)], 1);
+}

@@ -1,0 +1,53 @@
+import type { Statement } from '../../sql/writer.ts';
+import type { Database, Result, Session } from '../connection/database.ts';
+import { StatementFailed } from '../connection/map-error.ts';
+
+/** What carries writes out: the connections themselves, or one transaction that is open already. */
+export interface Transactions extends Pick<Database, 'transact'> {
+  /** @param lockLimit milliseconds that a statement may wait for a lock; in a transaction that is open, its own limit holds */
+  atomically(statements: readonly Statement[], lockLimit: number): Promise<Result[]>;
+}
+
+/** Those of a system, which take turns with those of others. */
+export function transactionsOf(database: Database, system: string): Transactions {
+  return {
+    atomically: (statements, lockLimit) => database.atomically(statements, system, lockLimit),
+    transact: (work, options) => database.transact(work, { ...options, system }),
+  };
+}
+
+const command = (text: string): Statement => ({ text, params: [] });
+const begin = command('SAVEPOINT w');
+const undo = command('ROLLBACK TO SAVEPOINT w');
+const end = command('RELEASE SAVEPOINT w');
+
+/**
+ * Transactions inside one that is open: each takes effect as a whole or not at all, and is durable once the outer one is. One at a time.
+ * @param session the outer transaction's
+ */
+export function savepoints(session: Session): Transactions {
+  const undone = async () => {
+    await session.query(undo);
+    await session.query(end);
+  };
+  return {
+    async atomically(statements) {
+      const sent = await Promise.allSettled([begin, ...statements, end].map((statement) => session.query(statement)));
+      const failed = sent.findIndex(({ status }) => status === 'rejected');
+      if (failed < 0) return sent.slice(1, -1).map((one) => (one as PromiseFulfilledResult<Result>).value);
+      await undone();
+      throw new StatementFailed(failed - 1, (sent[failed] as PromiseRejectedResult).reason);
+    },
+    async transact(work) {
+      await session.query(begin);
+      try {
+        const result = await work(session);
+        await session.query(end);
+        return result;
+      } catch (error) {
+        await undone();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Field, TableSchema } from '../schema/model.ts';
+import type { StoredValue } from '../values/types/type.ts';
+
+/** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
+export type StoredRow = readonly [place: number, ...values: StoredValue[]];
+
+/** A member of a Relation: the record that has it, and its own objectId. */
+export type StoredMember = readonly [owner: string, member: string];
+
+/**
+ * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. A
+ * caller that adds has the store to itself.
+ */
+export interface RawAccess {
+  /** How many records a table has. */
+  count(table: TableSchema): Promise<number>;
+  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CHUNK_BYTES`. */
+  rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
+  /** The place of the last record; 0 where there is none. */
+  lastPlace(table: TableSchema): Promise<number>;
+  /** The first members after one, by owner and then member. @param after `null`: from the first */
+  members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
+  /** The last of them. */
+  lastMember(relation: Field): Promise<StoredMember | null>;
+  /** Adds records at their places; durable when it resolves. */
+  addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
+  addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;
+}
+
+/** Bytes of texts that one read of stored rows comes to, some. */
+export const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** Rows of the first chunk: their lengths are not known yet. */
+const FIRST_CHUNK_ROWS = 10;
+const MAX_CHUNK_ROWS = 5_000;
+
+/**
+ * Chunks of a table after a place, in the order of creation. They hold about as much text, however long the records are.
+ * @param after a place in the order of creation; 0: from the first
+ */
+export async function* chunkedRows(raw: RawAccess, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
+  let place = after;
+  let size = FIRST_CHUNK_ROWS;
+  for (;;) {
+    const rows = await raw.rows(table, place, size);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    place = last[0];
+    const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
+    size = Math.max(1, Math.min(MAX_CHUNK_ROWS, size * 4, Math.round(CHUNK_BYTES / perRow)));
+  }
+}
+
+const lengthOf = (row: StoredRow) => row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);

@@ -1,0 +1,50 @@
+// What a system holds as it lies, read in pieces, for the unit tests of both engines.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tableOf } from '../../../schema/model.ts';
+import { columnsOf } from '../../column-values.ts';
+import type { Store } from '../../port.ts';
+import { CHUNK_BYTES, chunkedRows } from '../../raw-access.ts';
+import { tableChanges } from './tables.ts';
+
+/** Defines the tests. @param store one without a table `Held` */
+export async function testContents(store: Store): Promise<void> {
+  // Names that the statements use themselves.
+  const named = { before: 'Number', bytes: 'Number', sized: 'Number', summed: 'Number', s: 'Number', t: 'Number' } as const;
+  await store.write({
+    plan: () => ({ changes: tableChanges('Held', { text: 'String', list: 'Array', n: 'Number', ...named }), mutations: [] }),
+  });
+  const table = tableOf(store.schema(), 'Held');
+
+  /** Adds records whose texts have so many characters, of two bytes each. */
+  const add = async (...lengths: number[]): Promise<void> => {
+    for (const [at, length] of lengths.entries()) {
+      const text = 'ש'.repeat(length / 2);
+      const values = { objectId: `h${at}-${length}`, createdAt: 1, updatedAt: 1, text, list: JSON.stringify([text]), n: at };
+      await store.write({
+        plan: () => ({ changes: [], mutations: [{ kind: 'insert', table, values: columnsOf(table, values) }] }),
+      });
+    }
+  };
+
+  test('contents: rows are bounded by bytes, each comes once, and one comes however large it is', async () => {
+    const small = Array.from({ length: 30 }, () => 2);
+    const large = Array.from({ length: 6 }, () => 1_000_000);
+    const lengths = [...small, ...large, CHUNK_BYTES, ...small.slice(0, 3)];
+    await add(...lengths);
+    const found: unknown[] = [];
+    const rowsOf: number[] = [];
+    for await (const rows of chunkedRows(store.raw, table, 0)) {
+      const bytes = rows.map((row) => row.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0));
+      const beforeLast = bytes.slice(0, -1).reduce((sum, one) => sum + one, 0);
+      assert.ok(beforeLast < CHUNK_BYTES + 4_000, `${rows.length} rows: ${bytes.join()}`);
+      rowsOf.push(rows.length);
+      found.push(...rows.map((row) => row.find((value) => typeof value === 'string' && value.startsWith('h'))));
+    }
+    assert.deepEqual(
+      found,
+      lengths.map((length, at) => `h${at}-${length}`),
+    );
+    assert.ok(Math.max(...rowsOf) > 5, 'small ones come together');
+  });
+}

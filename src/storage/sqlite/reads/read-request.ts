@@ -1,0 +1,155 @@
+import { serviceError } from '../../../errors/fail.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
+import type { FindResult } from '../../port.ts';
+import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
+import { StallAllowance } from '../../stall-allowance.ts';
+import type { FindPlans } from './protocol.ts';
+
+/** Longest wait for a client that does not read on, in milliseconds; its snapshot of the data is held as long. */
+const STALL_LIMIT_MS = MINUTE_MS;
+
+let lastNumber = 0;
+
+/** One query on its way through a reader thread: its result, whole or piece by piece. */
+export class ReadRequest {
+  readonly number: number;
+  readonly path: string;
+  readonly jobs: FindPlans;
+  readonly resolve: ResolveInclude;
+  readonly timeLimit: number;
+  readonly result: Promise<FindResult>;
+  /** Called when the task ends before a thread took it. */
+  onGivenUp: () => void = () => {};
+  /** Called with what the task ends with where it fails. */
+  onFailed: (error: unknown) => void = () => {};
+  /** Called when the client has taken a piece. */
+  onTaken: () => void = () => {};
+  /** Called when the client no longer wants the rest. */
+  onCancelled: () => void = () => {};
+  /** Whether all credit is used: the thread does other work meanwhile. */
+  parked = false;
+  /** Characters that wait on the thread while it is parked, and since when they do, by `performance.now()`. */
+  held = 0;
+  parkedAt = 0;
+
+  #settle: { resolve: (result: FindResult) => void; reject: (error: unknown) => void } | undefined;
+  #count: number | undefined;
+  #pieces: string[] = [];
+  #error: unknown;
+  #ended = false;
+  #wake: (() => void) | undefined;
+  #stalled: NodeJS.Timeout | undefined;
+  /** The client wants no more. */
+  #left = false;
+  readonly #queueTimer: NodeJS.Timeout;
+  readonly #pauses: StallAllowance;
+
+  constructor(
+    path: string,
+    jobs: FindPlans,
+    resolve: ResolveInclude,
+    timeLimit: number,
+    pauses = new StallAllowance(STALL_LIMIT_MS),
+  ) {
+    lastNumber = (lastNumber % 0x7fff_ffff) + 1;
+    this.number = lastNumber;
+    this.path = path;
+    this.jobs = jobs;
+    this.resolve = resolve;
+    this.timeLimit = timeLimit;
+    this.#pauses = pauses;
+    this.result = new Promise((done, reject) => {
+      this.#settle = { resolve: done, reject };
+    });
+    this.#queueTimer = setTimeout(() => {
+      this.fail(serviceError('timeout'));
+      this.onGivenUp();
+    }, timeLimit);
+  }
+
+  /** A thread has taken the task. */
+  started(): void {
+    clearTimeout(this.#queueTimer);
+  }
+
+  counted(count: number): void {
+    this.#count = count;
+  }
+
+  whole(text: string): void {
+    this.#answer(this.jobs.isOne ? text : `[${text}]`);
+  }
+
+  piece(text: string): void {
+    this.#pieces.push(text);
+    this.#wake?.();
+    this.#answer(this.#pieceByPiece());
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    clearTimeout(this.#queueTimer);
+    this.onFailed(error);
+    this.#error = error;
+    this.#ended = true;
+    this.#wake?.();
+    this.#settle?.reject(error);
+    this.#settle = undefined;
+  }
+
+  #answer(results: FindResult['results']): void {
+    this.#settle?.resolve(this.#count === undefined ? { results } : { results, count: this.#count });
+    this.#settle = undefined;
+  }
+
+  /** A JSON array, or the one record, piece by piece. Not a generator: one that was never begun would not hear that it is no longer wanted. */
+  #pieceByPiece(): AsyncIterableIterator<string> {
+    const { isOne } = this.jobs;
+    let next: 'opening' | 'records' | 'over' = isOne ? 'records' : 'opening';
+    const pieces: AsyncIterableIterator<string> = {
+      [Symbol.asyncIterator]: () => pieces,
+      next: async () => {
+        if (next === 'opening') {
+          next = 'records';
+          return { done: false, value: '[' };
+        }
+        const value = next === 'records' ? await this.#nextPiece() : undefined;
+        if (value !== undefined) return { done: false, value };
+        if (next === 'over') return { done: true, value: undefined };
+        next = 'over';
+        return isOne ? { done: true, value: undefined } : { done: false, value: ']' };
+      },
+      return: async () => {
+        next = 'over';
+        this.#left = true;
+        clearTimeout(this.#stalled);
+        if (!this.#ended) this.onCancelled();
+        return { done: true, value: undefined };
+      },
+    };
+    return pieces;
+  }
+
+  /** The next piece when it is there, `undefined` after the last. Asking for it tells that the one before was taken. */
+  async #nextPiece(): Promise<string | undefined> {
+    if (this.#stalled) {
+      clearTimeout(this.#stalled);
+      this.#stalled = undefined;
+      this.#pauses.end();
+      this.onTaken();
+    }
+    while (this.#pieces.length === 0 && !this.#ended)
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) {
+      if (!this.#left) this.#stalled = setTimeout(() => this.onCancelled(), this.#pauses.begin(piece.length)).unref();
+    } else if (this.#error) throw this.#error;
+    return piece;
+  }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ReaderPool } from './reader-pool.ts';
+
+const TIME_LIMIT = 4_000;
+const directory = mkdtempSync(join(tmpdir(), 'rds-pool-'));
+const file = (system: string) => join(directory, `${system}.sqlite`);
+let pool: ReaderPool;
+before(() => {
+  for (const system of 'abcdef') {
+    const db = new DatabaseSync(file(system));
+    db.exec('CREATE TABLE rds_catalog (changes, removals); INSERT INTO rds_catalog VALUES (0, 0)');
+    db.close();
+  }
+  pool = new ReaderPool(TIME_LIMIT, assert.fail, { shared: 3, all: 5, idle: 300 });
+});
+after(async () => {
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Counts as long as it may. */
+const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE rds_tick()) SELECT count(*) FROM n';
+const read = (system: string, text = 'SELECT 5') =>
+  pool.find(file(system), { list: null, count: { text, params: [] }, removals: 0 }, async () => null);
+const flood = (system: string) => Array.from({ length: 4 }, () => read(system, endless));
+const timesOut = (reads: readonly Promise<unknown>[]) => Promise.all(reads.map((one) => assert.rejects(one, { code: 124 })));
+
+test('a system with nothing at work does not wait for the floods of others', async () => {
+  const began = performance.now();
+  const slow = timesOut([...flood('a'), ...flood('b')]);
+  await wait(200);
+  assert.equal(pool.size, 3);
+  assert.equal((await read('c')).count, 5);
+  assert.equal((await read('d')).count, 5);
+  assert.ok(performance.now() - began < TIME_LIMIT, 'while the floods were at work');
+  // Those of the floods that wait do not take the further threads.
+  assert.equal(pool.size, 4);
+  await slow;
+});
+
+test('there are no more threads than the bound on all of them, and those beyond the shared ones are ended when idle', async () => {
+  const slow = timesOut('abcdef'.split('').map((system) => read(system, endless)));
+  await wait(200);
+  assert.equal(pool.size, 5);
+  await slow;
+  for (let n = 0; n < 200 && pool.size > 3; n++) await wait(20);
+  assert.equal(pool.size, 3);
+  assert.equal((await read('e')).count, 5);
+});
+
+if (process.platform === 'linux')
+  test('a thread that cannot be started is a condition, which is over when one is', async () => {
+    const told: string[] = [];
+    const conditions = {
+      met: (what: string) => told.push(`met: ${what}`),
+      over: (_about: object, what?: string) => told.push(`over: ${what}`),
+    };
+    const starved = new ReaderPool(TIME_LIMIT, assert.fail, undefined, conditions);
+    const job = { list: null, count: { text: 'SELECT 5', params: [] }, removals: 0 };
+    const ask = () => starved.find(file('a'), job, async () => null);
+    const giveBack = await takeDescriptors();
+    await assert.rejects(ask(), { key: 'unavailable' }).finally(giveBack);
+    assert.deepEqual(told, ['met: a reader thread cannot be started']);
+    assert.equal((await ask()).count, 5);
+    assert.deepEqual(told.slice(1), ['over: a reader thread cannot be started']);
+    await starved.close();
+  });
+
+/** Leaves this process no descriptor. @returns gives it as many as before */
+async function takeDescriptors(): Promise<() => Promise<void>> {
+  const limit = (most: string) => `prlimit --pid=${process.pid} --nofile=${most}:`;
+  // It is there before, since it could not be started then.
+  const shell = spawn('sh', ['-c', `read most; ${limit('$most')} && echo; read _; ${limit('4096')}`]);
+  await once(shell, 'spawn');
+  shell.stdin.write('3\n');
+  await once(shell.stdout, 'data');
+  return async () => {
+    shell.stdin.end('\n');
+    assert.deepEqual(await once(shell, 'exit'), [0, null]);
+  };
+}

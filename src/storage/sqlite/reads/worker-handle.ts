@@ -1,0 +1,235 @@
+import { Worker } from 'node:worker_threads';
+import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { unavailableSince } from '../../../errors/system-faults.ts';
+import { SchemaChanged } from '../../port.ts';
+import { receivedFault, storeFaultOf } from '../connection/map-error.ts';
+import {
+  CREDITS,
+  type FromReader,
+  faultText,
+  type MaintenanceResult,
+  type MaintenanceTask,
+  type ReaderSetup,
+  type ToReader,
+} from './protocol.ts';
+import type { ReadRequest } from './read-request.ts';
+import type { ReportFault } from './reader-pool.ts';
+
+/** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
+const GRACE_MS = 1_000;
+
+/** Megabytes for short-lived objects: rows are gone as soon as they are written, so more would only make the process larger. */
+const YOUNG_GENERATION_MB = 4;
+
+const workerFile = new URL('./worker.ts', import.meta.url);
+
+interface AtWork {
+  readonly task: ReadRequest;
+  outstanding: number;
+  watchdog: NodeJS.Timeout | undefined;
+}
+
+/** What a thread tells the pool. */
+interface ThreadEvents {
+  /** It could take a task. */
+  onIdle(): void;
+  /** A task waits for its client. */
+  onParked(): void;
+  onGone(): void;
+  onStarted(): void;
+  /** It ended before it could take a task, for lack of descriptors, memory or threads. */
+  onNotStarted(error: unknown): void;
+}
+
+/** The event loop's end of one reader thread. */
+export class WorkerHandle {
+  readonly #worker: Worker;
+  readonly #cancelled = new Int32Array(new SharedArrayBuffer(4));
+  readonly #tasks = new Map<number, AtWork>();
+  readonly #errands = new Map<number, (result: MaintenanceResult) => void>();
+  #lastErrand = 0;
+  readonly #report: ReportFault;
+  readonly #events: ThreadEvents;
+  #isStarted = false;
+  #gone = false;
+  #unusedSince = performance.now();
+
+  constructor(report: ReportFault, events: ThreadEvents) {
+    this.#report = report;
+    this.#events = events;
+    const workerData: ReaderSetup = { cancelled: this.#cancelled };
+    this.#worker = new Worker(workerFile, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } });
+    // The process ends when its server does, whatever its reader threads wait for.
+    this.#worker.unref();
+    this.#worker.on('message', (message: FromReader) => this.#receive(message));
+    // It ends with what it could not catch: a fault of ours; or it could not be started, for lack of descriptors, memory or threads.
+    let why: unknown = new Error('the thread could not be started');
+    this.#worker.on('error', (error) => {
+      why = error;
+      if (this.#isStarted) report(faultText(error));
+      else events.onNotStarted(error);
+    });
+    this.#worker.on('exit', () =>
+      this.#lost(this.#isStarted && !storeFaultOf(why) ? serviceError('internal') : unavailableSince(why)),
+    );
+  }
+
+  /** File of the system that keeps the thread busy; `null` when it could take a task (those parked wait for their clients). */
+  get busyWith(): string | null {
+    for (const { task } of this.#tasks.values()) if (!task.parked) return task.path;
+    return null;
+  }
+
+  /** When its last task ended, by `performance.now()`; infinite while it has any, or an errand. */
+  get unusedSince(): number {
+    return this.#tasks.size + this.#errands.size > 0 ? Number.POSITIVE_INFINITY : this.#unusedSince;
+  }
+
+  /** The tasks on a file. */
+  *of(path: string): Generator<ReadRequest> {
+    for (const { task } of this.#tasks.values()) if (task.path === path) yield task;
+  }
+
+  /** Tasks that wait for their clients. */
+  *parked(): Generator<ReadRequest> {
+    for (const { task } of this.#tasks.values()) if (task.parked) yield task;
+  }
+
+  start(task: ReadRequest): void {
+    const atWork: AtWork = { task, outstanding: 0, watchdog: undefined };
+    this.#tasks.set(task.number, atWork);
+    task.onTaken = () => {
+      atWork.outstanding--;
+      task.parked = false;
+      this.#watch(atWork);
+      this.#send({ type: 'credit', task: task.number });
+    };
+    task.onCancelled = () => {
+      Atomics.store(this.#cancelled, 0, task.number);
+      this.#send({ type: 'cancel', task: task.number });
+    };
+    task.started();
+    this.#watch(atWork);
+    this.#send({ type: 'find', task: task.number, path: task.path, jobs: task.jobs, budget: task.timeLimit });
+  }
+
+  /** Sends the thread on an errand; resolves when it is done, or the thread is gone. */
+  maintain(type: MaintenanceTask['type'], path: string): Promise<MaintenanceResult> {
+    if (this.#gone) return Promise.resolve({});
+    return new Promise((resolve) => {
+      this.#lastErrand--;
+      this.#errands.set(this.#lastErrand, resolve);
+      this.#send({ type, task: this.#lastErrand, path });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #send(message: ToReader): void {
+    if (!this.#gone) this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromReader): void {
+    if (message.type === 'started') {
+      this.#isStarted = true;
+      this.#events.onStarted();
+      return;
+    }
+    if (message.type === 'done') {
+      this.#errands.get(message.task)?.(message.result);
+      this.#errands.delete(message.task);
+      this.#unusedSince = performance.now();
+      return;
+    }
+    const atWork = this.#tasks.get(message.task);
+    if (!atWork) return;
+    const { task } = atWork;
+    switch (message.type) {
+      case 'count':
+        task.counted(message.count);
+        break;
+      case 'whole':
+        task.whole(message.text);
+        this.#finish(atWork);
+        break;
+      case 'piece':
+        atWork.outstanding++;
+        task.parked = atWork.outstanding >= CREDITS;
+        this.#watch(atWork);
+        task.piece(message.text);
+        if (task.parked) this.#park(task, message.held);
+        break;
+      case 'end':
+        task.end();
+        this.#finish(atWork);
+        break;
+      case 'stale':
+        task.fail(new SchemaChanged());
+        this.#finish(atWork);
+        break;
+      case 'failed':
+        if (message.fault !== undefined) this.#report(message.fault);
+        task.fail(receivedError(message));
+        this.#finish(atWork);
+        break;
+      case 'resolve':
+        void this.#resolve(task, message);
+        break;
+    }
+  }
+
+  async #resolve(task: ReadRequest, asked: Extract<FromReader, { type: 'resolve' }>): Promise<void> {
+    try {
+      const job = await task.resolve(asked.path, asked.classes, asked.className);
+      this.#send({ type: 'resolved', task: task.number, job });
+    } catch (error) {
+      task.fail(error);
+      task.onCancelled();
+      this.#send({ type: 'resolved', task: task.number, job: null });
+    }
+  }
+
+  #park(task: ReadRequest, held: number): void {
+    task.held = held;
+    task.parkedAt = performance.now();
+    this.#events.onParked();
+    this.#events.onIdle();
+  }
+
+  #finish(atWork: AtWork): void {
+    clearTimeout(atWork.watchdog);
+    this.#tasks.delete(atWork.task.number);
+    this.#unusedSince = performance.now();
+    this.#events.onIdle();
+  }
+
+  #watch(atWork: AtWork): void {
+    clearTimeout(atWork.watchdog);
+    // Pieces are still taken after the thread has done its part.
+    if (atWork.task.parked || this.#tasks.get(atWork.task.number) !== atWork) return;
+    atWork.watchdog = setTimeout(() => {
+      this.#lost(serviceError('timeout'));
+      void this.#worker.terminate();
+    }, atWork.task.timeLimit + GRACE_MS);
+  }
+
+  #lost(error: ServiceError): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    for (const { task, watchdog } of this.#tasks.values()) {
+      clearTimeout(watchdog);
+      task.fail(error);
+    }
+    this.#tasks.clear();
+    for (const resolve of this.#errands.values()) resolve({});
+    this.#events.onGone();
+  }
+}
+
+function receivedError({ key, text, cause }: Extract<FromReader, { type: 'failed' }>): ServiceError {
+  const error = new ServiceError(key, text);
+  if (cause) error.cause = receivedFault(cause);
+  return error;
+}

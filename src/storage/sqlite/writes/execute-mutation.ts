@@ -1,0 +1,155 @@
+import { fail, serviceError } from '../../../errors/fail.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { applyStep, stepsOf } from '../../../schema/change.ts';
+import type { Schema, TableSchema } from '../../../schema/model.ts';
+import { growthOf } from '../../column-values.ts';
+import { type Condition, type Mutation, Overtaken, type Snapshot, type WriteOutcome, type WritePlan } from '../../port.ts';
+import { compileInsert } from '../../sql/insert.ts';
+import {
+  compileDelete,
+  compileDeleteAll,
+  compileExists,
+  compileLink,
+  compilePointedAt,
+  compileRequire,
+  compileUnlinkAll,
+  compileUnmark,
+  compileUpdate,
+  compileUpdateAll,
+} from '../../sql/mutation.ts';
+import { compileSize } from '../../sql/record-size.ts';
+import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
+import type { Connection } from '../connection/connection.ts';
+import { saveStep } from '../schema/catalog.ts';
+import { applyDdl } from '../schema/ddl.ts';
+import { sqliteDialect as dialect, sqliteDialect } from '../sql/dialect.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { firstTakenOf, unlessTaken, type Values } from './transaction.ts';
+
+/**
+ * Carries out one step of a write, inside the savepoint of the caller.
+ * @returns members of a JSON object with the values that an update returns, each after a comma; mostly empty
+ * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and what the operators reject
+ */
+export function executeMutation(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
+  switch (mutation.kind) {
+    case 'insert':
+      insert(connection, mutation);
+      return '';
+    case 'update':
+      return update(connection, mutation, context);
+    case 'delete':
+      remove(connection, mutation, schema);
+      return '';
+    case 'require':
+      if (!connection.first(compileRequire(mutation, dialect))) fail(mutation.missing ?? 'objectNotFound');
+      return '';
+    case 'unmark':
+      connection.run(compileUnmark(mutation, dialect));
+      return '';
+    case 'updateAll':
+      unlessTaken(mutation.table, () => connection.run(compileUpdateAll(mutation, dialect)));
+      return '';
+    case 'deleteAll':
+      connection.run(compileDeleteAll(mutation, dialect));
+      return '';
+    default:
+      connection.run(compileLink(mutation, dialect));
+      return '';
+  }
+}
+
+type Insert = Extract<Mutation, { kind: 'insert' }>;
+
+function insert(connection: Connection, mutation: Insert): void {
+  const plain = mutation.source?.kind === 'snapshot' ? withSnapshot(connection, mutation, mutation.source) : mutation;
+  if (!plain) return;
+  const { table, values } = plain;
+  unlessTaken(
+    table,
+    () => connection.run(compileInsert(plain, dialect)),
+    () => firstTakenOf(connection, table, values.find(([{ name }]) => name === 'objectId')?.[1] ?? null, values),
+  );
+}
+
+/** The insert with the snapshot as one of its values; `null` where the record is not there. */
+function withSnapshot(connection: Connection, { source: _, ...plain }: Insert, snapshot: Snapshot): Insert | null {
+  const text = takeSnapshot(connection, snapshot);
+  return text === null ? null : { ...plain, values: [...plain.values, [snapshot.to, text]] };
+}
+
+function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {
+  const { table, objectId, returningGuard = null } = mutation;
+  const size = () => (connection.first(compileSize(table, objectId, dialect))?.[0] ?? 0) as number;
+  const mayOutgrow = growthOf(mutation) !== null;
+  const before = mayOutgrow ? size() : 0;
+  const set = () => mutation.assignments.flatMap((one): Values => (one.kind === 'set' ? [[one.field, one.value]] : []));
+  const row = unlessTaken(
+    mutation.table,
+    () => connection.first(compileUpdate(mutation, dialect)),
+    () => firstTakenOf(connection, mutation.table, mutation.objectId, set()),
+  );
+  if (!row) fail(mutation.missing ?? 'objectNotFound');
+  // One that was larger before may become smaller.
+  if (mayOutgrow && size() > Math.max(before, limits.recordBytes)) fail('valueTooLarge');
+  if (mutation.returning.length === 0) return '';
+  mutation.returning.forEach((field, index) => {
+    const value = row[index + 1];
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw serviceError('badOperator', `the result of Increment on ${field.name} is not a finite number`);
+  });
+  if (returningGuard && !connection.first(compileExists(table, objectId, returningGuard, dialect))) return '';
+  return returnedMembers(mutation, row.slice(1), context);
+}
+
+function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'delete' }>, schema: Schema): void {
+  const { table, objectId, guard } = mutation;
+  if (!connection.first(compileExists(table, objectId, guard, dialect))) fail('objectNotFound');
+  refusePointedAt(connection, table, objectId, schema);
+  connection.run(compileDelete(table, objectId, dialect));
+  for (const field of table.fields.values())
+    if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'owner', objectId, dialect));
+  for (const { field } of schema.referencesTo.get(table.className) ?? [])
+    if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'member', objectId, dialect));
+}
+
+/** SPEC "Errors" 119: a record that others point at, from system tables too, stays. One look into an index for each Pointer field. */
+function refusePointedAt(connection: Connection, table: TableSchema, objectId: string, schema: Schema): void {
+  for (const { table: from, field } of schema.referencesTo.get(table.className) ?? []) {
+    if (field.type !== 'Pointer') continue;
+    const statement = compilePointedAt(from, field, { className: table.className, objectId }, dialect);
+    if (connection.first(statement)) fail('pointedAt', objectId, from.className, field.name);
+  }
+}
+
+/**
+ * Carries a whole plan out inside the caller's transaction.
+ * @returns the schema after it, and what to answer
+ * @throws Overtaken where a condition does not hold; what the steps throw
+ */
+export function executePlan(
+  connection: Connection,
+  plan: WritePlan,
+  schema: Schema,
+  context: RowContext,
+): { schema: Schema; outcome: WriteOutcome } {
+  let current = schema;
+  if (plan.conditions) for (const condition of plan.conditions) if (!holds(connection, condition)) throw new Overtaken();
+  if (plan.changes.length > 0) {
+    connection.forgetPlans();
+    for (const step of stepsOf(plan.changes)) {
+      const after = applyStep(current, step);
+      applyDdl(connection, step, current, after);
+      connection.ask((db) => saveStep(db, step, after));
+      current = after;
+    }
+  }
+  let returned = '';
+  for (const mutation of plan.mutations) returned += executeMutation(connection, mutation, current, context);
+  return { schema: current, outcome: { returned } };
+}
+
+/** One process has the store to itself, where writers take turns by themselves: nobody else writes under a key. */
+function holds(connection: Connection, condition: Condition): boolean {
+  return condition.kind === 'unchanged' || !connection.first(compileRequire(condition, sqliteDialect));
+}

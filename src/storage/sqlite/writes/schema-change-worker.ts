@@ -1,0 +1,48 @@
+/** A thread that carries out one plan: schema changes that go through a large table, and the write that asked for them. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { Overtaken } from '../../port.ts';
+import { Connection } from '../connection/connection.ts';
+import { busyError, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
+import { lowerPriority } from '../connection/thread-priority.ts';
+import { catalogVersion, loadSchema } from '../schema/catalog.ts';
+import { executePlan } from './execute-mutation.ts';
+import type { SchemaChangeAnswer, SchemaChangeSetup } from './schema-change.ts';
+import { commit } from './transaction.ts';
+
+const { path, plan, catalogVersion: plannedUnder, addresses, isCommitting } = workerData as SchemaChangeSetup;
+lowerPriority();
+
+function changeSchema(connection: Connection): SchemaChangeAnswer {
+  if (!connection.begin()) throw busyError();
+  try {
+    // Another process may have come in between: the plan may no longer fit, and the client may try again.
+    if (connection.ask(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
+    const { outcome } = executePlan(connection, plan, connection.ask(loadSchema), { addresses: () => addresses });
+    Atomics.store(isCommitting, 0, 1);
+    commit(connection, () => true);
+    return { outcome };
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+}
+
+function answer(): SchemaChangeAnswer {
+  let connection: Connection | undefined;
+  try {
+    connection = new Connection(path, 'write');
+    return changeSchema(connection);
+  } catch (thrown) {
+    const error = sortedError(thrown);
+    if (error instanceof ServiceError)
+      return { key: error.key, text: error.message, ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}) };
+    if (error instanceof Overtaken) return 'overtaken';
+    throw error;
+  } finally {
+    connection?.close();
+  }
+}
+
+parentPort?.postMessage(answer());

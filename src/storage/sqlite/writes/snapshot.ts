@@ -1,0 +1,42 @@
+import type { Field } from '../../../schema/model.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
+import type { Snapshot } from '../../port.ts';
+import { boundedSnapshot, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../snapshot-limits.ts';
+import { SqlWriter } from '../../sql/writer.ts';
+import type { Connection } from '../connection/connection.ts';
+import { sqliteDialect } from '../sql/dialect.ts';
+
+/** By the list of fields, which belong to one table. */
+const texts = new WeakMap<readonly Field[], string>();
+
+/**
+ * The text of a snapshot as of now, bounded (snapshot-limits.ts); `null` where the record is not there. Made here: functions of SQL take fewer
+ * values than a record has.
+ */
+export function takeSnapshot(connection: Connection, snapshot: Snapshot): string | null {
+  let text = texts.get(snapshot.fields);
+  if (text === undefined) {
+    text = textOf(snapshot);
+    texts.set(snapshot.fields, text);
+  }
+  const row = connection.first({ text, params: [snapshot.objectId] });
+  return row ? JSON.stringify(boundedSnapshot(snapshotLimits(snapshot.fields), row as readonly StoredValue[])) : null;
+}
+
+/** Values that are too long are not even read: `octet_length` knows without that. */
+function textOf({ from, fields }: Snapshot): string {
+  const out = new SqlWriter(sqliteDialect).add('SELECT ');
+  const { kinds } = snapshotLimits(fields);
+  fields.forEach(({ column }, at) => {
+    const kind = kinds[at] ?? null;
+    if (at > 0) out.add(', ');
+    if (kind === null || kind === 'kept') {
+      out.column('t', column);
+      return;
+    }
+    out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE} THEN `).column('t', column);
+    if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${MAX_SNAPSHOT_VALUE}) END`);
+    else out.add(' WHEN length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE} THEN `).column('t', column).add(' END');
+  });
+  return out.add(' FROM ').table(from.sqlName).add(' AS t WHERE ').column('t', 'objectId').add(' = ').bind(null).text;
+}

@@ -1,0 +1,260 @@
+import { isRefusal, ServiceError } from '../../errors/fail.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { SchemaChange } from '../../schema/change.ts';
+import { changesTo, isSameSchema } from '../../schema/replay.ts';
+import type { Engine } from '../../storage/engine.ts';
+import { knownOf, makerMark, newIdentity, type StoreIdentity } from '../../storage/identity.ts';
+import type { Store } from '../../storage/port.ts';
+import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
+import { checksumOf } from './checksum.ts';
+import { copyPart, type Part, partIn, partsOf } from './copy.ts';
+
+/** Tables that one commit makes: on PostgreSQL each takes some twenty locks, of some thousands that there are. */
+const TABLES_PER_COMMIT = 20;
+
+/** One side of a move: all systems of an installation. */
+export interface Side {
+  readonly kind: MovedMark['to'];
+  readonly registry: Registry;
+  readonly engine: Engine;
+}
+
+/** What is told in the course of a move. */
+export interface MoveEvents {
+  /** A table is copied. @param done records of the system that are in the target @param share of all its records, from 0 to 1 */
+  copying(system: string, className: string, done: number, share: number): void;
+  /** A table is compared. @param done records of the system that are the same so far */
+  comparing(system: string, className: string, done: number, share: number): void;
+  /** All of a system is in the target and was compared. */
+  moved(system: string, records: number): void;
+  /** It was there already, from an earlier move, and is the same. */
+  skipped(system: string): void;
+  /** What an earlier move copied of it is no longer the same, and was removed: it is copied from the beginning. */
+  restarted(system: string): void;
+}
+
+/** How much was moved. */
+export interface MoveResult {
+  readonly systems: number;
+  readonly records: number;
+}
+
+/**
+ * Copies every system, with its keys, to another kind of store, to the byte, and compares counts and checksums before a system comes into
+ * force there; removed ones too, for as long as they can be restored. The source stays as it is, but for a mark that its systems were moved.
+ * A move that was cut off goes on where it was when it is started again.
+ * @throws OperatorError where the source is empty or was moved elsewhere, the target belongs to another installation, or what is there is
+ *   not the same
+ */
+export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise<MoveResult> {
+  const systems = entriesOf(from.registry);
+  if (systems.length === 0) throw new OperatorError('there is nothing to move: the source holds no systems');
+  const isFirst = to.registry.salt !== from.registry.salt;
+  const there = new Set(isFirst ? [] : entriesOf(to.registry).map(({ appId }) => appId.toLowerCase()));
+  // Of a source that was moved the right copy is elsewhere; it may be compared with that.
+  if (!systems.every(({ appId }) => there.has(appId.toLowerCase()))) refuseMoved(from.registry);
+  if (isFirst) await clearLeft(to, systems);
+  if (isFirst && !(await to.registry.takeSalt(from.registry.salt)))
+    throw new OperatorError('the target holds systems of another installation; move into an empty one');
+  let moved = 0;
+  let records = 0;
+  for (const system of systems) {
+    const { appId } = system;
+    if (there.has(appId.toLowerCase())) {
+      await checkMoved(from, to, system, events);
+      events.skipped(appId);
+      continue;
+    }
+    const count = await moveSystem(from, to, system, events);
+    moved++;
+    records += count;
+    events.moved(appId, count);
+  }
+  await to.registry.markMoved(null);
+  await from.registry.markMoved({ to: to.kind, at: Date.now() });
+  return { systems: moved, records };
+}
+
+/** Removes what another installation was moving to the same place, and has left in part. */
+async function clearLeft({ registry, engine }: Side, systems: readonly SystemEntry[]): Promise<void> {
+  const making = makerMark(registry.salt);
+  for (const { appId } of systems)
+    if ((await engine.inspect(appId)).identity?.making === making) await engine.remove(appId, { making });
+}
+
+/** All systems that can be served or restored. */
+function entriesOf(registry: Registry): (SystemEntry | RemovedSystem)[] {
+  const { systems, removed } = registry.read();
+  const now = Date.now();
+  return [...systems, ...removed.filter(({ deleteAfter }) => deleteAfter > now)];
+}
+
+/** Compares a system that is in force in the target. @throws OperatorError where it is not the same */
+async function checkMoved(from: Side, to: Side, { appId }: SystemEntry, events: MoveEvents): Promise<void> {
+  const isSameEntry = JSON.stringify(entryOf(from.registry, appId)) === JSON.stringify(entryOf(to.registry, appId));
+  const unlike = isSameEntry ? await firstUnlike(from, to, appId, events) : 'its name or its keys are not the same';
+  if (unlike === null) return;
+  throw new OperatorError(
+    `${appId} is in the target already, and ${unlike}. Where the source is the right one, remove it from the target and move again`,
+  );
+}
+
+function entryOf(registry: Registry, appId: string): unknown {
+  const keys = registry.read().keys.filter((key) => key.appId === appId);
+  return [entriesOf(registry).find((system) => system.appId === appId), keys];
+}
+
+async function moveSystem(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<number> {
+  const { appId } = system;
+  for (;;) {
+    const { isNew, records, identity, failure } = await copySystem(from, to, system, events);
+    if (failure && (isNew || failure instanceof OperatorError || failure instanceof ServiceError)) throw failure;
+    const unlike = failure ? 'it cannot be continued' : await firstUnlike(from, to, appId, events);
+    if (unlike === null) {
+      const keys = from.registry.read().keys.filter((key) => key.appId === appId);
+      if (await to.registry.addSystem(system, keys, async () => identity)) {
+        // From now on it is in force, and not to be made anew.
+        await (await openSide(to, appId)).close();
+        await to.registry.noteUses(await from.registry.lastUses(appId));
+        return records;
+      }
+      throw new OperatorError(`the target has a system ${appId}`);
+    }
+    await to.engine.remove(appId, { making: makerMark(to.registry.salt) });
+    if (isNew)
+      throw new OperatorError(
+        `${appId}: ${unlike}; what was copied of it was removed. Move again while nothing writes to the source`,
+      );
+    // The source was written to since an earlier move.
+    events.restarted(appId);
+  }
+}
+
+/** What came of the copying of a system. */
+interface Copied {
+  /** Whether nothing of it was there before. */
+  readonly isNew: boolean;
+  /** Those that are in the target now. */
+  readonly records: number;
+  /** Of the target. */
+  readonly identity: StoreIdentity;
+  readonly failure?: unknown;
+}
+
+/** Copies what the target does not have yet. */
+async function copySystem(from: Side, to: Side, { id, appId }: SystemEntry, events: MoveEvents): Promise<Copied> {
+  const source = await openSide(from, appId);
+  try {
+    const { target, isNew, identity } = await openTarget(to, id, appId, source);
+    let records = 0;
+    try {
+      const parts = partsOf(source);
+      const total = await countOf(source, parts);
+      for (const part of parts)
+        await copyPart(source, target, part, (rows) => {
+          records += rows;
+          events.copying(appId, part.table.className, records, records / total);
+        });
+      return { isNew, records, identity };
+    } catch (failure) {
+      return { isNew, records, identity, failure };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** The target with the source's schema: as an earlier move has left it, or made anew where that had another. */
+async function openTarget(
+  { engine, registry }: Side,
+  id: string,
+  appId: string,
+  source: Store,
+): Promise<{ target: Store; isNew: boolean; identity: StoreIdentity }> {
+  const left = (await engine.inspect(appId)).identity;
+  if (left && left.making === makerMark(registry.salt) && left.systemId === id) {
+    const { store } = await engine.open(knownOf(left), 'making');
+    if (isSameSchema(store.schema(), source.schema())) return { target: store, isNew: false, identity: left };
+    await store.close();
+  }
+  const identity = newIdentity(id, appId, registry.salt);
+  const target = await engine.create(identity);
+  // Where this is cut off, the schema is not the same, and made anew.
+  for (const changes of slicesOf(changesTo(source.schema()), TABLES_PER_COMMIT))
+    await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
+      throw isRefusal(error) ? new OperatorError(`${appId}: ${refusedTables(changes)}: ${error.message}`) : error;
+    });
+  return { target, isNew: true, identity };
+}
+
+/** Opens a system of one side: as its registry knows it, or one that is being made there. */
+async function openSide({ engine, registry }: Side, appId: string): Promise<Store> {
+  const known = await registry.storeOf(appId);
+  if (known) return (await engine.open(known, 'work')).store;
+  const { identity, place } = await engine.inspect(appId);
+  if (!identity) throw new OperatorError(`${place} is missing`);
+  return (await engine.open(knownOf(identity), 'making')).store;
+}
+
+function refusedTables(changes: readonly SchemaChange[]): string {
+  const names = changes.flatMap((change) => (change.kind === 'createTable' ? [change.className] : []));
+  return `the target cannot take one of the tables ${names.join(', ')}`;
+}
+
+/** Changes in slices of so many tables. */
+function slicesOf(changes: readonly SchemaChange[], tables: number): SchemaChange[][] {
+  const slices: SchemaChange[][] = [[]];
+  let made = 0;
+  for (const change of changes) {
+    if (change.kind === 'createTable' && made++ % tables === 0 && made > 1) slices.push([]);
+    slices.at(-1)?.push(change);
+  }
+  return slices;
+}
+
+/** How many records a store has; 1 where it has none, so that shares of it can be told. */
+async function countOf(store: Store, parts: readonly Part[]): Promise<number> {
+  let count = 0;
+  for (const part of parts) if (part.kind === 'table') count += await store.raw.count(part.table);
+  return Math.max(1, count);
+}
+
+/** What tells of the first part of a system that is not the same in both; `null` where all are. */
+async function firstUnlike(from: Side, to: Side, appId: string, events: MoveEvents): Promise<string | null> {
+  const stores: Store[] = [];
+  try {
+    for (const side of [from, to]) stores.push(await openSide(side, appId));
+    const [source, target] = stores as [Store, Store];
+    if (!isSameSchema(source.schema(), target.schema())) return 'its tables or fields are not the same';
+    const parts = partsOf(source);
+    const total = await countOf(source, parts);
+    let compared = 0;
+    for (const part of parts) {
+      events.comparing(appId, part.table.className, compared, compared / total);
+      const [own, copied] = await Promise.all([checksumOf(source, part), checksumOf(target, partIn(target, part))]);
+      if (part.kind === 'table') compared += own.count;
+      if (own.count === copied.count && own.hash === copied.hash) continue;
+      const name = part.kind === 'table' ? part.table.className : `${part.table.className}.${part.field.name}`;
+      return `${name} is not the same in both (${own.count} rows, and ${copied.count})`;
+    }
+    return null;
+  } finally {
+    for (const store of stores) await store.close();
+  }
+}
+
+const places = { postgres: 'PostgreSQL', embedded: 'the embedded store' } as const;
+const settings = { postgres: 'set DATABASE_URL', embedded: 'unset DATABASE_URL' } as const;
+
+/** @throws OperatorError where the systems of a registry were moved: what it has is an old copy */
+export function refuseMoved(registry: Registry): void {
+  const mark = registry.moved();
+  if (!mark) return;
+  const at = isoText(mark.at).slice(0, 10);
+  throw new OperatorError(
+    `these systems were moved to ${places[mark.to]} on ${at}; ${settings[mark.to]}, or run record-service move --undo-mark`,
+  );
+}

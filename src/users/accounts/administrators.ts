@@ -1,0 +1,88 @@
+import { ADMIN, authorize } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { guardedFilter } from '../../query/index.ts';
+import type { Filter } from '../../query/model/filter.ts';
+import { type RuledFields, type RuledWrite, readRows } from '../../records/index.ts';
+import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
+import { holds, notBlocked } from './user-filters.ts';
+
+/** Names what keeps an administrator: the condition of each write that may take one out, and work that does so in steps (`exclusively`). */
+export const ADMIN_KEY = `_Role ${ADMIN}`;
+
+/** The users that a write takes out of a role, or keeps from signing in: by id, or all members. */
+export type RemovedUsers = readonly string[] | 'all';
+
+/** A write that may take administrators out. */
+interface Removal {
+  readonly className: '_User' | '_Role';
+  readonly action: 'update' | 'delete';
+  readonly users: RemovedUsers;
+}
+
+/**
+ * The rule that a system keeps an administrator: without an active direct member of `Admin` nobody could give the role again but with a key.
+ * The commit looks again, so that of two writes at once one is refused.
+ * @returns the condition for the commit; nothing where the write takes nobody out
+ * @throws lastAdministrator (107)
+ */
+export async function keepAdministrator(
+  { context, objectId }: RuledWrite,
+  { className, action, users }: Removal,
+): Promise<Pick<RuledFields, 'conditions'>> {
+  const { store, principal, evenLastAdministrator } = context;
+  if (users.length === 0 || evenLastAdministrator) return {};
+  const roleId = className === '_Role' ? objectId : undefined;
+  const written = await readRows(store, {
+    className,
+    fields: ['objectId'],
+    // A record that the caller cannot write is none: a refusal would tell who administers.
+    filter: (table) => guardedFilter(authorize(principal, action, table, store.schema()), holds(table, 'objectId', objectId)),
+    limit: 1,
+  });
+  if (written.length === 0) return {};
+  const filter = (roles: TableSchema) => leftWithoutAny(roles, store.schema(), users, roleId);
+  const left = await readRows(store, { className: '_Role', fields: ['objectId'], filter, limit: 1 });
+  if (left.length > 0) fail('lastAdministrator');
+  return {
+    conditions(schema) {
+      const table = tableOf(schema, '_Role');
+      return [{ kind: 'absent', table, filter: leftWithoutAny(table, schema, users, roleId), key: ADMIN_KEY }];
+    },
+  };
+}
+
+/** The role `Admin` where some of the users are members who may sign in, and no other member may. @param roleId of the role that is written */
+function leftWithoutAny(roles: TableSchema, schema: Schema, removed: RemovedUsers, roleId: string | undefined): Filter {
+  const users = tableOf(schema, '_User');
+  const ref = { field: fieldOf(roles, 'users'), path: [] };
+  const hasActive = (...who: Filter[]): Filter => ({
+    kind: 'inQuery',
+    ref,
+    target: { table: users, filter: { kind: 'and', items: [...who, notBlocked(users)] } },
+  });
+  const items: Filter[] = [holds(roles, 'name', ADMIN), ...(roleId === undefined ? [] : [holds(roles, 'objectId', roleId)])];
+  if (removed === 'all') return { kind: 'and', items: [...items, hasActive()] };
+  const isRemoved: Filter = { kind: 'in', field: fieldOf(users, 'objectId'), values: removed };
+  const hasOther = hasActive({ kind: 'not', item: isRemoved });
+  return { kind: 'and', items: [...items, hasActive(isRemoved), { kind: 'not', item: hasOther }] };
+}
+
+/** The users that a change of a role's members takes out of it; what has no such form, the write itself refuses. */
+export function removedMembers(users: JsonValue | undefined): RemovedUsers {
+  if (users === null) return 'all';
+  if (!isJsonObject(users ?? null)) return [];
+  const { __op: op, objects, ops } = users as JsonObject;
+  if (op === 'Delete') return 'all';
+  if (op === 'Batch' && Array.isArray(ops)) return ops.flatMap((one) => [...removedByStep(one)]);
+  return op === 'RemoveRelation' && Array.isArray(objects) ? objects.flatMap(idIn) : [];
+}
+
+/** A step of a Batch, which holds no other Batch. */
+function removedByStep(step: JsonValue): readonly string[] {
+  const removed = isJsonObject(step) && step.__op === 'RemoveRelation' ? removedMembers(step) : [];
+  return removed === 'all' ? [] : removed;
+}
+
+const idIn = (member: JsonValue): string[] =>
+  isJsonObject(member) && typeof member.objectId === 'string' ? [member.objectId] : [];

@@ -1,0 +1,47 @@
+import { readRows } from '../../records/index.ts';
+import type { Store } from '../../storage/port.ts';
+import { unlocked } from '../accounts/lockout.ts';
+import { updateUser } from '../accounts/user-update.ts';
+import { endSessionsOf } from '../sessions/record.ts';
+import { hashToken } from '../sessions/token.ts';
+import { hashPassword, meetsPolicy } from './password.ts';
+import { hasLink, isResetToken, withoutLink } from './reset-token.ts';
+
+/** What came of a link: it was used; it is unknown, used, superseded or expired; or it is still good and the password is not. */
+export type ResetOutcome = 'done' | 'badLink' | 'weakPassword';
+
+/**
+ * Sets a new password by the token of a link, unlocks the user and ends all his sessions, in one commit; of many at once exactly one
+ * succeeds (docs/decisions.md "Users and sessions": Reset).
+ * @param network that it comes from
+ * @throws unavailable (503) where too many passwords wait to be hashed
+ */
+export async function resetPassword(store: Store, token: string, password: string, network: string): Promise<ResetOutcome> {
+  if (!meetsPolicy(password)) return 'weakPassword';
+  if (!isResetToken(token)) return 'badLink';
+  const tokenHash = hashToken(token);
+  // Before the password is hashed, so that forged tokens cost next to nothing.
+  const [user] = await readRows<{ objectId: string }>(store, {
+    className: '_User',
+    fields: ['objectId'],
+    filter: (table) => hasLink(table, tokenHash, Date.now()),
+    limit: 1,
+  });
+  if (!user) return 'badLink';
+  const passwordHash = await hashPassword({ system: store, caller: network }, password);
+  const at = Date.now();
+  const set = {
+    password: passwordHash,
+    ...withoutLink,
+    ...unlocked,
+    updatedAt: at,
+    updatedBy: user.objectId,
+  };
+  const isDone = await updateUser(
+    store,
+    user.objectId,
+    (table) => ({ condition: hasLink(table, tokenHash, at), set }),
+    (schema) => endSessionsOf(schema, user.objectId),
+  );
+  return isDone ? 'done' : 'badLink';
+}

@@ -1,0 +1,153 @@
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { memoByObject } from '../../kernel/memo.ts';
+import { isoText } from '../../kernel/time.ts';
+import { type FileForm, fileWriter } from '../types/file-text.ts';
+import type { Storage } from '../types/type.ts';
+import { type PlaceTree, placeTreeOf } from './place-tree.ts';
+
+/** One member of the JSON objects that a row writer makes. Plain data, so that it can cross to a reader thread. */
+export interface ColumnShape {
+  /** Key in the JSON object. */
+  readonly name: string;
+  /** How the value lies in the row; `instant` is a date shown as bare ISO text (createdAt, updatedAt). */
+  readonly storage: Storage | 'instant' | 'acl' | 'file';
+  /** Class of a Pointer or Relation. */
+  readonly targetClass?: string;
+  /** Of a file. */
+  readonly file?: FileForm;
+  /** A null is written as `null` instead of being left out. */
+  readonly keepNull?: boolean;
+  /** json only: write these places alone (`keys=obj.a.b`). */
+  readonly paths?: readonly (readonly string[])[];
+}
+
+/** The JSON objects that a row writer makes. */
+export interface RowShape {
+  /** Set for expanded records, which say their class (`__type: Object`). */
+  readonly expandedClass?: string;
+  /** Set for records that tell their class besides, since the client may not know it. */
+  readonly toldClass?: string;
+  readonly columns: readonly ColumnShape[];
+}
+
+/** JSON text for the value of a column that `include` expands; `null` to write the value as it is stored. */
+export type Expansion = (value: string) => string | null;
+
+/** Writes one row (stored values in the order of the shape's columns, Relations left out) as JSON text. */
+export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Expansion | undefined>) => string;
+
+/** What the row writer does with a value; small integers, since it branches on them for every value of every row. */
+const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8, file: 9 } as const;
+
+/** The writer of a shape. It may be used by several readers at a time. */
+export const rowWriter: (shape: RowShape) => RowWriter = memoByObject(compileWriter);
+
+function startOf({ expandedClass, toldClass }: RowShape): string {
+  if (expandedClass !== undefined) return `{"__type":"Object","className":${JSON.stringify(expandedClass)}`;
+  return toldClass === undefined ? '{' : `{"className":${JSON.stringify(toldClass)}`;
+}
+
+/**
+ * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed; each row costs one loop over small integers;
+ * and Pointers and dates, which often repeat from row to row, are written anew only when they differ from the last.
+ */
+function compileWriter(shape: RowShape): RowWriter {
+  const inRow = shape.columns.filter((column) => column.storage !== 'relation');
+  const kinds = inRow.map((column) => (column.paths ? kind.jsonPaths : kind[column.storage as keyof typeof kind]));
+  const keepNull = inRow.map((column) => column.keepNull === true);
+  const start = startOf(shape);
+  // Where the first member is certain to come, the comma before it is left out; else a rare shape cuts it off afterwards.
+  const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
+  const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
+  const heads = inRow.map((column, index) => keys[index] + opening(column));
+  const places = inRow.map(({ paths }) => paths && placeTreeOf(paths));
+  const files = inRow.map(({ file }) => file && fileWriter(file));
+  const lastValues: unknown[] = inRow.map(() => undefined);
+  const lastTexts = inRow.map(() => '');
+  const end = `${shape.columns
+    .filter((column) => column.storage === 'relation')
+    .map(relationMember)
+    .join('')}}`;
+  const count = kinds.length;
+
+  return (row, expansions) => {
+    let out = start;
+    for (let i = 0; i < count; i++) {
+      const value = row[i];
+      if (value === null) {
+        if (kinds[i] === kind.acl) out += `${keys[i]}{}`;
+        else if (keepNull[i]) out += `${keys[i]}null`;
+        continue;
+      }
+      const expanded = expansions?.[i]?.(value as string);
+      if (expanded != null) {
+        out += keys[i] + expanded;
+        continue;
+      }
+      switch (kinds[i]) {
+        case kind.text:
+          out += heads[i] + quote(value as string);
+          break;
+        case kind.boolean:
+          out += heads[i] + (value ? 'true' : 'false');
+          break;
+        case kind.date:
+        case kind.instant:
+        case kind.pointer:
+          if (value !== lastValues[i]) {
+            lastValues[i] = value;
+            lastTexts[i] = heads[i] + wrapped(kinds[i] as number, value);
+          }
+          out += lastTexts[i];
+          break;
+        case kind.jsonPaths:
+          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), places[i] as PlaceTree));
+          break;
+        case kind.file:
+          out += (heads[i] as string) + (files[i]?.(value as string, row) ?? value);
+          break;
+        default:
+          out += (heads[i] as string) + value;
+      }
+    }
+    const text = out + end;
+    return !opened && text.startsWith('{,') ? `{${text.slice(2)}` : text;
+  };
+}
+
+function opening({ storage, targetClass }: ColumnShape): string {
+  if (storage === 'date') return '{"__type":"Date","iso":"';
+  if (storage === 'pointer') return `{"__type":"Pointer","className":${JSON.stringify(targetClass ?? '')},"objectId":`;
+  return storage === 'instant' ? '"' : '';
+}
+
+/** What follows the opening of a Pointer or date. */
+function wrapped(how: number, value: unknown): string {
+  if (how === kind.pointer) return `${quote(value as string)}}`;
+  return isoText(value as number) + (how === kind.date ? '"}' : '"');
+}
+
+function relationMember({ name, targetClass }: ColumnShape): string {
+  return `,${JSON.stringify(name)}:{"__type":"Relation","className":${JSON.stringify(targetClass)}}`;
+}
+
+/** JSON text of a string: short plain ones, nearly all there are, cost a glance at each character. */
+function quote(text: string): string {
+  if (text.length > 200) return JSON.stringify(text);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
+}
+
+/** The value with only the given places in it. */
+function project(value: JsonValue, places: PlaceTree): JsonValue {
+  if (!isJsonObject(value)) return value;
+  const out: JsonObject = {};
+  for (const [name, below] of places) {
+    const part = own(value, name);
+    if (part !== undefined) out[name] = below ? project(part, below) : part;
+  }
+  return out;
+}

@@ -1,0 +1,75 @@
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
+import type { Field } from '../../schema/model.ts';
+import { parseIsoDate } from '../json/iso.ts';
+import { checkFieldKeys, checkFinite, checkWrapperKeys, withoutIncluded } from '../json/keys.ts';
+import { mismatch, type ValueType } from './type.ts';
+
+/** SPEC "Limits": a string field converts a number silently. Shared by String and HTML/XML. */
+export function decodeText(value: JsonValue, field: Field, className: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return mismatch(className, field, value);
+  checkFinite(value);
+  return String(value);
+}
+
+/** SPEC "Wire types": JSON string. */
+export const stringType: ValueType = { type: 'String', storage: 'text', decode: decodeText };
+
+/** SPEC "Wire types": a string of markup. It is stored as sent; whoever shows it has to clean it. */
+export const htmlType: ValueType = { type: 'HTML/XML', storage: 'text', decode: decodeText };
+
+/** SPEC "Wire types": JSON number, kept as the double it is. */
+export const numberType: ValueType = {
+  type: 'Number',
+  storage: 'number',
+  decode(value, field, className) {
+    if (typeof value !== 'number') return mismatch(className, field, value);
+    checkFinite(value);
+    return value;
+  },
+};
+
+/** SPEC "Wire types": JSON boolean. */
+export const booleanType: ValueType = {
+  type: 'Boolean',
+  storage: 'boolean',
+  decode(value, field, className) {
+    return typeof value === 'boolean' ? value : mismatch(className, field, value);
+  },
+};
+
+/** SPEC "Wire types": `{__type: Date, iso}`; stored as milliseconds. */
+export const dateType: ValueType = {
+  type: 'Date',
+  storage: 'date',
+  decode(value, field, className) {
+    if (!isJsonObject(value) || value.__type !== 'Date') return mismatch(className, field, value);
+    checkWrapperKeys(value);
+    const instant = typeof value.iso === 'string' ? parseIsoDate(value.iso) : null;
+    return instant ?? fail('notAType', 'Date');
+  },
+};
+
+/** SPEC "Wire types": JSON array, stored as JSON text; Pointers and Dates inside stay wrapped, included records become Pointers. */
+export const arrayType: ValueType = {
+  type: 'Array',
+  storage: 'json',
+  decode(value, field, className) {
+    if (!Array.isArray(value)) return mismatch(className, field, value);
+    const elements = withoutIncluded(value);
+    checkFieldKeys(elements, field, className);
+    return JSON.stringify(elements);
+  },
+};
+
+/** SPEC "Wire types": JSON object, stored as JSON text. An object with a `__type` of its own is a value of that type, not an Object. */
+export const objectType: ValueType = {
+  type: 'Object',
+  storage: 'json',
+  decode(value, field, className) {
+    if (!isJsonObject(value) || Object.hasOwn(value, '__type')) return mismatch(className, field, value);
+    checkFieldKeys(value, field, className);
+    return JSON.stringify(value);
+  },
+};
