@@ -70,8 +70,8 @@ async function measure(
   printTable(heading, ['', 'alone', 'target', '', `req/s at ${connections}`, 'of REST'], rows);
 }
 
-/** The first is what the others are compared with. */
-function kindsOf(service: Service): Kind[] {
+/** The kinds of requests of agents. The first is what the others are compared with. */
+export function kindsOf(service: Service): Kind[] {
   const rest = serviceTarget(service);
   const read = { table, limit: 5 };
   const called = ({ result }: Answer) => {

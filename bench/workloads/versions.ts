@@ -10,6 +10,7 @@ import { count, median, note, printTable, ratio, verdict } from '../support/repo
 import { type Prepared, send, type Target } from '../support/target.ts';
 import { guard, reads, signUp, withRoles } from './access.ts';
 import { kindsOf as formKindsOf } from './forms.ts';
+import { kindsOf as agentKindsOf } from './mcp.ts';
 import { connections, operations } from './operations.ts';
 import { account, Triggers, kinds as triggerKinds } from './triggers.ts';
 
@@ -89,6 +90,9 @@ async function prepare({ records = 20_000 }: BenchContext, service: Service): Pr
     ...formKindsOf(service)
       .slice(1)
       .map(({ name, request }) => ({ name, target: { ...own, headers: {} }, requests: many((of) => request(of, records)) })),
+    ...agentKindsOf(service)
+      .slice(1)
+      .map(({ name, target, request }) => ({ name, target, requests: () => [request] })),
   ];
   return { pid: service.process.pid ?? 0, kinds, triggers: await Triggers.define(own) };
 }

@@ -5,8 +5,9 @@ import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { directRequest, type Exchange } from './protocol.ts';
 
 const request: JsonObject = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Get-Data', arguments: {} } };
+const tools = { byName: new Map([['Get-Data', {}]]) };
 const isDirect = (body: JsonValue, headers: IncomingHttpHeaders = {}): boolean =>
-  directRequest({ body, headers: { 'content-type': 'application/json', ...headers } } as unknown as Exchange) !== null;
+  directRequest({ body, headers: { 'content-type': 'application/json', ...headers }, tools } as unknown as Exchange) !== null;
 
 test('one call, or the list, of an older revision is answered directly', () => {
   assert.ok(isDirect(request));
@@ -44,4 +45,43 @@ test('what has to be looked at more closely goes the way of the library', () => 
     { 'content-type': undefined },
   ];
   for (const headers of others) assert.equal(isDirect(request, headers), false, JSON.stringify(headers));
+});
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const newest = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'Get-Data' };
+const called: JsonObject = { ...request, params: { name: 'Get-Data', arguments: {}, _meta: meta } };
+const listed: JsonObject = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+
+test('one call, or the list, of the newest revision is answered directly where its headers say the same as its body', () => {
+  assert.ok(isDirect(called, newest));
+  assert.ok(isDirect(listed, { ...newest, 'mcp-method': 'tools/list', 'mcp-name': undefined }));
+});
+
+test('what the newest revision compares or refuses goes the way of the library', () => {
+  const others: [JsonValue, IncomingHttpHeaders][] = [
+    [called, { ...newest, 'mcp-method': undefined }],
+    [called, { ...newest, 'mcp-method': 'tools/list' }],
+    [called, { ...newest, 'mcp-name': undefined }],
+    [called, { ...newest, 'mcp-name': 'get-data' }],
+    [called, { ...newest, 'mcp-name': '=?base64?R2V0LURhdGE=?=' }],
+    [called, { ...newest, 'mcp-protocol-version': '2025-11-25' }],
+    [listed, { ...newest, 'mcp-method': 'tools/list' }],
+    [request, newest],
+    [
+      { ...called, params: { name: 'Get-Nothing', _meta: meta } },
+      { ...newest, 'mcp-name': 'Get-Nothing' },
+    ],
+    [{ ...called, params: { name: 5, _meta: meta } }, newest],
+    [
+      { ...called, params: { name: 'Get-Data', _meta: { ...meta, 'io.modelcontextprotocol/protocolVersion': '2027-01-01' } } },
+      newest,
+    ],
+    [{ ...called, params: { name: 'Get-Data', _meta: { ...meta, 'io.modelcontextprotocol/clientInfo': 5 } } }, newest],
+    [[called], newest],
+  ];
+  for (const [body, headers] of others) assert.equal(isDirect(body, headers), false, JSON.stringify([body, headers]));
 });

@@ -10,10 +10,13 @@ import {
   type JSONRPCRequest,
   type JsonSchemaType,
   type jsonSchemaValidator,
+  type MessageClassification,
+  PerRequestHTTPServerTransport,
   Server,
   type ServerOptions,
   SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
+  type TransportSendOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonValue } from '../kernel/json.ts';
@@ -27,6 +30,9 @@ const identity = { name: 'record-data-service', title: 'Record Data Service', ve
 const instructions =
   'A CRM: records in tables. Call Get-Schema with tablesNameOnly, then with one className, before the first read or write of a table. ' +
   'Pointer fields store {"__type":"Pointer","className","objectId"}; Get-Lookup-Values has the ids of statuses and the like.';
+
+/** Its requests bring with them what a session knew before. */
+const NEWEST_REVISION = '2026-07-28';
 
 /** The list changes with the service's version alone. */
 const LIST_TTL_MS = HOUR_MS;
@@ -48,6 +54,9 @@ const options: ServerOptions = {
   },
 };
 
+/** Of a server that is bound to the newest revision by the request it is given. */
+const newestOptions: ServerOptions = { ...options, supportedProtocolVersions: [...SUPPORTED_PROTOCOL_VERSIONS, NEWEST_REVISION] };
+
 /** The Model Context Protocol over HTTP, without sessions: what a request asks is answered by what it brings. */
 export class McpProtocol {
   readonly #exchanges = new WeakMap<Request, Exchange>();
@@ -68,7 +77,7 @@ export class McpProtocol {
     // Plain JSON whatever is accepted, unless that is a stream alone: curl and the like understand nothing else.
     const isStream = wantsStream(headers.accept);
     const direct = isStream ? null : directRequest(exchange);
-    if (direct) return answerDirectly(serverOf(exchange), direct);
+    if (direct) return answerDirectly(serverOf(exchange, direct.classification ? newestOptions : options), direct);
     const request = new Request('http://localhost/mcp', { method: 'POST', headers: protocolHeaders(headers) });
     const parsedBody: unknown = exchange.body;
     if (await isLegacyRequest(request, parsedBody)) {
@@ -81,8 +90,8 @@ export class McpProtocol {
   }
 }
 
-function serverOf({ tools, call }: Exchange): Server {
-  const server = new Server(identity, options);
+function serverOf({ tools, call }: Exchange, as: ServerOptions = options): Server {
+  const server = new Server(identity, as);
   server.setRequestHandler('tools/list', () => tools.list);
   server.setRequestHandler('tools/call', ({ params }) => call(params.name, params.arguments));
   return server;
@@ -102,34 +111,78 @@ function wantsStream(accept: string | undefined): boolean {
   return accept !== undefined && /text\/event-stream/i.test(accept) && !/\*\/\*|application\/(?:json|\*)/i.test(accept);
 }
 
-const versions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
+const legacyRevisions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
 const methods: ReadonlySet<string> = new Set(['tools/call', 'tools/list']);
 
-/**
- * The request of an exchange that needs nothing of its HTTP: one call of a tool, or the list of them, by a revision up to 2025-11-25. Such
- * are nearly all, and the objects of HTTP that the library works with cost as much as a short call itself.
- * @returns `null` for everything else, also for what is to be refused
- */
-export function directRequest({ headers, body }: Exchange): JSONRPCRequest | null {
-  const method = isJsonObject(body) ? body.method : undefined;
-  if (typeof method !== 'string' || !methods.has(method) || !isJsonContentType(headers['content-type'])) return null;
-  const version = headers['mcp-protocol-version'];
-  if (version !== undefined && (typeof version !== 'string' || !versions.has(version))) return null;
-  // Headers of the newest revision have to be compared with the body.
-  if (headers['mcp-method'] !== undefined || headers['mcp-name'] !== undefined) return null;
-  const inbound = { httpMethod: 'POST', ...(version !== undefined && { protocolVersionHeader: version }), body };
-  return isJSONRPCRequest(body) && classifyInboundRequest(inbound).kind === 'legacy' ? body : null;
+/** A request that is answered without objects of HTTP. */
+export interface DirectRequest {
+  readonly message: JSONRPCRequest;
+  /** What the library made of a request of the newest revision; `undefined` for an earlier one. */
+  readonly classification: MessageClassification | undefined;
 }
 
-/** Has a server answer one request. @returns JSON text of the answer */
-export async function answerDirectly(server: Server, request: JSONRPCRequest): Promise<string> {
+/**
+ * The request of an exchange that needs nothing of its HTTP: one call of a tool, or the list of them. Such are nearly all, and the objects of
+ * HTTP that the library works with cost as much as a short call itself.
+ * @returns `null` for everything else, also for what is to be refused
+ */
+export function directRequest({ headers, body, tools }: Exchange): DirectRequest | null {
+  const method = isJsonObject(body) ? body.method : undefined;
+  if (typeof method !== 'string' || !methods.has(method) || !isJsonContentType(headers['content-type'])) return null;
+  if (!isJSONRPCRequest(body)) return null;
+  const { 'mcp-protocol-version': version, 'mcp-method': methodHeader, 'mcp-name': nameHeader } = headers;
+  if (version !== undefined && typeof version !== 'string') return null;
+  const inbound = { httpMethod: 'POST', ...(version !== undefined && { protocolVersionHeader: version }), body };
+  if (version === NEWEST_REVISION) {
+    const name = method === 'tools/call' ? body.params?.name : undefined;
+    // Headers that say the same as the body, letter by letter; the library compares all others.
+    if (methodHeader !== method || nameHeader !== name || (typeof name === 'string' && !tools.byName.has(name))) return null;
+    const route = classifyInboundRequest({
+      ...inbound,
+      mcpMethodHeader: method,
+      ...(typeof name === 'string' && { mcpNameHeader: name }),
+    });
+    const isWhole =
+      route.kind === 'modern' && route.messageKind === 'request' && route.classification.revision === NEWEST_REVISION;
+    return isWhole ? { message: body, classification: route.classification } : null;
+  }
+  if (version !== undefined && !legacyRevisions.has(version)) return null;
+  if (methodHeader !== undefined || nameHeader !== undefined) return null;
+  return classifyInboundRequest(inbound).kind === 'legacy' ? { message: body, classification: undefined } : null;
+}
+
+/** Has a server answer one request. @returns JSON text of the answer, with 200; a `Response` where the revision has a status for the error */
+async function answerDirectly(server: Server, { message, classification }: DirectRequest): Promise<string | Response> {
+  if (classification) {
+    const exchange = new JsonExchange({ classification });
+    await server.connect(exchange);
+    return Promise.race([exchange.result, exchange.handleMessage(message)]);
+  }
   const line = new Line();
   await server.connect(line);
-  line.onmessage?.(request);
+  line.onmessage?.(message);
   return JSON.stringify(await line.answered);
 }
 
-/** Takes the one message that a server sends. */
+/** One request of the newest revision, whose result stays JSON text. */
+class JsonExchange extends PerRequestHTTPServerTransport {
+  readonly result: Promise<string>;
+  #resolve: (text: string) => void = () => {};
+
+  constructor(options: ConstructorParameters<typeof PerRequestHTTPServerTransport>[0]) {
+    super(options);
+    this.result = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  override async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ('result' in message) this.#resolve(JSON.stringify(message));
+    else await super.send(message, options);
+  }
+}
+
+/** Takes the one message that a server of an earlier revision sends. */
 class Line implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
