@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
+import { WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config, Secrets } from './config/index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
@@ -83,11 +84,8 @@ async function assemble(
   { log, conditions, fault }: Told,
 ): Promise<App> {
   const { addresses } = stores;
-  const hooks = hooksWith(files.keeper, {
-    queued: (context) => automation.queued(context),
-    doubted: (context, schedules) => automation.doubted(context, schedules),
-    triggersChanged: (context) => automation.triggersChanged(context),
-  });
+  const writes = new WriteRelay();
+  const hooks = hooksWith(files.keeper, writes);
   const keyGuard = new KeyGuard((address) =>
     log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );
@@ -113,12 +111,12 @@ async function assemble(
   const users = new Users(config.sessionDays);
   const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
   const { trustProxy } = config;
-  const resets = new PasswordResets({ mailer, baseUrl: () => addresses.base, log });
-  const baseUrl = () => addresses.base;
+  const resets = new PasswordResets({ mailer, addresses, log });
   const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
   await functions.load();
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
-  const shared = { systems, users, files, hooks, log, conditions, trustProxy, baseUrl };
+  writes.passTo(automation);
+  const shared = { systems, users, files, hooks, log, conditions, trustProxy, addresses };
   const { salt: secret } = stores.registry;
   const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf: rateLimitOf });
   const bearer = (system: System, token: string) => oauth.bearer(system, token);

@@ -1,7 +1,7 @@
 import { master } from './access/index.ts';
 import { timeline } from './audit/index.ts';
 import { triggerRules } from './automation/definition/index.ts';
-import { triggerObserver, type WriteListener } from './automation/matching/trigger-observer.ts';
+import { triggerObserver, type WriteListener, WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config } from './config/index.ts';
 import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
@@ -25,9 +25,6 @@ export const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHook
   rules: new Map([...userTableRules, ['_Trigger', triggerRules]]),
   files,
 });
-
-/** A command queues triggers and leaves them to a service. */
-const nobody: WriteListener = { queued() {}, doubted() {}, triggersChanged() {} };
 
 /** Makes contexts for the records of a store as its master writes them. */
 export type ContextOf = (store: Store, appId: string) => RecordContext;
@@ -90,7 +87,8 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   const contextOf = masterOf(
     hooksWith(
       fileKeeper(async (system, file) => (await files()).complete(system, file)),
-      nobody,
+      // A command queues triggers and leaves them to a service.
+      new WriteRelay(),
     ),
   );
   const appIds = () => registry.read().systems.map(({ appId }) => appId);

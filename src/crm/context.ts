@@ -1,4 +1,5 @@
 import type { Automation } from '../automation/index.ts';
+import type { Addresses } from '../config/index.ts';
 import type { Files } from '../files/index.ts';
 import type { Conditions } from '../observe/index.ts';
 import type { RecordContext } from '../records/index.ts';
@@ -12,7 +13,7 @@ export interface CrmServices {
   readonly automation: Automation;
   readonly conditions: Pick<Conditions, 'met' | 'over'>;
   /** The service's address as clients see it, without a slash at the end. */
-  readonly baseUrl: () => string;
+  readonly addresses: Pick<Addresses, 'base'>;
 }
 
 /** What every function of the CRM needs: the records as the caller has them, the system that they are of, the services. */

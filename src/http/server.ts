@@ -114,7 +114,7 @@ export class HttpServer {
     registerErrors(server, services);
     registerRequestLog(server, services.log);
     registerHealth(server, () => http.#draining, new Readiness(services.probe));
-    registerHome(server, services.baseUrl);
+    registerHome(server, services.addresses);
     registerResetPage(server, services);
     registerDataEndpoints(
       server,

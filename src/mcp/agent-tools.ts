@@ -75,8 +75,8 @@ export class AgentTools {
   }
 
   #refusalOfHost(request: FastifyRequest): RpcError | null {
-    const { baseUrl, host } = this.#services;
-    const own = hostName(baseUrl());
+    const { addresses, host } = this.#services;
+    const own = hostName(addresses.base);
     if (isOwnHost(request.host, own === null ? [host] : [host, own])) return null;
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
   }

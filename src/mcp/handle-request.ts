@@ -88,7 +88,7 @@ async function answerUnnamed(asked: Asked): Promise<void> {
   const { server, request, reply, body } = asked;
   if (!callsTools(body)) return answerProtocol(asked, null, null);
   const isKnown = hasCredential(credentialsOf(request.headers));
-  const refusal = isKnown ? unauthorized : credentialMissing(server.services.baseUrl(), undefined);
+  const refusal = isKnown ? unauthorized : credentialMissing(server.services.addresses.base, undefined);
   sendRpcError(reply, refusal, idOf(body));
 }
 
@@ -96,10 +96,10 @@ async function answerFor(asked: Asked, system: System): Promise<void> {
   const { server, request, body } = asked;
   const asksTools = callsTools(body);
   if (!asksTools && !refusalOfBatch(body, openBatch)) return answerProtocol(asked, system, null);
-  const { baseUrl, bearer } = server.services;
+  const { addresses, bearer } = server.services;
   const caller = await callerFor(system, request, bearer);
-  if (asksTools && caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId));
-  if (asksTools && caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
+  if (asksTools && caller.kind === 'none') return refuse(asked, system, credentialMissing(addresses.base, system.appId));
+  if (asksTools && caller.kind === 'ended') return refuse(asked, system, tokenEnded(addresses.base, system.appId));
   return answerProtocol(asked, system, caller);
 }
 

@@ -1,4 +1,5 @@
 import type Provider from 'oidc-provider';
+import type { Addresses } from '../config/index.ts';
 import type { System } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { addressesOf, type IssuerAddresses } from './addresses.ts';
@@ -28,7 +29,7 @@ export interface Served {
 /** What issuers are made of. */
 export interface IssuerParts {
   /** The service's address as clients see it, without a slash at its end. */
-  readonly baseUrl: () => string;
+  readonly addresses: Pick<Addresses, 'base'>;
   readonly secret: string;
   readonly fetch: Fetch;
   readonly mayFetch: ProviderParts['mayFetch'];
@@ -48,7 +49,7 @@ export class Issuers {
 
   /** @param system held by the caller */
   of(system: System): Promise<Issuer> {
-    const base = this.#parts.baseUrl();
+    const base = this.#parts.addresses.base;
     const known = this.#made.get(system);
     if (known?.base === base) return known.issuer;
     const made = { base, issuer: this.#make(system, base) };

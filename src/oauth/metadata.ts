@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { agentPermissions } from '../access/index.ts';
+import type { Addresses } from '../config/index.ts';
 import { serviceError } from '../errors/fail.ts';
 import { renderError } from '../errors/render.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -9,7 +10,7 @@ import { addressesOf, endpoints, type IssuerAddresses, mountOf } from './address
 
 interface MetadataParts {
   readonly systems: Systems;
-  readonly baseUrl: () => string;
+  readonly addresses: Pick<Addresses, 'base'>;
 }
 
 type Describe = (addresses: IssuerAddresses, system: System) => JsonObject;
@@ -24,7 +25,7 @@ const jsonType = 'application/json; charset=utf-8';
  */
 export function registerMetadata(server: FastifyInstance, parts: MetadataParts): void {
   const named = (kind: 'oauth' | 'mcp', path: string): string | undefined => {
-    const { pathname } = new URL(parts.baseUrl());
+    const { pathname } = new URL(parts.addresses.base);
     const base = pathname.replace(/\/$/, '');
     const [, what, appId, ...rest] = (path.startsWith(`${base}/`) ? path.slice(base.length) : path).split('/');
     return what === kind && rest.length === 0 ? appId : undefined;
@@ -46,12 +47,14 @@ export function registerMetadata(server: FastifyInstance, parts: MetadataParts):
 }
 
 async function answer(
-  { systems, baseUrl }: MetadataParts,
+  { systems, addresses }: MetadataParts,
   reply: FastifyReply,
   appId: string | undefined,
   describe: Describe,
 ): Promise<void> {
-  const document = await withSystem(systems, appId, async (system) => describe(addressesOf(baseUrl(), system.appId), system));
+  const document = await withSystem(systems, appId, async (system) =>
+    describe(addressesOf(addresses.base, system.appId), system),
+  );
   reply.type(jsonType);
   if (document) reply.header('cache-control', 'public, max-age=300').send(JSON.stringify(document));
   else reply.code(404).send(renderError(serviceError('notFound')).json);

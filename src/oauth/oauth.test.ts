@@ -70,7 +70,11 @@ async function serve(limitOf: (most: number) => AddressCounter | null = () => nu
   oauth = new OAuth({
     systems: { acquire, enter: acquire } as unknown as Systems,
     conditions: { met() {} },
-    baseUrl: () => base,
+    addresses: {
+      get base() {
+        return base;
+      },
+    },
     secret: 'secret',
     rateLimits: { login: 0 },
     limitOf,

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BearerVerdict } from '../access/index.ts';
+import type { Addresses } from '../config/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
 import { endOfWrite } from '../errors/system-faults.ts';
@@ -33,7 +34,7 @@ export interface OAuthParts {
   /** Told of faults that requests meet. */
   readonly conditions: Pick<Conditions, 'met'>;
   /** The service's address as clients see it, without a slash at its end. */
-  readonly baseUrl: () => string;
+  readonly addresses: Pick<Addresses, 'base'>;
   /** Of this installation: what is kept is sealed with it. */
   readonly secret: string;
   /** Requests a minute from one address; 0: no limit. */
@@ -66,10 +67,10 @@ export class OAuth {
   readonly #visitors = new AsyncLocalStorage<Visitor>();
 
   constructor(parts: OAuthParts) {
-    const { baseUrl, secret, limitOf, rateLimits, fetch = ssrfSafeFetch } = parts;
+    const { addresses, secret, limitOf, rateLimits, fetch = ssrfSafeFetch } = parts;
     this.#parts = parts;
     this.#issuers = new Issuers({
-      baseUrl,
+      addresses,
       secret,
       fetch,
       network: () => networkOf(this.#visitors.getStore()?.address ?? ''),

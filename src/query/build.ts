@@ -2,11 +2,11 @@ import type { Grant } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
 import type { FieldType } from '../schema/model.ts';
-import { countPlaces, type Shape, selectionOf } from './include.ts';
 import { findSearch, type OrderKey } from './model/filter.ts';
 import { resolveName } from './model/names.ts';
 import type { FindOptions, ReadOptions } from './model/options.ts';
 import type { Query, Selection } from './model/selection.ts';
+import { countPlaces, type Shape, selectionOf } from './selection.ts';
 import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
 

@@ -7,28 +7,34 @@ export {
   type WriteHooks,
 } from './context/context.ts';
 export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './context/file-keeper.ts';
-export {
-  type AddedSteps,
-  type Cause,
-  eventOf,
-  type RuledFields,
-  type RuledWrite,
-  type TableRules,
-  type WriteEvent,
-  type WriteObserver,
+export type {
+  AddedSteps,
+  Cause,
+  RuledFields,
+  RuledWrite,
+  TableRules,
+  WriteEvent,
+  WriteObserver,
 } from './context/write-hooks.ts';
 export { configFlag, configRow } from './read/config-flags.ts';
-export { aggregateRecords, findRecords, readRecord } from './read/find.ts';
-
+export {
+  aggregateRecords,
+  aggregateRows,
+  countRecords,
+  findRecords,
+  findRows,
+  getRow,
+  type Row,
+  readRecord,
+} from './read/find.ts';
 export { readLabels } from './read/labels.ts';
-export { aggregateRows, countRecords, findRows, getRow, type Row } from './read/rows.ts';
 export { type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
 export { definitionFields } from './read/trigger-definitions.ts';
 export { remembering } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
-export { commitPlan } from './write/commit.ts';
+export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';
 export { decideAnew, exclusively, holding } from './write/exclusive.ts';
 export { deleteRecord } from './write/remove.ts';

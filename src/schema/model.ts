@@ -18,6 +18,9 @@ export const fieldTypes = [
 ] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
+/** Whether values of a type are Files. */
+export const isFileType = (type: FieldType): type is 'File' | 'PrivateFile' => type === 'File' || type === 'PrivateFile';
+
 /** A field of a table. Immutable. */
 export interface Field {
   readonly name: string;

@@ -25,6 +25,27 @@ export interface WriteListener {
   triggersChanged(context: RecordContext): void;
 }
 
+/** Passes on to one who begins to listen after writes are observed; until then nobody is told, and what was queued is found later. */
+export class WriteRelay implements WriteListener {
+  #listener: WriteListener | undefined;
+
+  passTo(listener: WriteListener): void {
+    this.#listener = listener;
+  }
+
+  queued(context: RecordContext): void {
+    this.#listener?.queued(context);
+  }
+
+  doubted(context: RecordContext, schedules: boolean): void {
+    this.#listener?.doubted(context, schedules);
+  }
+
+  triggersChanged(context: RecordContext): void {
+    this.#listener?.triggersChanged(context);
+  }
+}
+
 /**
  * Queues the triggers of each write in the write's own commit (SPEC "Events" 2; CONTRACT "Triggers"; docs/adr/0012). A table without
  * active triggers costs a look into a map.

@@ -92,15 +92,15 @@ const optionsOf = ({ where, keys, order, limit, skip, include }: Ask): FindOptio
   where,
   limit,
   skip,
-  keys: namesIn('keys', keys),
-  include: namesIn('include', include),
-  order: splitNames('order', order),
+  keys: keys && namesIn('keys', keys),
+  include: include && namesIn('include', include),
+  order: order === undefined ? undefined : splitNames('order', order),
 });
 
-const namesIn = (option: string, names: readonly string[] | undefined): readonly string[] =>
+const namesIn = (option: string, names: readonly string[]): readonly string[] =>
   splitNames(
     option,
-    names?.flatMap((name) => name.split(',')),
+    names.flatMap((name) => name.split(',')),
   );
 
 /** A table of the system, as its schema is now. @throws classMissing (103) where there is none, or it is hidden */

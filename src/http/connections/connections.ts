@@ -44,7 +44,7 @@ export class Connections {
       connection.once('close', () => this.#open.delete(connection));
     });
     server.on('drop', () => this.#shed());
-    server.on('request', () => this.#arrivals++);
+    server.prependListener('request', () => this.#arrivals++);
   }
 
   /** The requests that have begun to arrive and are not whole, each with its connection. */

@@ -24,7 +24,7 @@ export function sendReply(services: HttpServices, reply: FastifyReply, { status,
   if (headers) {
     for (const name of Object.keys(headers)) {
       const value = headers[name] as string;
-      reply.header(name, name === 'location' && value.startsWith('/') ? services.baseUrl() + value : value);
+      reply.header(name, name === 'location' && value.startsWith('/') ? services.addresses.base + value : value);
     }
   }
   // SPEC "Files: Delete" answers nothing at all, which is of no type.

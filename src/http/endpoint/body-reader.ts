@@ -77,7 +77,7 @@ const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
 const MIB = 1024 * 1024;
 /**
- * GrowingBuffer of bodies that are in memory until their requests are answered, and of answers until they are taken: on small machines a part of the
+ * Bytes of bodies that are in memory until their requests are answered, and of answers until they are taken: on small machines a part of the
  * heap, which holds bodies as values too, and in each case several of the largest kind.
  */
 export const MAX_BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));

@@ -36,7 +36,7 @@ const services: HttpServices = {
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },
   trustProxy: false,
-  baseUrl: () => 'http://base',
+  addresses: { base: 'http://base' },
   probe: async () => {},
 };
 

@@ -1,3 +1,4 @@
+import type { Addresses } from '../../config/index.ts';
 import type { Files } from '../../files/index.ts';
 import type { Functions } from '../../functions/index.ts';
 import type { Conditions, Logger } from '../../observe/index.ts';
@@ -19,7 +20,7 @@ export interface HttpServices {
   /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
   readonly trustProxy: boolean | string[];
   /** The service's address as clients see it, without a slash at the end. */
-  readonly baseUrl: () => string;
+  readonly addresses: Pick<Addresses, 'base'>;
   /** Rejects where the store does not work. */
   readonly probe: () => Promise<void>;
 }

@@ -62,8 +62,8 @@ async function viewerOf(system: System, credentials: Credentials, address: strin
 const MAX_RETURN_LENGTH = 8_000;
 
 /** CONTRACT "Addresses": the sign-in gate, which leads back here. */
-function sendToGate({ baseUrl }: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
-  const base = baseUrl();
+function sendToGate({ addresses }: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
+  const base = addresses.base;
   // A request to a proxy names a server, which need not be this one.
   const path = request.url.startsWith('/') ? request.url : request.url.replace(/^[^:/?#]*:\/\/[^/?#]*(?=\/)/, '');
   const returnTo = `?returnTo=${encodeURIComponent(base + (path.startsWith('/') ? path : ''))}`;

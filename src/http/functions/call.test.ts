@@ -51,7 +51,7 @@ const services = {
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },
   trustProxy: false,
-  baseUrl: () => 'http://base',
+  addresses: { base: 'http://base' },
 } as Partial<Record<keyof HttpServices, unknown>> & Pick<HttpServices, 'functions'> as unknown as HttpServices;
 
 let http: HttpServer;

@@ -37,7 +37,7 @@ describe('the page of a password reset', () => {
     await createRecord(context, '_User', { username: 'dana', email: 'dana@example.com', password: 'Old-password-1' });
     resets = new PasswordResets({
       mailer: { send: async ({ text = '' }) => sent(/token=([\w-]+)$/m.exec(text)?.[1] ?? '') },
-      baseUrl: () => '',
+      addresses: { base: '' },
       log: pino({ level: 'silent' }),
     });
     server = fastify({ routerOptions: { querystringParser: parseQueryString as never } });

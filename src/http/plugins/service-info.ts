@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Addresses } from '../../config/index.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { serviceVersion } from '../../kernel/version.ts';
 import { jsonType, varyBy } from '../endpoint/answer.ts';
@@ -25,9 +26,9 @@ export function registerHealth(server: FastifyInstance, isDraining: () => boolea
 }
 
 /** CONTRACT "Operations": `GET /` leads a browser to the console, and tells a program what it speaks to. */
-export function registerHome(server: FastifyInstance, baseUrl: () => string): void {
+export function registerHome(server: FastifyInstance, addresses: Pick<Addresses, 'base'>): void {
   server.get('/', (request, reply) => {
-    const base = baseUrl();
+    const base = addresses.base;
     const console = `${base}/console/`;
     varyBy(reply, 'Accept');
     if (wantsPage(request.headers.accept)) {

@@ -99,7 +99,7 @@ export const fakeParts = {
     over() {},
   },
   trustProxy: false,
-  baseUrl: () => 'http://base.example',
+  addresses: { base: 'http://base.example' },
   host: 'inside',
   bearer: async (_system: System, token: string) =>
     Object.hasOwn(verdicts, token) ? (verdicts[token] as () => Promise<BearerVerdict>)() : { kind: 'unknown' },

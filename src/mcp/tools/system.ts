@@ -31,7 +31,7 @@ const getSystemInfo = defineTool({
       name: system.name,
       appId: system.appId,
       version: serviceVersion(),
-      address: services.baseUrl(),
+      address: services.addresses.base,
       timeZone,
       now: new Date().toISOString(),
       classCount: knownTables(call).length,

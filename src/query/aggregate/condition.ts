@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { limits } from '../../kernel/limits.ts';
 import type { StoredValue } from '../../values/types/type.ts';
 import type { Comparison, Inequality } from '../model/filter.ts';
-import { parseRegex } from '../regex/index.ts';
+import { budgetOf, parseRegex } from '../regex/index.ts';
 import { literalFor, literalOf } from './literal.ts';
 import { type Column, type Condition, sameKind } from './model.ts';
 import type { PipelineBuilder } from './pipeline.ts';
@@ -77,7 +77,7 @@ function apply(
       if (!isJsonObject(operand) || depth >= limits.whereDepth) fail('badQuery', 'Bad $not format - use an object value.');
       return not(constraint(column, operand, pipeline, depth + 1));
     case '$regex': {
-      const regex = parseRegex(operand, own(siblings, '$options'), pipeline.spent.patterns);
+      const regex = parseRegex(operand, own(siblings, '$options'), budgetOf(pipeline.spent.patterns));
       return column && (column.kind === 'text' || column.kind === 'json') ? { kind: 'regex', column, regex } : never;
     }
     default:

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { FieldRef, Filter } from '../model/filter.ts';
-import { parseRegex } from '../regex/index.ts';
+import { budgetOf, parseRegex } from '../regex/index.ts';
 import { equals, exists, inequality, noneOf, oneOf, refuseRelativeTime } from './comparison.ts';
 import { allOf, always, descend, type FieldOperator, negate, never, spend, type WhereContext } from './context.ts';
 import { containedBy, hasAll } from './members.ts';
@@ -14,7 +14,7 @@ const not =
     negate(operator(ref, value, context, siblings));
 
 const regex: FieldOperator = (ref, value, context, siblings) => {
-  const pattern = parseRegex(value, own(siblings, '$options'), context.spent.patterns);
+  const pattern = parseRegex(value, own(siblings, '$options'), budgetOf(context.spent.patterns));
   const readable = ref && (ref.path.length > 0 || ['String', 'HTML/XML', 'Array'].includes(ref.field.type));
   return readable ? { kind: 'regex', ref, regex: pattern } : never;
 };

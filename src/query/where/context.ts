@@ -8,19 +8,20 @@ import { parseIsoDate } from '../../values/json/iso.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { StoredValue } from '../../values/types/type.ts';
 import type { FieldRef, Filter, JsonOperand } from '../model/filter.ts';
-import { budgetOf, type PatternBudget, type SharedPatterns } from '../regex/index.ts';
+import type { SharedPatterns } from '../regex/index.ts';
 
 /** What a query has brought so far: its `where`, the sub-queries in it, and each `$match` over records. */
 export interface Spending {
   terms: number;
   values: number;
   texts: number;
-  readonly patterns: PatternBudget;
+  /** Made for the first pattern. */
+  readonly patterns: SharedPatterns;
 }
 
 /** Nothing yet. */
 export function newSpending({ patterns = {} }: QueryScope): Spending {
-  return { terms: 0, values: 0, texts: 0, patterns: budgetOf(patterns) };
+  return { terms: 0, values: 0, texts: 0, patterns };
 }
 
 /** Where in a `where` the parser stands. */

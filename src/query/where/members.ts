@@ -5,7 +5,7 @@ import { checkFieldName, type Field } from '../../schema/model.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { FieldRef, Filter } from '../model/filter.ts';
 import { resolveName } from '../model/names.ts';
-import { parseRegex } from '../regex/index.ts';
+import { budgetOf, parseRegex } from '../regex/index.ts';
 import { allOf, type FieldOperator, guardedFilter, jsonOperand, never, pointerId, spend, type WhereContext } from './context.ts';
 
 /** Records whose Relation field holds one of the Pointers; Pointers to another class are in no such Relation. */
@@ -45,7 +45,7 @@ export const hasAll: FieldOperator = (ref, value, context) => {
   spend(context, value.length);
   const operands =
     patterns.length > 0
-      ? patterns.map((one) => parseRegex(own(one, '$regex') as JsonValue, own(one, '$options'), context.spent.patterns))
+      ? patterns.map((one) => parseRegex(own(one, '$regex') as JsonValue, own(one, '$options'), budgetOf(context.spent.patterns)))
       : value.map(jsonOperand);
   if (ref === null || value.length === 0) return never;
   if (ref.field.type === 'Relation') return allOf(value.map((one) => hasMember(ref.field, [one])));

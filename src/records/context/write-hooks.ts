@@ -37,14 +37,6 @@ export interface WriteEvent {
   readonly at: number;
 }
 
-/** The event of a write by a context. */
-export function eventOf(
-  { principal, actor = principal, referer, cause }: RecordContext,
-  about: Omit<WriteEvent, 'principal' | 'referer' | 'cause'>,
-): WriteEvent {
-  return { ...about, principal: actor, referer, cause: cause ?? null };
-}
-
 /** Steps that an observer adds to the commit of a write. */
 export interface AddedSteps {
   /** Before all steps of the write: what was there is still there. */

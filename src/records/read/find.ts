@@ -1,5 +1,6 @@
 import { authorize, type Grant, master, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { buildAggregation } from '../../query/aggregate/index.ts';
 import {
   type AggregateOptions,
@@ -17,6 +18,7 @@ import type { QueryScope } from '../../query/where/context.ts';
 import { newTable } from '../../schema/defaults.ts';
 import type { Schema } from '../../schema/model.ts';
 import { type FindResult, type JsonText, SchemaChanged, type Store } from '../../storage/port.ts';
+import { rowsOf, valueOfText } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 
 /** Whole records as a grant shows them. Grants are remembered, so that the engine compiles them once for each. */
@@ -136,4 +138,34 @@ export async function aggregateRecords(context: RecordContext, className: string
     const grant = authorize(principal, 'find', table, schema);
     return store.reader.aggregate(buildAggregation(options, grant, { schema, principal, patterns }));
   });
+}
+
+/** A record in wire form, as its caller may see it: Dates, Pointers and Files are objects with `__type`. */
+export type Row = JsonObject & { objectId: string };
+
+/**
+ * The records of a query, in memory (SPEC "Records: Query").
+ * @throws resultTooLarge (116); what `findRecords` throws
+ */
+export async function findRows(context: RecordContext, className: string, options: FindOptions): Promise<Row[]> {
+  return rowsOf<Row>(await findRecords(context, className, options, true));
+}
+
+/** How many records match, of those that the caller may count. @throws what `findRecords` throws */
+export async function countRecords(context: RecordContext, className: string, where?: JsonObject): Promise<number> {
+  return (await findRecords(context, className, { where, limit: 0, count: true })).count ?? 0;
+}
+
+/**
+ * One record, in memory (SPEC "Records: Read one").
+ * @param options all that is shown of it where they are left out
+ * @throws resultTooLarge (116); what `readRecord` throws
+ */
+export async function getRow(context: RecordContext, className: string, objectId: string, options?: ReadOptions): Promise<Row> {
+  return valueOfText<Row>(await readRecord(context, className, objectId, options));
+}
+
+/** Result rows of an aggregation, in memory. @throws resultTooLarge (116); what `aggregateRecords` throws */
+export async function aggregateRows(context: RecordContext, className: string, options: AggregateOptions): Promise<JsonObject[]> {
+  return valueOfText<JsonObject[]>(await aggregateRecords(context, className, options));
 }

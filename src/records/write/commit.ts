@@ -165,3 +165,11 @@ function conditionsOf({ conditions, held }: RecordContext, schema: Schema): read
   const own = conditions?.(schema) ?? none;
   return held ? [{ kind: 'unchanged', ...held }, ...own] : own;
 }
+
+/** The event of a write by a context. */
+export function eventOf(
+  { principal, actor = principal, referer, cause }: RecordContext,
+  about: Omit<WriteEvent, 'principal' | 'referer' | 'cause'>,
+): WriteEvent {
+  return { ...about, principal: actor, referer, cause: cause ?? null };
+}

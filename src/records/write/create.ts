@@ -8,9 +8,9 @@ import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import type { RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
-import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
@@ -109,7 +109,7 @@ function planCreate(
       ...(ruled.before?.(schema) ?? []),
       { kind: 'insert', table, values },
       ...relationSteps(table, planned.relations, objectId),
-      ...attachments(context, schema, assignments.values(), settled),
+      ...(planned.setsFile ? attachments(context, schema, assignments.values(), settled) : []),
     ],
     events: [eventOf(context, { event: 'create', table, objectId, sent, assignments, ...(known && { known }), flags, at })],
   };

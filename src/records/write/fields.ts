@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { checkFieldName, type Field, type TableSchema, typeText } from '../../schema/model.ts';
+import { checkFieldName, type Field, isFileType, type TableSchema, typeText } from '../../schema/model.ts';
 import { copyFields, derivedFieldsOf, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
@@ -31,6 +31,8 @@ export interface FieldPlan {
   /** At most one for each column. */
   readonly assignments: ReadonlyMap<string, Assignment>;
   readonly relations: readonly RelationChange[];
+  /** Whether a File is set. */
+  readonly setsFile: boolean;
   /** Fields whose new values the answer of an update carries. */
   readonly returning: readonly Field[];
 }
@@ -80,6 +82,7 @@ export function relationSteps(table: TableSchema, relations: readonly RelationCh
 class FieldPlanner implements FieldPlan {
   readonly assignments = new Map<string, Assignment>();
   readonly relations: RelationChange[] = [];
+  setsFile = false;
   /** Of the assignments that are edits: one list for each, since a body may name thousands of places. */
   readonly #edits = new Map<string, JsonEdit[]>();
   readonly #returning = new Set<Field>();
@@ -224,6 +227,7 @@ class FieldPlanner implements FieldPlan {
       return;
     }
     const stored = this.#decode(field, value);
+    this.setsFile ||= isFileType(field.type);
     if (field.type !== 'Relation') this.#assign({ kind: 'set', field, value: stored });
   }
 

@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
+import { type Field, isFileType, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
 import { storedFileName } from '../../values/types/file.ts';
 import type { RecordContext } from '../context/context.ts';
@@ -58,8 +58,6 @@ function fileOf(sent: JsonValue): (JsonObject & { readonly name: string }) | nul
   const isFile = isJsonObject(value) && own(value, '__type') === 'File' && typeof own(value, 'name') === 'string';
   return isFile ? (value as JsonObject & { readonly name: string }) : null;
 }
-
-const isFileType = (type: FieldType): type is HeldFile['type'] => type === 'File' || type === 'PrivateFile';
 
 /** A field that is new becomes a File. */
 const isFor = (field: Field | undefined): boolean => field === undefined || isFileType(field.type);

@@ -4,9 +4,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
-import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import type { RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
-import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 
 /** A record that is to be deleted. */
 export interface RecordRemoval {

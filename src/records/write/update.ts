@@ -9,10 +9,10 @@ import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
-import { getRow, type Row } from '../read/rows.ts';
+import type { RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import { getRow, type Row } from '../read/find.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
-import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
@@ -148,7 +148,7 @@ function planUpdate(
         returningGuard: reading?.rows ?? null,
       },
       ...relationSteps(table, relations, objectId),
-      ...attachments(context, schema, assignments, settled),
+      ...(planned.setsFile ? attachments(context, schema, assignments, settled) : []),
     ],
     events: [eventOf(context, { event: 'update', table, objectId, sent, assignments: planned.assignments, flags, at })],
   };

@@ -134,12 +134,16 @@ export class SqliteStore implements Store {
     if (refusal) throw refusal;
   }
 
+  #isLong(plan: WritePlan, schema: Schema): boolean {
+    return plan.changes.length > 0 && isLongSchemaChange(this.#connection, plan, schema);
+  }
+
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
-    if (isLongSchemaChange(this.#connection, plan, planned)) {
+    if (this.#isLong(plan, planned)) {
       // A write before it may have changed the schema as it would have.
-      const isDue = () => isLongSchemaChange(this.#connection, write.plan(this.schema()), this.#known.schema);
+      const isDue = () => this.#isLong(write.plan(this.schema()), this.#known.schema);
       const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write));
       return outcome ?? this.write(write);
     }

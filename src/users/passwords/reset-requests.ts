@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { Addresses } from '../../config/index.ts';
 import { fail, isPassing } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import { escapeHtml } from '../../kernel/html.ts';
@@ -19,7 +20,7 @@ import { LINK_LIFETIME_MS, newResetToken } from './reset-token.ts';
 export interface ResetParts {
   readonly mailer: Pick<Mailer, 'send'>;
   /** The service's address as clients see it, without a slash at the end. */
-  readonly baseUrl: () => string;
+  readonly addresses: Pick<Addresses, 'base'>;
   readonly log: Logger;
 }
 
@@ -141,7 +142,7 @@ export class PasswordResets {
       throw error;
     });
     if (!isKept) return null;
-    return resetMessage(user.email.trim(), `${this.#parts.baseUrl()}${resetPath}/${appId}?token=${token}`);
+    return resetMessage(user.email.trim(), `${this.#parts.addresses.base}${resetPath}/${appId}?token=${token}`);
   }
 
   #hadNone(key: string): void {

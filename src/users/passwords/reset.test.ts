@@ -39,7 +39,7 @@ describe('password reset', () => {
     await provision(store);
     resets = new PasswordResets({
       mailer: { send: async (message) => void sent.push(message) },
-      baseUrl: () => 'https://crm.example.com',
+      addresses: { base: 'https://crm.example.com' },
       log: createLog('silent'),
     });
   });

@@ -119,7 +119,7 @@ export class World {
       log: pino({ level: 'info' }, { write: (line) => void this.logged.push(line) }),
       conditions: { met: (what: string) => void this.logged.push(what), over() {} },
       trustProxy: false,
-      baseUrl: () => 'http://base',
+      addresses: { base: 'http://base' },
     } as unknown as HttpServices;
   }
 }

@@ -85,7 +85,7 @@ async function ofField(call: ToolCall, place: FilePlace): Promise<Found> {
  * @throws fileNotFound (404)
  */
 async function ofUpload(call: ToolCall, url: string): Promise<Found> {
-  const start = `${call.services.baseUrl()}${prefix}/files/${call.system.appId}/`;
+  const start = `${call.services.addresses.base}${prefix}/files/${call.system.appId}/`;
   const name = url.startsWith(start) ? url.slice(start.length) : '';
   const opened = name === '' || name.includes('/') ? null : await call.services.files.openUpload(call.system, name);
   if (!opened) throw missing();

@@ -44,7 +44,6 @@ export type SchemaChangeAnswer =
 
 /** Whether a plan goes through all records of a large table, or is about many columns, which would hold up every request for as long. */
 export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
-  if (plan.changes.length === 0) return false;
   return stepsOf(plan.changes).some((step) => {
     if (step.kind === 'setTemplateVersion') return false;
     if (step.kind === 'createTable') return (step.fields?.length ?? 0) > MAX_SHORT_FIELDS;

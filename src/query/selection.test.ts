@@ -4,7 +4,7 @@ import { authorize, type Grant, master, type RowGuard } from '../access/index.ts
 import { newTable } from '../schema/defaults.ts';
 import type { Field } from '../schema/model.ts';
 import { buildQuery, parseOrder } from './build.ts';
-import { projectFields } from './keys.ts';
+import { projectFields } from './selection.ts';
 import { grant, narrowGrant, userScope } from './testing/fixture.ts';
 import { parseWhere } from './where/index.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import type { Tool } from '../definition/tool.ts';
-import { resultOf } from './tool-result.ts';
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import type { Tool } from './definition/tool.ts';
+import { resultOf } from './dispatch-tool.ts';
 
 const writing = { hints: { readOnlyHint: false, openWorldHint: true } } satisfies Partial<Tool>;
 const reading = { hints: { readOnlyHint: true, openWorldHint: false } } satisfies Partial<Tool>;
