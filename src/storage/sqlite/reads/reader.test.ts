@@ -102,17 +102,17 @@ test('a thread asks how to read the classes that Arrays name, and nothing else',
   assert.deepEqual(classes, ['Node', 'Node,Node']);
 });
 
-test('a record of many values that are each short enough is written out by a thread, its table too after the first look', async () => {
+test('a record of many values that are each short enough is written out by a thread, its table too after the first look', async (t) => {
+  const threads = t.mock.method(ReaderPool.prototype, 'find');
   const values = Object.fromEntries(Array.from({ length: 85 }, (_, at) => [`t${at}`, 'x'.repeat(200 * 1024)]));
   await createRecord(masterContext(store), 'Wide', { objectId: 'small', t0: 'x' });
-  const get = (id: string) => store.reader.get(asked('Wide', {}).selection(), id);
-  assert.equal(typeof get('small'), 'string');
+  const get = async (id: string) => record(await store.reader.get(asked('Wide', {}).selection(), id));
+  assert.equal((await get('small')).t0, 'x');
+  assert.equal(threads.mock.callCount(), 0);
   await createRecord(masterContext(store), 'Wide', { objectId: 'large', ...values });
-  const answer = await get('large');
-  assert.notEqual(typeof answer, 'string');
-  const { t0, t84 } = await record(answer);
+  const { t0, t84 } = await get('large');
   assert.deepEqual([t0, t84], [values.t0, values.t84]);
-  const small = get('small');
-  assert.notEqual(typeof small, 'string');
-  assert.equal((await record(await small)).t0, 'x');
+  assert.equal(threads.mock.callCount(), 1);
+  assert.equal((await get('small')).t0, 'x');
+  assert.equal(threads.mock.callCount(), 2);
 });
