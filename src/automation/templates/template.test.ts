@@ -287,8 +287,9 @@ test('ten times as long a text of braces takes ten times as long, not a hundred'
   ];
   for (const textOf of texts) {
     const ratios: number[] = [];
-    for (let round = 0; round < 3; round++) ratios.push(timed(textOf(300_000)) / timed(textOf(30_000)));
-    // A machine that is busy elsewhere changes one of them, not all.
+    // A machine that is busy elsewhere changes some of them, not all.
+    while (ratios.length < 20 && !ratios.some((ratio) => ratio < 40))
+      ratios.push(timed(textOf(300_000)) / timed(textOf(30_000)));
     assert.ok(Math.min(...ratios) < 40, `${textOf(2)}: ${ratios.map(Math.round)}`);
   }
 });
