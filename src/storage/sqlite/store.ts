@@ -144,7 +144,7 @@ export class SqliteStore implements Store {
     if (this.#isLong(plan, planned)) {
       // A write before it may have changed the schema as it would have.
       const isDue = () => this.#isLong(write.plan(this.schema()), this.#known.schema);
-      const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write));
+      const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write), write.order);
       return outcome ?? this.write(write);
     }
     const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));

@@ -67,6 +67,21 @@ test('writes of one turn are done in the order in which they came to the process
   assert.deepEqual(rows(), [0, 1, 2, 3]);
 });
 
+test('work that is alone comes after the writes of its turn that came before it, and before those that came after', async () => {
+  const [first, second, third] = [nextWriteOrder(), nextWriteOrder(), nextWriteOrder()];
+  const last = commits.run(add(3), { order: third });
+  const alone = commits.aloneWhere(
+    () => true,
+    async () => rows(),
+    second,
+  );
+  for (let steps = 20; steps > 0; steps--) await undefined;
+  void commits.run(add(1), { order: first });
+  assert.deepEqual(await alone, [1]);
+  await last;
+  assert.deepEqual(rows(), [1, 3]);
+});
+
 test('500 of it are done at once', async () => {
   for (let n = 0; n < 501; n++) commits.runBehind(add(n));
   for (let n = 0; n < 400 && log.length < 2; n++) await wait(5);

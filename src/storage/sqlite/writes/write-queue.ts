@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { nextWriteOrder } from '../../../kernel/ids.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -138,13 +139,11 @@ export class WriteQueue {
       return false;
     });
     for (const write of expired) write.reject(error);
-    this.#nextTry = setTimeout(
-      () => {
-        this.#nextTry = undefined;
-        next();
-      },
-      this.#tryAfter * (0.5 + Math.random()),
-    );
+    const again = () => {
+      this.#nextTry = undefined;
+      next();
+    };
+    this.#nextTry = setTimeout(again, this.#tryAfter * (0.5 + Math.random()));
     this.#tryAfter = Math.min(MAX_TRY_MS, this.#tryAfter * 2);
   }
 
@@ -163,19 +162,20 @@ export class WriteQueue {
 
   /**
    * The same where it is still due when its turn comes.
+   * @param order as of `PreparedWrite`: only writes before it are done first
    * @returns `null` where it is not
    */
-  async aloneWhere<T>(isDue: () => boolean, work: () => Promise<T>): Promise<T | null> {
+  async aloneWhere<T>(isDue: () => boolean, work: () => Promise<T>, order = Number.POSITIVE_INFINITY): Promise<T | null> {
     const before = this.#lastAlone;
-    let end = () => {};
-    this.#lastAlone = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    this.#lastAlone = promise;
     this.#alones++;
     await before;
     try {
+      // Writes that came before it in this turn may still be on their way.
+      await nextTurn();
       if (this.#closed) throw serviceError('unavailable');
-      await this.#flushAll();
+      await this.#flushAll(order);
       if (!isDue()) return null;
       return await work();
     } finally {
@@ -204,9 +204,10 @@ export class WriteQueue {
 
   /**
    * Commits what waits, a group of it at the most, now. Never throws: whatever fails, each write of the group is answered.
+   * @param before only writes with lower numbers
    * @returns false where another process holds the write lock
    */
-  #flush(): boolean {
+  #flush(before = Number.POSITIVE_INFINITY): boolean {
     let group: Waiting[] = [];
     let behind: (() => void)[] = [];
     const done: (() => void)[] = [];
@@ -215,8 +216,8 @@ export class WriteQueue {
       if (!this.#begin()) return false;
       behind = this.#behind.take();
       if (behind.length === 0 || !this.#behind.isApart) {
-        group = this.#waiting.slice(0, MAX_GROUP);
-        this.#waiting = this.#waiting.slice(MAX_GROUP);
+        const end = this.#waiting.findLastIndex(({ order }) => order < before) + 1;
+        group = this.#waiting.splice(0, Math.min(MAX_GROUP, end));
       }
       this.#events.began();
       // It came about before the writes that wait: a user whose request was logged is not deleted first.
@@ -243,12 +244,9 @@ export class WriteQueue {
   #failed(error: unknown, group: readonly Waiting[], behind: readonly (() => void)[]): void {
     this.#undo();
     for (const write of group) write.reject(error);
-    if (isUnavailable(error)) {
-      this.#behind.hold(behind);
-      return;
-    }
+    if (isUnavailable(error)) this.#behind.hold(behind);
     // Tried again it would fail again, or be there twice.
-    if (behind.length > 0) harmless(() => this.#events.dropped(error));
+    else if (behind.length > 0) harmless(() => this.#events.dropped(error));
     else if (group.length === 0) this.#behind.leave();
   }
 
@@ -279,10 +277,10 @@ export class WriteQueue {
     clearTimeout(this.#nextTry);
   }
 
-  /** Commits all that waits. */
-  async #flushAll(): Promise<void> {
+  /** Commits all that waits. @param before only writes with lower numbers */
+  async #flushAll(before: number): Promise<void> {
     this.#behind.takeAlong();
-    while (!this.#isIdle) if (!this.#flush()) await this.#lockPause();
+    while (this.#behind.isDue || (this.#waiting[0]?.order ?? before) < before) if (!this.#flush(before)) await this.#lockPause();
   }
 
   #lockPause(): Promise<void> {
