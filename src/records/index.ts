@@ -10,6 +10,7 @@ export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './context/fi
 export type {
   AddedSteps,
   Cause,
+  EarlierWrite,
   RuledFields,
   RuledWrite,
   TableRules,

@@ -66,6 +66,14 @@ export interface RuledWrite {
   readonly objectId: string;
   /** What the client sent, without flags; empty for a delete. */
   readonly fields: JsonObject;
+  /** The writes before it in the same commit: what is read and the conditions tell nothing of them yet. */
+  readonly earlier: readonly EarlierWrite[];
+}
+
+/** A write that another one of the same commit comes after. */
+export interface EarlierWrite extends Pick<RuledWrite, 'objectId' | 'fields'> {
+  readonly className: string;
+  readonly action: keyof TableRules;
 }
 
 /** What the rules make of a write. */

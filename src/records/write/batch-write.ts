@@ -2,6 +2,7 @@ import { isoText } from '../../kernel/time.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context/context.ts';
+import type { EarlierWrite } from '../context/write-hooks.ts';
 import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
 import { prepareRemove, type RecordRemoval } from './remove.ts';
@@ -61,11 +62,22 @@ export async function checkTogether(context: RecordContext, writes: readonly Rec
 
 async function prepareAll(context: RecordContext, writes: readonly RecordWrite[], at: number): Promise<PreparedRecord[]> {
   const prepared: PreparedRecord[] = [];
-  for (const write of writes) prepared.push(await prepare(context, write, at));
+  const earlier: EarlierWrite[] = [];
+  for (const write of writes) {
+    const record = await prepare(context, write, at, earlier);
+    prepared.push(record);
+    const { className, objectId, fields } = record;
+    earlier.push({ className, action: write.kind === 'delete' ? 'remove' : write.kind, objectId, fields });
+  }
   return prepared;
 }
 
-function prepare(context: RecordContext, write: RecordWrite, at: number): Promise<PreparedRecord> {
-  if (write.kind === 'create') return prepareCreate(context, write, at);
-  return write.kind === 'update' ? prepareUpdate(context, write, at) : prepareRemove(context, write, at);
+function prepare(
+  context: RecordContext,
+  write: RecordWrite,
+  at: number,
+  earlier: readonly EarlierWrite[],
+): Promise<PreparedRecord> {
+  if (write.kind === 'create') return prepareCreate(context, write, at, earlier);
+  return write.kind === 'update' ? prepareUpdate(context, write, at, earlier) : prepareRemove(context, write, at, earlier);
 }

@@ -32,7 +32,7 @@ const latecomers = new KeyedMutex();
  * @param prepare applies the rules
  * @throws unavailable where others are faster for seconds; what `prepare` and `commit` throw
  */
-export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | 'isConditional'>, T>(
+export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | 'conditions'>, T>(
   context: RecordContext,
   prepare: () => Promise<readonly P[]>,
   commit: (prepared: readonly P[]) => Promise<T>,
@@ -66,11 +66,11 @@ export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | '
 /** Whether the rules may have decided by what has changed since. Under conditions of the context's own, its owner decides anew. */
 function isOutdated(
   error: unknown,
-  prepared: readonly Pick<PreparedRecord, 'version' | 'isConditional'>[],
+  prepared: readonly Pick<PreparedRecord, 'version' | 'conditions'>[],
   { held, conditions }: RecordContext,
 ): boolean {
   if (isMissing(error)) return prepared.some(({ version }) => version !== undefined);
-  return error instanceof Overtaken && !held && !conditions && prepared.some(({ isConditional }) => isConditional);
+  return error instanceof Overtaken && !held && !conditions && prepared.some(({ conditions: ruled }) => ruled !== undefined);
 }
 
 const isMissing = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

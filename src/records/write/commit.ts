@@ -6,7 +6,7 @@ import { refuseLarge } from '../../storage/column-values.ts';
 import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import type { AddedSteps, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
+import type { AddedSteps, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
 import { retryOutdated } from './before-save.ts';
 import { type FieldsWrite, settleFiles, unsettled } from './file-attachments.ts';
 
@@ -19,8 +19,8 @@ export interface PreparedRecord extends FieldsWrite {
   readonly at: number;
   /** As of `RuledFields`. */
   readonly version?: number;
-  /** Whether the rules have conditions. */
-  readonly isConditional?: boolean;
+  /** As of `RuledFields`. */
+  readonly conditions?: RuledFields['conditions'];
   /** Pure. */
   plan(schema: Schema, settled: SettledFiles): RecordPlan;
 }
@@ -78,8 +78,11 @@ export function planRecords(
 ): RecordPlan {
   const before = changes(schema);
   const after = steps(schema, records);
+  // They are looked at before anything of the plan is carried out.
+  const conditions = records.flatMap((record) => record.conditions?.(schema) ?? none);
   const [first] = records;
-  if (first && records.length === 1 && before.length + after.length === 0) return first.plan(schema, settled[0] ?? unsettled);
+  if (first && records.length === 1 && before.length + after.length === 0)
+    return { ...first.plan(schema, settled[0] ?? unsettled), conditions };
   let grown = applyChanges(schema, before);
   const plans = records.map((record, index) => {
     const planned = record.plan(grown, settled[index] ?? unsettled);
@@ -87,7 +90,7 @@ export function planRecords(
     return planned;
   });
   return {
-    conditions: plans.flatMap(({ conditions = [] }) => conditions),
+    conditions,
     changes: [...before, ...plans.flatMap((planned) => planned.changes)],
     mutations: [...plans.flatMap(({ mutations }) => mutations), ...after],
     events: plans.flatMap(({ events }) => events),

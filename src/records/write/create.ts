@@ -8,7 +8,7 @@ import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import type { RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { EarlierWrite, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps, sourcesFor } from './fields.ts';
@@ -57,16 +57,32 @@ export async function createRecord(
   return { objectId, createdAt: isoText(at) };
 }
 
-/** Authorises, takes the flags out of the body, chooses the objectId, applies the rules of the table. @param at milliseconds since 1970 */
-export async function prepareCreate(context: RecordContext, record: NewRecord, at: number): Promise<PreparedRecord> {
+/**
+ * Authorises, takes the flags out of the body, chooses the objectId, applies the rules of the table.
+ * @param at milliseconds since 1970
+ * @param earlier as of `RuledWrite`
+ */
+export async function prepareCreate(
+  context: RecordContext,
+  record: NewRecord,
+  at: number,
+  earlier: readonly EarlierWrite[] = [],
+): Promise<PreparedRecord> {
   const { principal } = context;
   const { className } = record;
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
-  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields });
+  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields, earlier });
   const creation = { context, record, ruled, objectId, flags, at };
-  return { className, objectId, fields: ruled.fields, at, plan: (schema, settled) => planCreate(creation, schema, settled) };
+  return {
+    className,
+    objectId,
+    fields: ruled.fields,
+    at,
+    ...(ruled.conditions && { conditions: ruled.conditions }),
+    plan: (schema, settled) => planCreate(creation, schema, settled),
+  };
 }
 
 /** A create that is prepared. */

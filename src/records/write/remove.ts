@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { EarlierWrite, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 
@@ -26,19 +26,24 @@ export async function deleteRecord(context: RecordContext, className: string, ob
 }
 
 /** As `prepareCreate`. @param at milliseconds since 1970 */
-export async function prepareRemove(context: RecordContext, removal: RecordRemoval, at: number): Promise<PreparedRecord> {
+export async function prepareRemove(
+  context: RecordContext,
+  removal: RecordRemoval,
+  at: number,
+  earlier: readonly EarlierWrite[] = [],
+): Promise<PreparedRecord> {
   const { principal } = context;
   const { className, objectId, body } = removal;
   refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
-  const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {} });
+  const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {}, earlier });
   const deletion = { context, removal, ruled, flags, at };
   return {
     className,
     objectId,
     fields: {},
     at,
-    ...(ruled.conditions && { isConditional: true }),
+    ...(ruled.conditions && { conditions: ruled.conditions }),
     plan: (schema) => planRemove(deletion, schema),
   };
 }
@@ -60,7 +65,6 @@ function planRemove({ context, removal: { className, objectId }, ruled, flags, a
   if (!table) return fail('objectNotFound');
   const { rows: guard } = authorize(context.principal, 'delete', table, schema);
   return {
-    ...(ruled.conditions && { conditions: ruled.conditions(schema) }),
     changes: [],
     mutations: [...(ruled.before?.(schema) ?? []), { kind: 'delete', table, objectId, guard }],
     events: [eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at })],

@@ -9,7 +9,7 @@ import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import type { RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { EarlierWrite, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { getRow, type Row } from '../read/find.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
@@ -77,12 +77,17 @@ export interface RecordUpdate {
 }
 
 /** As `prepareCreate`. @param now milliseconds since 1970 */
-export async function prepareUpdate(context: RecordContext, update: RecordUpdate, now: number): Promise<PreparedRecord> {
+export async function prepareUpdate(
+  context: RecordContext,
+  update: RecordUpdate,
+  now: number,
+  earlier: readonly EarlierWrite[] = [],
+): Promise<PreparedRecord> {
   const { principal } = context;
   const { className, objectId } = update;
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
-  const ruled = await runBeforeSave(className, 'update', { context, objectId, fields });
+  const ruled = await runBeforeSave(className, 'update', { context, objectId, fields, earlier });
   const { version, conditions } = ruled;
   // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
   const at = version === undefined ? now : Math.max(now, version + 1);
@@ -93,7 +98,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
     fields: ruled.fields,
     at,
     ...(version !== undefined && { version }),
-    ...(conditions && { isConditional: true }),
+    ...(conditions && { conditions }),
     plan: (schema, settled) => planUpdate(change, schema, settled),
   };
 }
@@ -114,7 +119,7 @@ function planUpdate(
   settled: SettledFiles,
 ): RecordPlan {
   const { principal } = context;
-  const { fields: sent, set, before, version, conditions } = ruled;
+  const { fields: sent, set, before, version } = ruled;
   const stored = schema.tables.get(className);
   if (!stored) return fail('objectNotFound');
   const grant = authorize(principal, 'update', stored, schema);
@@ -133,7 +138,6 @@ function planUpdate(
   // What operators made is read like anything else.
   const reading = returning.length > 0 ? grantFor(principal, 'get', stored, schema) : null;
   return {
-    ...(conditions && { conditions: conditions(schema) }),
     changes: draft.changes,
     mutations: [
       ...(before?.(schema) ?? []),

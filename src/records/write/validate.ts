@@ -137,7 +137,9 @@ class RecordChecker {
   /** The fields as the rules leave them; as they were sent where these refuse. */
   async fieldsToSave(context: RecordContext, className: string, fields: JsonObject, objectId?: string): Promise<JsonObject> {
     try {
-      return (await runBeforeSave(className, 'create', { context, objectId: objectId ?? newIdFor(className), fields })).fields;
+      return (
+        await runBeforeSave(className, 'create', { context, objectId: objectId ?? newIdFor(className), fields, earlier: [] })
+      ).fields;
     } catch (error) {
       this.#note(error);
       return fields;

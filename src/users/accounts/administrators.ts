@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
-import { type RuledFields, type RuledWrite, readRows } from '../../records/index.ts';
+import { type EarlierWrite, type RuledFields, type RuledWrite, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { holds, notBlocked } from './user-filters.ts';
 
@@ -11,49 +11,67 @@ import { holds, notBlocked } from './user-filters.ts';
 export const ADMIN_KEY = `_Role ${ADMIN}`;
 
 /** The users that a write takes out of a role, or keeps from signing in: by id, or all members. */
-export type RemovedUsers = readonly string[] | 'all';
+type RemovedUsers = readonly string[] | 'all';
 
-/** A write that may take administrators out. */
 interface Removal {
-  readonly className: '_User' | '_Role';
-  readonly action: 'update' | 'delete';
+  /** Of the role; left out: they are out of any. */
+  readonly roleId?: string;
   readonly users: RemovedUsers;
 }
 
+/** A write of a user or a role. */
+type AccountWrite = RuledWrite & EarlierWrite & { readonly action: 'update' | 'remove' };
+const rights = { update: 'update', remove: 'delete' } as const;
+
 /**
  * The rule that a system keeps an administrator: without an active direct member of `Admin` nobody could give the role again but with a key.
- * The commit looks again, so that of two writes at once one is refused.
+ * The commit looks again, so that of two writes at once one is refused. Writes of one commit count together.
  * @returns the condition for the commit; nothing where the write takes nobody out
  * @throws lastAdministrator (107)
  */
-export async function keepAdministrator(
-  { context, objectId }: RuledWrite,
-  { className, action, users }: Removal,
-): Promise<Pick<RuledFields, 'conditions'>> {
+export async function keepAdministrator(write: AccountWrite): Promise<Pick<RuledFields, 'conditions'>> {
+  const { context, className, action, objectId, earlier } = write;
   const { store, principal, evenLastAdministrator } = context;
-  if (users.length === 0 || evenLastAdministrator) return {};
-  const roleId = className === '_Role' ? objectId : undefined;
+  const own = removalBy(write);
+  if (own.users.length === 0 || evenLastAdministrator) return {};
   const written = await readRows(store, {
     className,
     fields: ['objectId'],
     // A record that the caller cannot write is none: a refusal would tell who administers.
-    filter: (table) => guardedFilter(authorize(principal, action, table, store.schema()), holds(table, 'objectId', objectId)),
+    filter: (table) =>
+      guardedFilter(authorize(principal, rights[action], table, store.schema()), holds(table, 'objectId', objectId)),
     limit: 1,
   });
   if (written.length === 0) return {};
-  const filter = (roles: TableSchema) => leftWithoutAny(roles, store.schema(), users, roleId);
+  const removals = [...earlier.map(removalBy).filter(({ users }) => users.length > 0), own];
+  const filter = (roles: TableSchema) => leftWithoutAny(roles, store.schema(), removals);
   const left = await readRows(store, { className: '_Role', fields: ['objectId'], filter, limit: 1 });
   if (left.length > 0) fail('lastAdministrator');
   return {
     conditions(schema) {
       const table = tableOf(schema, '_Role');
-      return [{ kind: 'absent', table, filter: leftWithoutAny(table, schema, users, roleId), key: ADMIN_KEY }];
+      return [{ kind: 'absent', table, filter: leftWithoutAny(table, schema, removals), key: ADMIN_KEY }];
     },
   };
 }
 
-/** The role `Admin` where some of the users are members who may sign in, and no other member may. @param roleId of the role that is written */
-function leftWithoutAny(roles: TableSchema, schema: Schema, removed: RemovedUsers, roleId: string | undefined): Filter {
+function removalBy({ className, action, objectId, fields }: EarlierWrite): Removal {
+  if (className === '_User') return { users: action === 'remove' || fields.active === false ? [objectId] : [] };
+  if (className !== '_Role') return { users: [] };
+  return { roleId: objectId, users: action === 'remove' ? 'all' : removedMembers(fields.users) };
+}
+
+/** The role `Admin` where some of those who are taken out are members who may sign in, and no other member may. */
+function leftWithoutAny(roles: TableSchema, schema: Schema, removals: readonly Removal[]): Filter {
+  const [only, ...others] = [...new Set(removals.map(({ roleId }) => roleId))].map((id) => {
+    const ofRole = removals.filter(({ roleId }) => roleId === undefined || roleId === id).map(({ users }) => users);
+    return withoutAny(roles, schema, ofRole.includes('all') ? 'all' : (ofRole.flat() as string[]), id);
+  });
+  return others.length === 0 ? (only as Filter) : { kind: 'or', items: [only as Filter, ...others] };
+}
+
+/** @param roleId where it is to be this one */
+function withoutAny(roles: TableSchema, schema: Schema, removed: RemovedUsers, roleId: string | undefined): Filter {
   const users = tableOf(schema, '_User');
   const ref = { field: fieldOf(roles, 'users'), path: [] };
   const hasActive = (...who: Filter[]): Filter => ({
@@ -69,7 +87,7 @@ function leftWithoutAny(roles: TableSchema, schema: Schema, removed: RemovedUser
 }
 
 /** The users that a change of a role's members takes out of it; what has no such form, the write itself refuses. */
-export function removedMembers(users: JsonValue | undefined): RemovedUsers {
+function removedMembers(users: JsonValue | undefined): RemovedUsers {
   if (users === null) return 'all';
   if (!isJsonObject(users ?? null)) return [];
   const { __op: op, objects, ops } = users as JsonObject;

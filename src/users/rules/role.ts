@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { keepAdministrator, removedMembers } from '../accounts/administrators.ts';
+import { keepAdministrator } from '../accounts/administrators.ts';
 import { holds } from '../accounts/user-filters.ts';
 
 /** Permissions are written with these names, so they are plain. SPEC "`_Role`": names in English. */
@@ -21,8 +21,7 @@ export const roleRules: TableRules = {
 
   async update(write: RuledWrite): Promise<RuledFields> {
     const { context, objectId, fields } = write;
-    const users = removedMembers(fields.users);
-    const kept = await keepAdministrator(write, { className: '_Role', action: 'update', users });
+    const kept = await keepAdministrator({ ...write, className: '_Role', action: 'update' });
     if (!Object.hasOwn(fields, 'name')) return { fields, ...kept };
     const [role] = await readRows<{ name?: string }>(context.store, {
       className: '_Role',
@@ -36,7 +35,7 @@ export const roleRules: TableRules = {
   },
 
   async remove(write: RuledWrite): Promise<RuledFields> {
-    const kept = await keepAdministrator(write, { className: '_Role', action: 'delete', users: 'all' });
+    const kept = await keepAdministrator({ ...write, className: '_Role', action: 'remove' });
     return { fields: {}, ...kept };
   },
 };

@@ -37,15 +37,14 @@ export const userRules: TableRules = {
     const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, withoutLink);
-    const users = fields.active === false ? [objectId] : [];
-    const kept = await keepAdministrator(write, { className: '_User', action: 'update', users });
+    const kept = await keepAdministrator({ ...write, className: '_User', action: 'update' });
     const ruled = { fields: shown(fields), set, ...kept };
     return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
   async remove(write: RuledWrite): Promise<RuledFields> {
     const { objectId } = write;
-    const kept = await keepAdministrator(write, { className: '_User', action: 'delete', users: [objectId] });
+    const kept = await keepAdministrator({ ...write, className: '_User', action: 'remove' });
     return { fields: {}, ...kept, before: (schema) => endSessionsOf(schema, objectId) };
   },
 };
