@@ -54,16 +54,17 @@ export interface Executor {
 }
 
 /**
- * The place of a write among those that wait: after those of its turn that came before it. Rows that are written behind are passed, but by a
- * delete, since they may point at what it takes.
+ * Adds a write to those that wait: before those of its turn that came after it. Rows that are written behind are passed, but by a delete, since
+ * they may point at what it takes.
  */
-export function placeOf({ order, turn, behind, plan }: QueuedWrite, waiting: readonly QueuedWrite[]): number {
+export function addInOrder(entry: QueuedWrite, waiting: QueuedWrite[]): void {
   let place = waiting.length;
-  if (behind) return place;
-  const isDelete = deletesRecord(plan);
-  for (; place > 0; place--) {
+  for (; place > 0 && !entry.behind; place--) {
     const before = waiting[place - 1] as QueuedWrite;
-    if (before.order < order || !(before.turn === turn || (before.behind && !isDelete))) break;
+    if (before.order < entry.order || !(before.turn === entry.turn || before.behind)) break;
   }
-  return place;
+  const later = waiting.splice(place);
+  const isDelete = later.length > 0 && deletesRecord(entry.plan);
+  if (isDelete) waiting.push(...later.filter(({ behind }) => behind));
+  waiting.push(entry, ...(isDelete ? later.filter(({ behind }) => !behind) : later));
 }

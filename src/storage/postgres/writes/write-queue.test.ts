@@ -99,6 +99,15 @@ test('writes of one turn go in the order in which they came to the process; thos
   assert.equal(now().join(' ').replace('log ', ''), '1 3 4 2');
 });
 
+test('a delete comes after rows that are written behind, and before writes of its turn that came after it', async () => {
+  const [first, second] = [nextWriteOrder(), nextWriteOrder()];
+  void add('2', { order: second });
+  void add('log', { behind: true });
+  void add('1', { deletes: true, order: first });
+  await turn();
+  assert.deepEqual(now(), ['log delete:1 2']);
+});
+
 test('a group has its bound; the rest of its turn comes after it', async () => {
   for (const id of ['1', '2', '3', '4', '5', '6']) void add(id);
   await turn();

@@ -6,7 +6,7 @@ import { MAX_GROUP_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { hasEdits } from './json-updates.ts';
 import { lockSetOf, writtenAtOnce } from './lock-set.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { changes, type Executor, placeOf, type QueuedWrite } from './queued-write.ts';
+import { addInOrder, changes, type Executor, type QueuedWrite } from './queued-write.ts';
 import { excludes, type RunningGroup, WriteOrder } from './write-order.ts';
 
 /** How a queue works. */
@@ -82,7 +82,7 @@ export class WriteQueue {
           reject(error);
         },
       };
-      this.#waiting.splice(placeOf(entry, this.#waiting), 0, entry);
+      addInOrder(entry, this.#waiting);
       this.#schedule();
     });
   }
