@@ -34,19 +34,20 @@ export async function keepAdministrator(write: AccountWrite): Promise<Pick<Ruled
   const { store, principal, evenLastAdministrator } = context;
   const own = removalBy(write);
   if (own.users.length === 0 || evenLastAdministrator) return {};
-  const written = await readRows(store, {
-    className,
-    fields: ['objectId'],
-    // A record that the caller cannot write is none: a refusal would tell who administers.
-    filter: (table) =>
-      guardedFilter(authorize(principal, rights[action], table, store.schema()), holds(table, 'objectId', objectId)),
-    limit: 1,
-  });
-  if (written.length === 0) return {};
   const removals = [...earlier.map(removalBy).filter(({ users }) => users.length > 0), own];
   const filter = (roles: TableSchema) => leftWithoutAny(roles, store.schema(), removals);
   const left = await readRows(store, { className: '_Role', fields: ['objectId'], filter, limit: 1 });
-  if (left.length > 0) fail('lastAdministrator');
+  if (left.length > 0) {
+    const written = await readRows(store, {
+      className,
+      fields: ['objectId'],
+      filter: (table) =>
+        guardedFilter(authorize(principal, rights[action], table, store.schema()), holds(table, 'objectId', objectId)),
+      limit: 1,
+    });
+    // A record that the caller cannot write is none: a refusal would tell who administers.
+    return written.length > 0 ? fail('lastAdministrator') : {};
+  }
   return {
     conditions(schema) {
       const table = tableOf(schema, '_Role');
