@@ -1,5 +1,5 @@
 import { fail, ServiceError } from '../errors/fail.ts';
-import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
+import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, jsonBytesAtMost } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { splitNames } from './model/names.ts';
@@ -156,25 +156,19 @@ export function checkValues(value: JsonValue): void {
   if (hasMoreParts(value, limits.queryValues - 1)) refuseValues();
 }
 
-/** A pipeline and its stages are two of levels beside those of a value. */
-const PIPELINE_DEPTH = limits.jsonDepth + 2;
-
 /**
- * Insists that a pipeline, which need not have come as text, nests no deeper and brings no longer texts than such a text may.
- * @throws nestedTooDeep (107), badQuery (102)
+ * Insists that a pipeline that a tool has made nests no deeper and is no longer than one that comes as text.
+ * @throws badQuery (102), nestedTooDeep (107)
  */
 export function checkExtent(pipeline: readonly JsonValue[]): void {
-  let left = limits.queryLength;
-  const look = (part: JsonValue | readonly JsonValue[], levels: number): void => {
-    if (typeof part === 'string') {
-      left -= part.length;
-      if (left < 0) refuseLength();
-    } else if (typeof part === 'object' && part !== null) {
-      if (levels === 0) fail('nestedTooDeep');
-      for (const inner of Array.isArray(part) ? part : Object.values(part)) look(inner, levels - 1);
-    }
-  };
-  look(pipeline, PIPELINE_DEPTH);
+  if (jsonBytesAtMost(pipeline) > limits.queryLength && JSON.stringify(pipeline).length > limits.queryLength) refuseLength();
+  checkDepth(pipeline, limits.jsonDepth);
+}
+
+function checkDepth(part: JsonValue | readonly JsonValue[], levels: number): void {
+  if (typeof part !== 'object' || part === null) return;
+  if (levels === 0) fail('nestedTooDeep');
+  for (const inner of Array.isArray(part) ? part : Object.values(part)) checkDepth(inner, levels - 1);
 }
 
 function refuseLength(): never {

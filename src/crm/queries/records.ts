@@ -3,6 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { FindOptions } from '../../query/index.ts';
 import { splitNames } from '../../query/model/names.ts';
+import { checkExtent } from '../../query/parameters.ts';
 import * as records from '../../records/index.ts';
 import { type FieldType, rootOf, type TableSchema } from '../../schema/model.ts';
 import { isHidden } from '../../schema/system-tables.ts';
@@ -85,23 +86,30 @@ export function aggregateRows(
   pipeline: readonly JsonObject[],
   where?: JsonObject,
 ): Promise<JsonObject[]> {
-  return records.aggregateRows(context, table, { pipeline, where });
+  return records.aggregateRows(context, table, {
+    where,
+    get pipeline() {
+      checkExtent(pipeline);
+      return pipeline;
+    },
+  });
 }
 
+/** Lists of names are split when the core reads them: of several faults that it tells first is told of a tool's call too. */
 const optionsOf = ({ where, keys, order, limit, skip, include }: Ask): FindOptions => ({
   where,
   limit,
   skip,
-  keys: keys && namesIn('keys', keys),
-  include: include && namesIn('include', include),
-  order: order === undefined ? undefined : splitNames('order', order),
+  get keys() {
+    return splitNames('keys', keys?.join());
+  },
+  get include() {
+    return splitNames('include', include?.join());
+  },
+  get order() {
+    return splitNames('order', order);
+  },
 });
-
-const namesIn = (option: string, names: readonly string[]): readonly string[] =>
-  splitNames(
-    option,
-    names.flatMap((name) => name.split(',')),
-  );
 
 /** A table of the system, as its schema is now. @throws classMissing (103) where there is none, or it is hidden */
 export function tableNamed(context: CrmContext, className: string): TableSchema {

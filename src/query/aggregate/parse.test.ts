@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { authorize, type Grant, master } from '../../access/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { newTable } from '../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { AggregateParameters, buildAggregation } from './index.ts';
@@ -115,6 +116,12 @@ for (const [given, code, text] of parameters)
       (error) => error instanceof ServiceError && error.code === code && text.test(error.message),
     );
   });
+
+test('an aggregation: a pipeline that does not come as text may be longer', () => {
+  const pipeline = [{ $match: { n: 'x'.repeat(limits.queryLength) } }];
+  assert.equal(parse({ pipeline }).filter.kind, 'never');
+  assert.throws(() => parse({ pipeline: JSON.stringify(pipeline) }), { code: 102 });
+});
 
 test('an aggregation: hidden fields are not among the members of records; objectId comes first', () => {
   const names = parse({ pipeline: [{ $addFields: { x: 1 } }] }).output.map(([name]) => name);

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../model/filter.ts';
 import type { AggregateOptions } from '../model/options.ts';
-import { checkExtent, checkValues } from '../parameters.ts';
+import { checkValues } from '../parameters.ts';
 import type { QueryScope } from '../where/context.ts';
 import { allOf, guardedFilter, newSpending, parseWhere } from '../where/index.ts';
 import { parseCondition } from './condition.ts';
@@ -19,7 +19,7 @@ const maxStages = 50;
 
 /**
  * An aggregation from its options (CONTRACT "Records"). Without a stage it answers the records.
- * @throws badQuery (102); nestedTooDeep (107); fieldDenied (119); invalidFieldName (105); what the options and `parseWhere` throw
+ * @throws badQuery (102); fieldDenied (119); invalidFieldName (105); what the options and `parseWhere` throw
  */
 export function buildAggregation(options: AggregateOptions, grant: Grant, scope: QueryScope): Aggregation {
   options.refuseUnknown?.();
@@ -38,7 +38,6 @@ export function buildAggregation(options: AggregateOptions, grant: Grant, scope:
 }
 
 function stagesOf(pipeline: readonly JsonValue[]): (readonly [name: string, spec: JsonValue])[] {
-  checkExtent(pipeline);
   if (pipeline.length > maxStages) fail('badQuery', `A pipeline has at most ${maxStages} stages.`);
   return pipeline.map(stageOf);
 }

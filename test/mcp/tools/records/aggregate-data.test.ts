@@ -179,5 +179,8 @@ onEachEngine('Aggregate-Data', (tools) => {
     await bad({ dateBucket: 'day', groupBy: ['City'] }, /dateBucket needs a Date field/);
     await refused('Aggregate-Data', { table: name, where: { n: { $near: 1 } } }, 102, /near/);
     await refused('Aggregate-Data', { table: name, having: { count: { $near: 1 } } }, 102, /near/);
+    const nested = (levels: number): Json => (levels === 0 ? 1 : [nested(levels - 1)]);
+    assert.deepEqual(await rows({ having: { count: { $in: nested(96) } } }), []);
+    await bad({ having: { count: { $in: nested(97) } } }, /nested too deep/);
   });
 });

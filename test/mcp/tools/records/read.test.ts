@@ -69,6 +69,9 @@ onEachEngine('reading records', ({ use, refused, table, create, call }) => {
     await bad({ table: name, where: [] }, /where must be an object/);
     await bad({ table: name, distinct: 'n' }, /distinct is unknown/);
     await refused('Get-Data', { table: name, where: { n: { $near: 1 } } }, 102, /near/);
+    // Of several faults the first that REST tells.
+    await refused('Get-Data', { table: name, where: { n: { $near: 1 } }, order: 'n,'.repeat(2_500) }, 102, /near/);
+    await refused('Get-Data', { table: name, order: 'n,'.repeat(2_500) }, 102, /parameter order/);
     await refused('Get-Data', { table: '_StoredFile' }, 119, /^Permission denied for action find on class _StoredFile/);
   });
 
