@@ -25,8 +25,8 @@ export class Upload {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly asked: CallerRequest;
-  /** Whether another endpoint answers and logs the request. */
-  isHandedOn = false;
+  /** Whether its row is written, or another endpoint writes it. */
+  #isLogged = false;
   #opened: { readonly system: System; readonly envelope: Envelope } | undefined;
   #isAdmitted = false;
 
@@ -64,6 +64,8 @@ export class Upload {
     const { url, name } = await this.services.files.upload(this.#named.system, this.fileName, saidType, bytes);
     const headers = url.length <= MAX_LOCATION_LENGTH ? { location: url } : {};
     sendReply(this.services, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
+    // Not after what was kept on the disk is removed: the client may have gone on to its next request.
+    this.log();
   }
 
   /** Answers at once, though the client may still be sending. */
@@ -72,8 +74,16 @@ export class Upload {
     refuseEarly(this.services, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : error);
   }
 
+  /** Logs it, once. */
   log(): void {
-    if (!this.isHandedOn) this.asked.log({ method: 'POST', url: this.request.url, statusCode: this.reply.statusCode });
+    if (this.#isLogged) return;
+    this.#isLogged = true;
+    this.asked.log({ method: 'POST', url: this.request.url, statusCode: this.reply.statusCode });
+  }
+
+  /** Leaves the answer, and the log, to another endpoint. */
+  handOn(): void {
+    this.#isLogged = true;
   }
 
   get #named(): { readonly system: System; readonly envelope: Envelope } {

@@ -152,7 +152,7 @@ async function takeEnvelope(
   if (method === 'DELETE') {
     const params = request.params as Record<string, string>;
     request.params = { ...params, name: params.fileName };
-    upload.isHandedOn = true;
+    upload.handOn();
     return answerEndpoint({ services, endpoint: removal, envelope, request, reply, started: upload.asked.startedAt });
   }
   await upload.open(envelope);
