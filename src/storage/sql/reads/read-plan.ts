@@ -97,8 +97,9 @@ export function includeResolver(root: Selection, jobOf: (target: Selection) => B
   };
 }
 
-/** Statements that are compiled before it is known whether they are needed: more would keep the event loop busy. */
+/** Statements, and columns of all of them, that are compiled before it is known whether they are needed: more would keep the event loop busy. */
 const MAX_AHEAD = 50;
+const MAX_COLUMNS_AHEAD = 2_000;
 
 /**
  * A job with the reads of its Pointers' records in it, of every level, so that a thread asks for those of Arrays alone.
@@ -111,6 +112,7 @@ export function compiledAhead<Job extends ReadPlan>(
   jobOf: (target: Selection) => ByIdsPlan,
 ): Job {
   const jobs = new Map<Selection, ByIdsPlan>();
+  let columns = 0;
   const ahead = <Each extends ReadPlan>(each: Each, of: Selection): Each => {
     if (each.includes.length === 0) return each;
     const positions = includePositions(of);
@@ -122,7 +124,8 @@ export function compiledAhead<Job extends ReadPlan>(
       if (!target) return [];
       let compiled = jobs.get(target);
       if (!compiled) {
-        if (jobs.size >= MAX_AHEAD) return [include];
+        if (jobs.size >= MAX_AHEAD || columns + target.fields.length > MAX_COLUMNS_AHEAD) return [include];
+        columns += target.fields.length;
         compiled = ahead(jobOf(target), target);
         jobs.set(target, compiled);
       }
