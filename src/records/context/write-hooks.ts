@@ -60,14 +60,25 @@ export interface WriteObserver {
   inDoubt?(event: WriteEvent, context: RecordContext, added: AddedSteps): void;
 }
 
+/** How a write is prepared. */
+export interface Attempt {
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  /** The writes before it in the same commit: what is read and the conditions tell nothing of them yet. */
+  readonly earlier: readonly EarlierWrite[];
+  /**
+   * Whether rules look now for what a condition of theirs decides in the commit: one has failed there, or nobody prepares the write again.
+   * Else they read nothing for it, so that a write keeps its place among those of its turn.
+   */
+  readonly looksAhead: boolean;
+}
+
 /** A write of one record, as its table's rules see it before it is planned. The caller's rights are looked at first where they can be. */
-export interface RuledWrite {
+export interface RuledWrite extends Omit<Attempt, 'at'> {
   readonly context: RecordContext;
   readonly objectId: string;
   /** What the client sent, without flags; empty for a delete. */
   readonly fields: JsonObject;
-  /** The writes before it in the same commit: what is read and the conditions tell nothing of them yet. */
-  readonly earlier: readonly EarlierWrite[];
 }
 
 /** A write that another one of the same commit comes after. */

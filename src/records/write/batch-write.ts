@@ -2,7 +2,7 @@ import { isoText } from '../../kernel/time.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { EarlierWrite } from '../context/write-hooks.ts';
+import type { Attempt, EarlierWrite } from '../context/write-hooks.ts';
 import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
 import { prepareRemove, type RecordRemoval } from './remove.ts';
@@ -47,7 +47,7 @@ export async function writeTogether(
   writes: readonly RecordWrite[],
   before: SchemaPlan = () => [],
 ): Promise<readonly Written[]> {
-  const { records } = await commitRecords(context, (at) => prepareAll(context, writes, at), { changes: before });
+  const { records } = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt), { changes: before });
   return records.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
 }
 
@@ -57,14 +57,15 @@ export async function writeTogether(
  * @throws what `writeTogether` throws for that
  */
 export async function checkTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
-  planRecords(await prepareAll(context, writes, Date.now()), context.store.schema(), []);
+  const attempt = { at: Date.now(), earlier: [], looksAhead: true };
+  planRecords(await prepareAll(context, writes, attempt), context.store.schema(), []);
 }
 
-async function prepareAll(context: RecordContext, writes: readonly RecordWrite[], at: number): Promise<PreparedRecord[]> {
+async function prepareAll(context: RecordContext, writes: readonly RecordWrite[], attempt: Attempt): Promise<PreparedRecord[]> {
   const prepared: PreparedRecord[] = [];
   const earlier: EarlierWrite[] = [];
   for (const write of writes) {
-    const record = await prepare(context, write, at, earlier);
+    const record = await prepare(context, write, { ...attempt, earlier });
     prepared.push(record);
     const { className, objectId, fields } = record;
     earlier.push({ className, action: write.kind === 'delete' ? 'remove' : write.kind, objectId, fields });
@@ -72,12 +73,7 @@ async function prepareAll(context: RecordContext, writes: readonly RecordWrite[]
   return prepared;
 }
 
-function prepare(
-  context: RecordContext,
-  write: RecordWrite,
-  at: number,
-  earlier: readonly EarlierWrite[],
-): Promise<PreparedRecord> {
-  if (write.kind === 'create') return prepareCreate(context, write, at, earlier);
-  return write.kind === 'update' ? prepareUpdate(context, write, at, earlier) : prepareRemove(context, write, at, earlier);
+function prepare(context: RecordContext, write: RecordWrite, attempt: Attempt): Promise<PreparedRecord> {
+  if (write.kind === 'create') return prepareCreate(context, write, attempt);
+  return write.kind === 'update' ? prepareUpdate(context, write, attempt) : prepareRemove(context, write, attempt);
 }

@@ -6,7 +6,7 @@ import { refuseLarge } from '../../storage/column-values.ts';
 import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import type { AddedSteps, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
+import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
 import { retryOutdated } from './before-save.ts';
 import { type FieldsWrite, settleFiles, unsettled } from './file-attachments.ts';
 
@@ -43,16 +43,21 @@ export interface Committed {
 /**
  * Writes records in one commit, all of them or none: prepare → plan → commit → notify. Prepared anew where a record was changed after the rules
  * of its table had read it; planned anew where the commit did not accept a file as it was.
- * @param prepare called with the time of the write, in milliseconds since 1970
  * @throws Overtaken where a condition of the context does not hold; what `prepare`, the plans and their steps throw
  */
 export async function commitRecords(
   context: RecordContext,
-  prepare: (at: number) => Promise<readonly PreparedRecord[]>,
+  prepare: (attempt: Attempt) => Promise<readonly PreparedRecord[]>,
   additions: CommitAdditions = {},
 ): Promise<Committed> {
   const order = nextWriteOrder();
-  const prepareNow = () => prepare(Date.now());
+  // Where the context has conditions of its own, nobody prepares the write again.
+  let looksAhead = context.held !== undefined || context.conditions !== undefined;
+  const prepareNow = () => {
+    const attempt = { at: Date.now(), earlier: none, looksAhead };
+    looksAhead = true;
+    return prepare(attempt);
+  };
   return retryOutdated(context, prepareNow, async (records) => {
     const planWith = (settled: readonly SettledFiles[]) => (schema: Schema) => planRecords(records, schema, settled, additions);
     try {
@@ -81,8 +86,10 @@ export function planRecords(
   // They are looked at before anything of the plan is carried out.
   const conditions = records.flatMap((record) => record.conditions?.(schema) ?? none);
   const [first] = records;
-  if (first && records.length === 1 && before.length + after.length === 0)
-    return { ...first.plan(schema, settled[0] ?? unsettled), conditions };
+  if (first && records.length === 1 && before.length + after.length === 0) {
+    const planned = first.plan(schema, settled[0] ?? unsettled);
+    return conditions.length > 0 ? { ...planned, conditions } : planned;
+  }
   let grown = applyChanges(schema, before);
   const plans = records.map((record, index) => {
     const planned = record.plan(grown, settled[index] ?? unsettled);
@@ -109,7 +116,7 @@ export async function commitPlan(
   order: number = nextWriteOrder(),
 ): Promise<WriteOutcome> {
   const { observers } = context.hooks;
-  for (const observer of observers) await observer.ready?.(context);
+  for (const observer of observers) if (observer.ready) await observer.ready(context);
   /** The last one that was made is the one that is committed. */
   let observed: ObservedPlan = nothing;
   const planObserved = (schema: Schema) => {
@@ -141,6 +148,7 @@ interface ObservedPlan extends WritePlan {
 }
 
 const none: readonly never[] = [];
+const noSteps: AddedSteps = {};
 const nothing: ObservedPlan = { changes: none, mutations: none, observed: none };
 
 /** @throws recordTooLarge for a step with too many bytes */
@@ -150,8 +158,8 @@ function observedPlan(context: RecordContext, schema: Schema, planned: RecordPla
   const after: Mutation[] = [];
   for (const event of planned.events)
     for (const observer of context.hooks.observers) {
-      const added = observer.plan?.(event, schema, context) ?? {};
-      observed.push({ event, observer, added });
+      const added = observer.plan?.(event, schema, context) ?? noSteps;
+      if (observer.committed || observer.inDoubt) observed.push({ event, observer, added });
       if (added.before) before.push(...added.before);
       if (added.after) after.push(...added.after);
     }
@@ -160,8 +168,9 @@ function observedPlan(context: RecordContext, schema: Schema, planned: RecordPla
   const { changes } = planned;
   const mutations =
     before.length + after.length + last.length === 0 ? planned.mutations : [...before, ...planned.mutations, ...after, ...last];
-  const conditions = [...conditionsOf(context, schema), ...(planned.conditions ?? none)];
-  return { ...(conditions.length > 0 && { conditions }), changes, mutations, observed };
+  const own = conditionsOf(context, schema);
+  if (own.length === 0 && !planned.conditions) return { changes, mutations, observed };
+  return { conditions: [...own, ...(planned.conditions ?? none)], changes, mutations, observed };
 }
 
 function conditionsOf({ conditions, held }: RecordContext, schema: Schema): readonly Condition[] {

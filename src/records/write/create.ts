@@ -8,7 +8,7 @@ import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import type { EarlierWrite, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps, sourcesFor } from './fields.ts';
@@ -50,7 +50,7 @@ export async function createRecord(
 ): Promise<Created> {
   const { records } = await commitRecords(
     context,
-    async (at) => [await prepareCreate(context, { className, body, known }, at)],
+    async (attempt) => [await prepareCreate(context, { className, body, known }, attempt)],
     alongside && { steps: (schema, [created]) => alongside(schema, (created as PreparedRecord).objectId) },
   );
   const [{ objectId, at }] = records as readonly [PreparedRecord];
@@ -59,21 +59,15 @@ export async function createRecord(
 
 /**
  * Authorises, takes the flags out of the body, chooses the objectId, applies the rules of the table.
- * @param at milliseconds since 1970
- * @param earlier as of `RuledWrite`
  */
-export async function prepareCreate(
-  context: RecordContext,
-  record: NewRecord,
-  at: number,
-  earlier: readonly EarlierWrite[] = [],
-): Promise<PreparedRecord> {
+export async function prepareCreate(context: RecordContext, record: NewRecord, attempt: Attempt): Promise<PreparedRecord> {
   const { principal } = context;
   const { className } = record;
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
-  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields, earlier });
+  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt });
+  const { at } = attempt;
   const creation = { context, record, ruled, objectId, flags, at };
   return {
     className,

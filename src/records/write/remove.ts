@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { EarlierWrite, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 
@@ -22,21 +22,17 @@ export interface RecordRemoval {
  * @throws objectNotFound (101); pointedAt (119) where another record points at it; captcha, permissionDenied (119)
  */
 export async function deleteRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<void> {
-  await commitRecords(context, async (at) => [await prepareRemove(context, { className, objectId, body }, at)]);
+  await commitRecords(context, async (attempt) => [await prepareRemove(context, { className, objectId, body }, attempt)]);
 }
 
-/** As `prepareCreate`. @param at milliseconds since 1970 */
-export async function prepareRemove(
-  context: RecordContext,
-  removal: RecordRemoval,
-  at: number,
-  earlier: readonly EarlierWrite[] = [],
-): Promise<PreparedRecord> {
+/** As `prepareCreate`. */
+export async function prepareRemove(context: RecordContext, removal: RecordRemoval, attempt: Attempt): Promise<PreparedRecord> {
   const { principal } = context;
   const { className, objectId, body } = removal;
   refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
-  const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {}, earlier });
+  const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {}, ...attempt });
+  const { at } = attempt;
   const deletion = { context, removal, ruled, flags, at };
   return {
     className,

@@ -9,7 +9,7 @@ import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SettledFiles } from '../context/file-keeper.ts';
-import type { EarlierWrite, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { getRow, type Row } from '../read/find.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
@@ -54,7 +54,9 @@ export async function updateRecord(
 ): Promise<Updated> {
   const update = { className, objectId, body, ...(onlyIf && { onlyIf }) };
   try {
-    const { records, returned } = await commitRecords(context, async (at) => [await prepareUpdate(context, update, at)]);
+    const { records, returned } = await commitRecords(context, async (attempt) => [
+      await prepareUpdate(context, update, attempt),
+    ]);
     const [{ at }] = records as readonly [PreparedRecord];
     return { updatedAt: isoText(at), objectId, returned };
   } catch (error) {
@@ -76,21 +78,16 @@ export interface RecordUpdate {
   readonly onlyIf?: OnlyIf;
 }
 
-/** As `prepareCreate`. @param now milliseconds since 1970 */
-export async function prepareUpdate(
-  context: RecordContext,
-  update: RecordUpdate,
-  now: number,
-  earlier: readonly EarlierWrite[] = [],
-): Promise<PreparedRecord> {
+/** As `prepareCreate`. */
+export async function prepareUpdate(context: RecordContext, update: RecordUpdate, attempt: Attempt): Promise<PreparedRecord> {
   const { principal } = context;
   const { className, objectId } = update;
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
-  const ruled = await runBeforeSave(className, 'update', { context, objectId, fields, earlier });
+  const ruled = await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt });
   const { version, conditions } = ruled;
   // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
-  const at = version === undefined ? now : Math.max(now, version + 1);
+  const at = version === undefined ? attempt.at : Math.max(attempt.at, version + 1);
   const change = { context, update, ruled, flags, at };
   return {
     className,

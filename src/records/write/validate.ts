@@ -138,7 +138,13 @@ class RecordChecker {
   async fieldsToSave(context: RecordContext, className: string, fields: JsonObject, objectId?: string): Promise<JsonObject> {
     try {
       return (
-        await runBeforeSave(className, 'create', { context, objectId: objectId ?? newIdFor(className), fields, earlier: [] })
+        await runBeforeSave(className, 'create', {
+          context,
+          objectId: objectId ?? newIdFor(className),
+          fields,
+          earlier: [],
+          looksAhead: true,
+        })
       ).fields;
     } catch (error) {
       this.#note(error);

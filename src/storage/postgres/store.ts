@@ -146,9 +146,8 @@ export class PostgresStore implements Store, Watcher {
     return this.#globalVersion + (this.#writesTo.get(className) ?? 0);
   }
 
-  async write(write: PreparedWrite): Promise<WriteOutcome> {
-    if (this.#closed) throw serviceError('unavailable');
-    return this.#queued(write, false);
+  write(write: PreparedWrite): Promise<WriteOutcome> {
+    return this.#closed ? Promise.reject(serviceError('unavailable')) : this.#queued(write, false);
   }
 
   async keyVersions(keys: readonly string[]): Promise<readonly KeyVersion[]> {

@@ -25,18 +25,25 @@ const rights = { update: 'update', remove: 'delete' } as const;
 
 /**
  * The rule that a system keeps an administrator: without an active direct member of `Admin` nobody could give the role again but with a key.
- * The commit looks again, so that of two writes at once one is refused. Writes of one commit count together.
+ * The commit decides, so that of two writes at once one is refused, and a write that is not refused reads nothing here. Writes of one
+ * commit count together.
  * @returns the condition for the commit; nothing where the write takes nobody out
  * @throws lastAdministrator (107)
  */
 export async function keepAdministrator(write: AccountWrite): Promise<Pick<RuledFields, 'conditions'>> {
-  const { context, className, action, objectId, earlier } = write;
+  const { context, className, action, objectId, earlier, looksAhead } = write;
   const { store, principal, evenLastAdministrator } = context;
   const own = removalBy(write);
   if (own.users.length === 0 || evenLastAdministrator) return {};
   const removals = [...earlier.map(removalBy).filter(({ users }) => users.length > 0), own];
-  const filter = (roles: TableSchema) => leftWithoutAny(roles, store.schema(), removals);
-  const left = await readRows(store, { className: '_Role', fields: ['objectId'], filter, limit: 1 });
+  const left = looksAhead
+    ? await readRows(store, {
+        className: '_Role',
+        fields: ['objectId'],
+        filter: (roles) => leftWithoutAny(roles, store.schema(), removals),
+        limit: 1,
+      })
+    : [];
   if (left.length > 0) {
     const written = await readRows(store, {
       className,
