@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fail } from '../../errors/fail.ts';
+import { fail, serviceError } from '../../errors/fail.ts';
 import { CONTENTION_LIMIT_MS } from '../../kernel/contention.ts';
 import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
@@ -133,6 +133,7 @@ test('what the caller asks for holds beside what the rules have read', async () 
   await assert.rejects(updateRecord(ruled, className, objectId, { b: 0 }, isNone), { key: 'changedMeanwhile' });
 });
 
+const firstBy = (version: number) => ({ prepared: [readBy(version)], failure: serviceError('objectNotFound') });
 const readBy = (version: number): PreparedRecord => ({ className, objectId, fields: {}, at: 0, version, plan: assert.fail });
 
 test('writes that come too late all the time are refused after the same time, however many there are', async (t) => {
@@ -146,7 +147,7 @@ test('writes that come too late all the time are refused after the same time, ho
   const refused = await Promise.all(
     Array.from({ length: 4 }, async () => {
       await assert.rejects(
-        retryOutdated(ruled, async () => [readBy(++version)], late),
+        retryOutdated(ruled, firstBy(++version), async () => [readBy(++version)], late),
         { key: 'unavailable' },
       );
       return nowMs;
@@ -162,7 +163,7 @@ test('a write that comes too late all the time lets others go on', async () => {
   const prepare = async () => [readBy(isOver() ? attempts : ++attempts)];
   const timer = wait(5).then(() => attempts);
   await assert.rejects(
-    retryOutdated(ruled, prepare, async () => fail('objectNotFound')),
+    retryOutdated(ruled, firstBy(++attempts), prepare, async () => fail('objectNotFound')),
     { key: 'objectNotFound' },
   );
   assert.ok((await timer) < 10);

@@ -27,24 +27,21 @@ export async function runBeforeSave(className: string, action: keyof TableRules,
 const latecomers = new KeyedMutex();
 
 /**
- * Prepares writes and commits them; again from the beginning where a record was not as its rules had read it, or a condition of the rules
- * no longer held.
+ * Prepares writes whose first commit failed anew and commits them, until a record is as its rules have read it, and the conditions of the
+ * rules hold.
+ * @param first the writes, and what their commit failed by
  * @param prepare applies the rules
- * @throws unavailable where others are faster for seconds; what `prepare` and `commit` throw
+ * @throws the failure, where another preparation changes nothing; unavailable where others are faster for seconds; what `prepare` and
+ *   `commit` throw
  */
 export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | 'conditions'>, T>(
   context: RecordContext,
+  first: { readonly prepared: readonly P[]; readonly failure: unknown },
   prepare: () => Promise<readonly P[]>,
   commit: (prepared: readonly P[]) => Promise<T>,
 ): Promise<T> {
-  let prepared = await prepare();
-  let failure: unknown;
-  try {
-    return await commit(prepared);
-  } catch (error) {
-    if (!isOutdated(error, prepared, context)) throw error;
-    failure = error;
-  }
+  let { prepared, failure } = first;
+  if (!isOutdated(failure, prepared, context)) throw failure;
   const contention = new Contention();
   return latecomers.runExclusive(context.appId, async () => {
     for (;;) {

@@ -58,18 +58,29 @@ export async function commitRecords(
     looksAhead = true;
     return prepare(attempt);
   };
-  return retryOutdated(context, prepareNow, async (records) => {
-    const planWith = (settled: readonly SettledFiles[]) => (schema: Schema) => planRecords(records, schema, settled, additions);
-    try {
-      const { returned } = await commitPlan(context, planWith([]), order);
-      return { records, returned };
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
-    }
-    const { returned } = await commitPlan(context, planWith(await settleFiles(context, records)), order);
+  const commit = async (records: readonly PreparedRecord[], settled: readonly SettledFiles[]): Promise<Committed> => {
+    const { returned } = await commitPlan(context, (schema) => planRecords(records, schema, settled, additions), order);
     return { records, returned };
-  });
+  };
+  const commitSettled = async (records: readonly PreparedRecord[]) => commit(records, await settleFiles(context, records));
+  const records = await prepareNow();
+  let failure: unknown;
+  try {
+    return await commit(records, []);
+  } catch (error) {
+    failure = error;
+  }
+  try {
+    if (isUnknownFile(failure)) return await commitSettled(records);
+  } catch (error) {
+    failure = error;
+  }
+  return retryOutdated(context, { prepared: records, failure }, prepareNow, (again) =>
+    commit(again, []).catch((error) => (isUnknownFile(error) ? commitSettled(again) : Promise.reject(error))),
+  );
 }
+
+const isUnknownFile = (error: unknown): boolean => error instanceof ServiceError && error.key === 'unknownFile';
 
 /**
  * The plan of several records, each under the schema that those before it leave.
