@@ -42,7 +42,7 @@ export class CallerRequest {
   readonly #services: RequestServices;
   readonly #http: HttpRequest;
   #system: System | undefined;
-  #credentials: readonly unknown[] = [];
+  #credentials: object = {};
   #installationId: string | null = null;
 
   /** @param startedAt left out: now */
@@ -70,13 +70,13 @@ export class CallerRequest {
    * @throws unauthorized (403) where there is none; unavailable
    */
   async acquire(appId: unknown): Promise<System> {
-    this.#system ??= typeof appId === 'string' ? await this.#services.systems.acquire(appId) : undefined;
+    if (!this.#system && typeof appId === 'string') this.#system = await this.#services.systems.acquire(appId);
     return this.#system ?? fail('unauthorized');
   }
 
   /** Notes what was sent for credentials, so that the log does not repeat it. */
   sent(credentials: object, installationId: string | null = null): void {
-    this.#credentials = Object.values(credentials);
+    this.#credentials = credentials;
     this.#installationId = installationId;
   }
 
@@ -85,12 +85,13 @@ export class CallerRequest {
    * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from the address
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
-    this.principal = await this.callerOf(credentials);
-    return this.principal;
+    const { store } = this.#acquired;
+    const ofKey = this.#acquired.principalFor(credentials, this.address);
+    return this.known(ofKey ?? (await principalOfSession(store, credentials.sessionToken)));
   }
 
   /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
-  async callerOf(credentials: Credentials): Promise<Principal> {
+  callerOf(credentials: Credentials): Promise<Principal> {
     return callerOf(this.#acquired, credentials, this.address);
   }
 
@@ -126,7 +127,7 @@ export class CallerRequest {
         ...(service && { service }),
         ...factsOf(this.#http, this.#services.trustProxy),
         installationId: this.#installationId ?? undefined,
-        credentials: this.#credentials.filter((one) => typeof one === 'string'),
+        credentials: Object.values(this.#credentials).filter((one) => typeof one === 'string'),
         principal,
         statusCode,
         duration: performance.now() - startedAt,
@@ -157,10 +158,8 @@ export async function callerOf(system: System, credentials: Credentials, address
   return system.principalFor(credentials, address) ?? principalOfSession(system.store, credentials.sessionToken);
 }
 
-/** The steps of a request whose transport has read it. */
-export interface RequestSteps {
-  /** Acquires, authenticates, carries out and answers. */
-  run(): Promise<void>;
+/** How a request ends. */
+export interface RequestEnding {
   /** Answers with an error. @param error as its client is told (`endOf`) */
   refuse(error: unknown): void;
   /** Logs the request, which has its answer. */
@@ -169,30 +168,37 @@ export interface RequestSteps {
   readonly mayWrite: boolean;
 }
 
+/** The steps of a request whose transport has read it. */
+export interface RequestSteps extends RequestEnding {
+  /** Acquires, authenticates, carries out and answers. */
+  run(): Promise<void>;
+}
+
 /** Carries a request out from its beginning to its end. Never rejects but for what `refuse` throws. */
-export async function carryOutRequest(request: CallerRequest, { run, refuse, log, mayWrite }: RequestSteps): Promise<void> {
+export const carryOutRequest = (request: CallerRequest, steps: RequestSteps): Promise<void> =>
+  carryOut(request, steps, () => steps.run());
+
+async function carryOut(request: CallerRequest, ending: RequestEnding, run: () => Promise<void>): Promise<void> {
   try {
     try {
       await run();
     } catch (error) {
-      refuse(endOf(error, request.progress, mayWrite));
+      ending.refuse(endOf(error, request.progress, ending.mayWrite));
     }
-    log?.();
+    ending.log?.();
   } finally {
     request.release();
   }
 }
 
 /** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
-export function carryOutOnSystem(
+export const carryOutOnSystem = (
   request: CallerRequest,
-  { appId, run, ...others }: Omit<RequestSteps, 'run'> & { readonly appId: unknown; run(system: System): Promise<void> },
-): Promise<void> {
-  return carryOutRequest(request, { ...others, run: async () => run(await request.acquire(appId)) });
-}
+  steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
+): Promise<void> => carryOut(request, steps, async () => steps.run(await request.acquire(steps.appId)));
 
 /** A request whose caller is known before its work begins. */
-export interface CallerSteps extends Omit<RequestSteps, 'run'> {
+export interface CallerSteps extends RequestEnding {
   /** As of `CallerRequest.acquire`. */
   readonly appId: unknown;
   readonly credentials: Credentials;
@@ -214,14 +220,11 @@ export interface CallerScope {
 
 /** As `carryOutRequest`. */
 export function carryOutAsCaller(request: CallerRequest, steps: CallerSteps): Promise<void> {
-  const { appId, credentials, installationId, isOpen, run, ...others } = steps;
-  request.sent(credentials, installationId);
-  return carryOutRequest(request, {
-    ...others,
-    async run() {
-      const system = await request.acquire(appId);
-      const principal = isOpen ? request.known(anonymous) : await request.authenticate(credentials);
-      await run({ system, principal, context: request.contextOf(principal, request.pageOf(principal)) });
-    },
+  const { credentials } = steps;
+  request.sent(credentials, steps.installationId);
+  return carryOut(request, steps, async () => {
+    const system = await request.acquire(steps.appId);
+    const principal = steps.isOpen ? request.known(anonymous) : await request.authenticate(credentials);
+    await steps.run({ system, principal, context: request.contextOf(principal, request.pageOf(principal)) });
   });
 }

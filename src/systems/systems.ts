@@ -87,7 +87,17 @@ export class Systems {
       await this.#registry.whenCurrent();
       if (this.#registry.version() !== this.#version) this.#reload();
       const open = this.#open.get(appId);
-      if (open instanceof System) return holdCurrent(open);
+      if (open instanceof System) {
+        open.hold();
+        try {
+          // It knows then what other processes did.
+          await open.store.whenCurrent();
+          return open;
+        } catch (error) {
+          open.release();
+          throw error;
+        }
+      }
       const registration = this.#registrations.get(appId);
       if (!open && !registration) return undefined;
       await (open ?? this.#openRegistered(registration as Registration));
@@ -261,17 +271,5 @@ export class Systems {
     this.#open.clear();
     await Promise.all(this.#closing.values());
     await this.#keyUses.close();
-  }
-}
-
-/** Holds a system for a caller, once its store knows what other processes did. @throws unavailable */
-async function holdCurrent(system: System): Promise<System> {
-  system.hold();
-  try {
-    await system.store.whenCurrent();
-    return system;
-  } catch (error) {
-    system.release();
-    throw error;
   }
 }

@@ -169,7 +169,7 @@ interface Exchanges {
   /** The request that was read last, until it is whole and answered. */
   request: IncomingMessage | undefined;
   /** Of requests that are not answered to their end, in the order of these. */
-  readonly responses: Set<ServerResponse>;
+  readonly responses: ServerResponse[];
 }
 
 const exchangesOf = new WeakMap<Socket, Exchanges>();
@@ -179,19 +179,24 @@ export function followExchanges(server: Server): void {
   // Before anything is answered.
   server.prependListener('request', (request, response) => {
     const { socket } = request;
-    const exchanges = exchangesOf.get(socket) ?? { request, responses: new Set() };
-    exchangesOf.set(socket, exchanges);
+    let exchanges = exchangesOf.get(socket);
+    if (!exchanges) {
+      exchanges = { request, responses: [] };
+      exchangesOf.set(socket, exchanges);
+    }
+    const { responses } = exchanges;
     exchanges.request = request;
-    exchanges.responses.add(response);
+    responses.push(response);
     response.once('close', () => {
-      exchanges.responses.delete(response);
+      const at = responses.indexOf(response);
+      if (at >= 0) responses.splice(at, 1);
       if (exchanges.request === request && request.complete) exchanges.request = undefined;
     });
   });
 }
 
 /** Whether a request of a connection is yet to be answered to its end. */
-export const isBusy = (connection: Socket): boolean => (exchangesOf.get(connection)?.responses.size ?? 0) > 0;
+export const isBusy = (connection: Socket): boolean => (exchangesOf.get(connection)?.responses.length ?? 0) > 0;
 
 /** The request that has begun to arrive on a connection and is not whole. */
 export function arrivingRequest(connection: Socket): IncomingMessage | undefined {

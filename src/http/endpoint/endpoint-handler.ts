@@ -103,9 +103,11 @@ export async function answerEndpoint({ services, endpoint, envelope, request, re
     isOpen,
     // A login by GET opens a session.
     mayWrite: endpoint.method !== 'GET' || isOpen,
-    async run(scope) {
+    async run({ system, principal, context }) {
       const answer = await endpoint.handle({
-        ...scope,
+        system,
+        principal,
+        context,
         client: {
           sessionToken: credentials.sessionToken,
           installationId,
@@ -116,7 +118,8 @@ export async function answerEndpoint({ services, endpoint, envelope, request, re
         query: queryOf(endpoint, envelope, request),
         body: envelope.body,
       });
-      await deliver(services, reply, answer);
+      if (typeof answer.json === 'string') sendReply(services, reply, answer);
+      else await deliver(services, reply, answer, answer.json);
     },
     refuse: (error) => sendError(services, reply, error),
     log() {
@@ -132,15 +135,10 @@ export async function answerEndpoint({ services, endpoint, envelope, request, re
 /** Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). */
 const isLogged = ({ method }: Endpoint): boolean => method !== 'GET';
 
-/** Sends an answer. A long one holds the system until its last piece was made or the client has gone. */
-async function deliver(services: HttpServices, reply: FastifyReply, answer: ApiReply): Promise<void> {
-  const { json } = answer;
-  if (typeof json === 'string') {
-    sendReply(services, reply, answer);
-    return;
-  }
-  await new Promise<void>((ended) => {
-    sendReply(services, reply, { ...answer, json: new FramedPieces('', json, '', ended) });
+/** Sends a long answer, which holds the system until its last piece was made or the client has gone. */
+function deliver(services: HttpServices, reply: FastifyReply, answer: ApiReply, pieces: AsyncIterable<string>): Promise<void> {
+  return new Promise<void>((ended) => {
+    sendReply(services, reply, { ...answer, json: new FramedPieces('', pieces, '', ended) });
   });
 }
 

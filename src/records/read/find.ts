@@ -30,7 +30,7 @@ const wholeRecords = new WeakMap<Grant, Selection>();
  * @returns JSON text of the record, piece by piece where it is large
  * @throws objectNotFound (101), permissionDenied (119); what the options throw
  */
-export async function readRecord(
+export function readRecord(
   context: RecordContext,
   className: string,
   objectId: string,
@@ -68,7 +68,7 @@ export interface FoundRecords extends FindResult {
  * @param wantsRows as of `Reader.find`
  * @throws badQuery (102), permissionDenied (119), timeout (124); what the options throw
  */
-export async function findRecords(
+export function findRecords(
   context: RecordContext,
   className: string,
   options: FindOptions,
@@ -110,13 +110,13 @@ function findNothing(className: string, options: FindOptions, scope: QueryScope)
 const ATTEMPTS = 100;
 
 /** Plans a read and runs it; again where the schema loses something before its turn comes. @param read plans under the schema in the same turn */
-export async function underSchema<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await read(store.schema());
-    } catch (error) {
-      if (!(error instanceof SchemaChanged) || attempt === ATTEMPTS) throw error;
-    }
+export function underSchema<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
+  const attempt = (left: number): Promise<T> =>
+    read(store.schema()).catch((error: unknown) => {
+      if (!(error instanceof SchemaChanged) || left === 1) throw error;
+      return attempt(left - 1);
+    });
+  return attempt(ATTEMPTS);
 }
 
 /**

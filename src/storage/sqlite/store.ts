@@ -50,6 +50,8 @@ export interface SqliteStoreSettings extends RowContext {
   readonly onClosed?: () => void;
 }
 
+const current = Promise.resolve();
+
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
@@ -129,9 +131,9 @@ export class SqliteStore implements Store {
   }
 
   /** `schema` and `tableVersion` look for themselves. @throws unavailable where the file is missing, damaged or another's */
-  async whenCurrent(): Promise<void> {
+  whenCurrent(): Promise<void> {
     const { refusal } = this.#availability;
-    if (refusal) throw refusal;
+    return refusal ? Promise.reject(refusal) : current;
   }
 
   #isLong(plan: WritePlan, schema: Schema): boolean {
