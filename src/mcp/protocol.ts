@@ -127,14 +127,15 @@ export interface DirectRequest {
  * @returns `null` for everything else, also for what is to be refused
  */
 export function directRequest({ headers, body, tools }: Exchange): DirectRequest | null {
-  const method = isJsonObject(body) ? body.method : undefined;
+  if (!isJsonObject(body)) return null;
+  const { method } = body;
   if (typeof method !== 'string' || !methods.has(method) || !isJsonContentType(headers['content-type'])) return null;
-  if (!isJSONRPCRequest(body)) return null;
   const { 'mcp-protocol-version': version, 'mcp-method': methodHeader, 'mcp-name': nameHeader } = headers;
   if (version !== undefined && typeof version !== 'string') return null;
   const inbound = { httpMethod: 'POST', ...(version !== undefined && { protocolVersionHeader: version }), body };
   if (version === NEWEST_REVISION) {
-    const name = method === 'tools/call' ? body.params?.name : undefined;
+    const params = method === 'tools/call' ? body.params : undefined;
+    const name = isJsonObject(params) ? params.name : undefined;
     // Headers that say the same as the body, letter by letter; the library compares all others.
     if (methodHeader !== method || nameHeader !== name || (typeof name === 'string' && !tools.byName.has(name))) return null;
     const route = classifyInboundRequest({
@@ -142,13 +143,15 @@ export function directRequest({ headers, body, tools }: Exchange): DirectRequest
       mcpMethodHeader: method,
       ...(typeof name === 'string' && { mcpNameHeader: name }),
     });
-    const isWhole =
-      route.kind === 'modern' && route.messageKind === 'request' && route.classification.revision === NEWEST_REVISION;
-    return isWhole ? { message: body, classification: route.classification } : null;
+    if (route.kind !== 'modern' || route.messageKind !== 'request') return null;
+    const { message, classification } = route;
+    return classification.revision === NEWEST_REVISION ? { message, classification } : null;
   }
   if (version !== undefined && !legacyRevisions.has(version)) return null;
   if (methodHeader !== undefined || nameHeader !== undefined) return null;
-  return classifyInboundRequest(inbound).kind === 'legacy' ? { message: body, classification: undefined } : null;
+  return isJSONRPCRequest(body) && classifyInboundRequest(inbound).kind === 'legacy'
+    ? { message: body, classification: undefined }
+    : null;
 }
 
 /** Has a server answer one request. @returns JSON text of the answer, with 200; a `Response` where the revision has a status for the error */
