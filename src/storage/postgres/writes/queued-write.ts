@@ -63,8 +63,13 @@ export function addInOrder(entry: QueuedWrite, waiting: QueuedWrite[]): void {
     const before = waiting[place - 1] as QueuedWrite;
     if (before.order < entry.order || !(before.turn === entry.turn || before.behind)) break;
   }
+  if (place === waiting.length || !deletesRecord(entry.plan)) {
+    waiting.splice(place, 0, entry);
+    return;
+  }
+  // There may be thousands of rows.
   const later = waiting.splice(place);
-  const isDelete = later.length > 0 && deletesRecord(entry.plan);
-  if (isDelete) waiting.push(...later.filter(({ behind }) => behind));
-  waiting.push(entry, ...(isDelete ? later.filter(({ behind }) => !behind) : later));
+  for (const one of later) if (one.behind) waiting.push(one);
+  waiting.push(entry);
+  for (const one of later) if (!one.behind) waiting.push(one);
 }
