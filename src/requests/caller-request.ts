@@ -5,7 +5,7 @@ import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
 import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
-import { principalOfSession, rememberedPrincipal } from '../users/index.ts';
+import { principalOfSession } from '../users/index.ts';
 
 /** What requests of callers are carried out with. */
 export interface RequestServices {
@@ -86,15 +86,8 @@ export class CallerRequest {
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
     const { store } = this.#acquired;
-    return this.knownCaller(credentials) ?? this.known(await principalOfSession(store, credentials.sessionToken));
-  }
-
-  /** As `authenticate`, of a caller whom nothing has to be read for: a key, or a session that is remembered; `null` for all others. */
-  knownCaller(credentials: Credentials): Principal | null {
-    const { store } = this.#acquired;
-    const principal =
-      this.#acquired.principalFor(credentials, this.address) ?? rememberedPrincipal(store, credentials.sessionToken);
-    return principal && this.known(principal);
+    const ofKey = this.#acquired.principalFor(credentials, this.address);
+    return this.known(ofKey ?? (await principalOfSession(store, credentials.sessionToken)));
   }
 
   /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
@@ -231,8 +224,7 @@ export function carryOutAsCaller(request: CallerRequest, steps: CallerSteps): Pr
   request.sent(credentials, steps.installationId);
   return carryOut(request, steps, async () => {
     const system = await request.acquire(steps.appId);
-    const known = steps.isOpen ? request.known(anonymous) : request.knownCaller(credentials);
-    const principal = known ?? (await request.authenticate(credentials));
+    const principal = steps.isOpen ? request.known(anonymous) : await request.authenticate(credentials);
     await steps.run({ system, principal, context: request.contextOf(principal, request.pageOf(principal)) });
   });
 }

@@ -62,10 +62,6 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
   ['_Notification', notificationRules],
 ]);
 
-/** As `principalOfSession`, of a session that is remembered; `null` where it has to be read. @throws invalidSession (209) */
-export const rememberedPrincipal = (store: Store, token: unknown): Principal | null =>
-  sessionsOf(store).rememberedOf(token)?.principal ?? null;
-
 /** The user of a session (SPEC "Credentials"). @throws invalidSession (209) */
 export async function principalOfSession(store: Store, token: unknown): Promise<Principal> {
   return (await sessionsOf(store).sessionOf(token)).principal;

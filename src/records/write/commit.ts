@@ -62,25 +62,21 @@ export async function commitRecords(
     const { returned } = await commitPlan(context, (schema) => planRecords(records, schema, settled, additions), order);
     return { records, returned };
   };
-  const commitSettled = async (records: readonly PreparedRecord[]) => commit(records, await settleFiles(context, records));
-  const records = await prepareNow();
-  let failure: unknown;
+  const commitOnce = async (records: readonly PreparedRecord[]): Promise<Committed> => {
+    try {
+      return await commit(records, []);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
+    }
+    return commit(records, await settleFiles(context, records));
+  };
+  const prepared = await prepareNow();
   try {
-    return await commit(records, []);
-  } catch (error) {
-    failure = error;
+    return await commitOnce(prepared);
+  } catch (failure) {
+    return retryOutdated(context, { prepared, failure }, prepareNow, commitOnce);
   }
-  try {
-    if (isUnknownFile(failure)) return await commitSettled(records);
-  } catch (error) {
-    failure = error;
-  }
-  return retryOutdated(context, { prepared: records, failure }, prepareNow, (again) =>
-    commit(again, []).catch((error) => (isUnknownFile(error) ? commitSettled(again) : Promise.reject(error))),
-  );
 }
-
-const isUnknownFile = (error: unknown): boolean => error instanceof ServiceError && error.key === 'unknownFile';
 
 /**
  * The plan of several records, each under the schema that those before it leave.

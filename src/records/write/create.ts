@@ -66,10 +66,7 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
-  // Most tables have none; a table's records may come by thousands.
-  const ruled = context.hooks.rules.has(className)
-    ? await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt })
-    : { fields };
+  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt });
   const { at } = attempt;
   const creation = { context, record, ruled, objectId, flags, at };
   return {

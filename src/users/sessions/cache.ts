@@ -55,18 +55,9 @@ export class SessionCache {
   async sessionOf(token: unknown): Promise<Session> {
     if (!isToken(token)) return fail('invalidSession');
     const key = hashToken(token);
-    return this.#fresh(key) ?? this.#read(key, this.#remembered.get(key)?.session);
-  }
-
-  /** The same where it is remembered; `null` where it has to be read. @throws invalidSession (209) */
-  rememberedOf(token: unknown): Session | null {
-    return isToken(token) ? this.#fresh(hashToken(token)) : fail('invalidSession');
-  }
-
-  #fresh(key: string): Session | null {
     const known = this.#remembered.get(key);
-    if (!known || !this.#isFresh(known)) return null;
-    return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');
+    if (known && this.#isFresh(known)) return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');
+    return this.#read(key, known?.session);
   }
 
   #isFresh({ sessionsAt, rolesAt }: Remembered): boolean {
