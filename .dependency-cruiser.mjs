@@ -29,7 +29,7 @@ const layers = [
   ['index.ts'],
   ['stores.ts'],
   ['workshop.ts'],
-  ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts'],
+  ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts'],
   ['main.ts'],
 ];
 

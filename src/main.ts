@@ -5,6 +5,7 @@ import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
 import { endInOrder, isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
+import { tuneForRequests } from './v8-tuning.ts';
 import type { Use, Workshop } from './workshop.ts';
 
 const print = (line: string) => console.log(line);
@@ -12,6 +13,7 @@ const print = (line: string) => console.log(line);
 // app.ts and workshop.ts are loaded after the settings were read, so that a malformed one is answered at once and has its line to itself.
 const actions: Actions = {
   async start() {
+    tuneForRequests();
     const settings = loadSettings(process.cwd());
     if (isWorker) await serveBeside(settings);
     else if (settings.config.webConcurrency > 1) await serveTogether(settings);

@@ -5,11 +5,11 @@ import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
 import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
-import { principalOfSession } from '../users/index.ts';
+import { principalOfSession, rememberedPrincipal } from '../users/index.ts';
 
 /** What requests of callers are carried out with. */
 export interface RequestServices {
-  readonly systems: Pick<Systems, 'acquire'>;
+  readonly systems: Pick<Systems, 'acquire' | 'tryAcquire'>;
   readonly hooks: WriteHooks;
   readonly conditions: Pick<Conditions, 'met'>;
   /** The proxies whose headers count (CONTRACT "Running": TRUST_PROXY). */
@@ -74,6 +74,12 @@ export class CallerRequest {
     return this.#system ?? fail('unauthorized');
   }
 
+  /** As `acquire`, where nothing has to be waited for; `undefined` else. */
+  tryAcquire(appId: unknown): System | undefined {
+    if (!this.#system && typeof appId === 'string') this.#system = this.#services.systems.tryAcquire(appId);
+    return this.#system;
+  }
+
   /** Notes what was sent for credentials, so that the log does not repeat it. */
   sent(credentials: object, installationId: string | null = null): void {
     this.#credentials = credentials;
@@ -85,9 +91,20 @@ export class CallerRequest {
    * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from the address
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
-    const { store } = this.#acquired;
-    const ofKey = this.#acquired.principalFor(credentials, this.address);
-    return this.known(ofKey ?? (await principalOfSession(store, credentials.sessionToken)));
+    return this.tryAuthenticate(credentials) ?? this.authenticateSession(credentials.sessionToken);
+  }
+
+  /** As `authenticate`, where a session token is what tells. @throws invalidSession (209) */
+  async authenticateSession(token: unknown): Promise<Principal> {
+    return this.known(await principalOfSession(this.#acquired.store, token));
+  }
+
+  /** As `authenticate`, where nothing has to be read for it; `null` else. */
+  tryAuthenticate(credentials: Credentials): Principal | null {
+    const system = this.#acquired;
+    const principal =
+      system.principalFor(credentials, this.address) ?? rememberedPrincipal(system.store, credentials.sessionToken);
+    return principal && this.known(principal);
   }
 
   /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
@@ -178,6 +195,12 @@ export interface RequestSteps extends RequestEnding {
 export const carryOutRequest = (request: CallerRequest, steps: RequestSteps): Promise<void> =>
   carryOut(request, steps, () => steps.run());
 
+/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
+export const carryOutOnSystem = (
+  request: CallerRequest,
+  steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
+): Promise<void> => carryOut(request, steps, async () => steps.run(await request.acquire(steps.appId)));
+
 async function carryOut(request: CallerRequest, ending: RequestEnding, run: () => Promise<void>): Promise<void> {
   try {
     try {
@@ -191,14 +214,8 @@ async function carryOut(request: CallerRequest, ending: RequestEnding, run: () =
   }
 }
 
-/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
-export const carryOutOnSystem = (
-  request: CallerRequest,
-  steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
-): Promise<void> => carryOut(request, steps, async () => steps.run(await request.acquire(steps.appId)));
-
 /** A request whose caller is known before its work begins. */
-export interface CallerSteps extends RequestEnding {
+export interface CallerSteps<Answer> extends RequestEnding {
   /** As of `CallerRequest.acquire`. */
   readonly appId: unknown;
   readonly credentials: Credentials;
@@ -206,8 +223,10 @@ export interface CallerSteps extends RequestEnding {
   readonly installationId: string | null;
   /** Whether the caller is anonymous, whatever was sent. */
   readonly isOpen: boolean;
-  /** Carries out and answers. */
-  run(scope: CallerScope): Promise<void>;
+  /** Carries out. */
+  run(scope: CallerScope): Promise<Answer>;
+  /** Answers. @returns resolves when the answer no longer needs the system */
+  send(answer: Answer): Promise<void>;
 }
 
 /** A request whose system and caller are known. */
@@ -218,13 +237,23 @@ export interface CallerScope {
   readonly context: RecordContext;
 }
 
-/** As `carryOutRequest`. */
-export function carryOutAsCaller(request: CallerRequest, steps: CallerSteps): Promise<void> {
-  const { credentials } = steps;
-  request.sent(credentials, steps.installationId);
-  return carryOut(request, steps, async () => {
-    const system = await request.acquire(steps.appId);
-    const principal = steps.isOpen ? request.known(anonymous) : await request.authenticate(credentials);
-    await steps.run({ system, principal, context: request.contextOf(principal, request.pageOf(principal)) });
-  });
+/** As `carryOutRequest`, without a promise where nothing has to be waited for: short reads spend much of their time on these. */
+export async function carryOutAsCaller<Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> {
+  try {
+    try {
+      const { credentials, appId } = steps;
+      request.sent(credentials, steps.installationId);
+      const system = request.tryAcquire(appId) ?? (await request.acquire(appId));
+      const principal = steps.isOpen
+        ? request.known(anonymous)
+        : (request.tryAuthenticate(credentials) ?? (await request.authenticateSession(credentials.sessionToken)));
+      const context = request.contextOf(principal, request.pageOf(principal));
+      await steps.send(await steps.run({ system, principal, context }));
+    } catch (error) {
+      steps.refuse(endOf(error, request.progress, steps.mayWrite));
+    }
+    steps.log?.();
+  } finally {
+    request.release();
+  }
 }

@@ -1,2 +1,10 @@
-export { CallerRequest, callerOf, carryOutAsCaller, carryOutOnSystem, carryOutRequest } from './caller-request.ts';
+export {
+  CallerRequest,
+  type CallerScope,
+  type CallerSteps,
+  callerOf,
+  carryOutAsCaller,
+  carryOutOnSystem,
+  carryOutRequest,
+} from './caller-request.ts';
 export { withSystem } from './with-system.ts';

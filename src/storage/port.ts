@@ -235,6 +235,8 @@ export interface Store {
    * tables that `tableVersion` speaks of. To be asked before each request. @throws unavailable
    */
   whenCurrent(): Promise<void>;
+  /** Whether `whenCurrent` has nothing to wait for. */
+  isCurrent(): boolean;
   /**
    * Another number once anybody has written to a table. Cheap: what was made of the table's records is good for as long as the number is
    * the same. Writes of other processes are noticed within half a second.

@@ -67,6 +67,8 @@ export interface Registry {
   markMoved(mark: MovedMark | null): Promise<void>;
   /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
   whenCurrent(): Promise<void>;
+  /** Whether `whenCurrent` has nothing to wait for. */
+  isCurrent(): boolean;
   /** Cheap; another number once anybody has changed the content, as far as it is known. */
   version(): number;
   read(): RegistryContent;

@@ -12,6 +12,7 @@ export function storeWithin(outer: Store, own: Within): Store {
   const within: Store = {
     reader: outer.reader,
     raw: outer.raw,
+    isCurrent: () => outer.isCurrent(),
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
     keyVersions: (keys) => outer.keyVersions(keys),

@@ -18,6 +18,8 @@ import { Systems } from './systems.ts';
 class FakeEngine implements Pick<Engine, 'open'> {
   readonly log: string[] = [];
   failing: Error | null = null;
+  /** Whether its stores have nothing to look at. */
+  isCurrent = true;
   /** How often it was asked. */
   asked = 0;
   async open({ appId, systemId }: KnownStore): Promise<OpenedStore> {
@@ -28,6 +30,7 @@ class FakeEngine implements Pick<Engine, 'open'> {
     const store = {
       schema: () => ({ ...emptySchema, templateVersion: newestVersion }),
       whenCurrent: async () => {},
+      isCurrent: () => this.isCurrent,
       close: async () => void this.log.push(`close ${appId}`),
     } as unknown as Store;
     return { store, identity: { systemId, appId, birth: 'b', generation: 1, making: null }, missingSince: null };
@@ -81,6 +84,22 @@ test('there is no system until it is added, and it is opened once', async () => 
   assert.ok(one && one === two && one === (await systems.acquire('app')));
   assert.deepEqual(engine.log, ['open app']);
   for (let n = 0; n < 3; n++) one.release();
+});
+test('a system is acquired at once where it is open and current', async () => {
+  await add();
+  assert.equal(systems.tryAcquire('app'), undefined);
+  const system = await systems.acquire('app');
+  assert.ok(system && systems.tryAcquire('app') === system);
+  assert.equal(systems.tryAcquire('other'), undefined);
+  engine.isCurrent = false;
+  assert.equal(systems.tryAcquire('app'), undefined);
+  engine.isCurrent = true;
+  system.release();
+  assert.equal(system.isFree, false);
+  system.release();
+  assert.equal(system.isFree, true);
+  await other.removeSystem('app', 0);
+  assert.equal(systems.tryAcquire('app'), undefined);
 });
 test('the systems that are open are told as of each step', async () => {
   await add();

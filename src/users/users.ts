@@ -67,6 +67,10 @@ export async function principalOfSession(store: Store, token: unknown): Promise<
   return (await sessionsOf(store).sessionOf(token)).principal;
 }
 
+/** As `principalOfSession`, where the session is remembered; `null` where it has to be read. */
+export const rememberedPrincipal = (store: Store, token: unknown): Principal | null =>
+  sessionsOf(store).remembered(token)?.principal ?? null;
+
 /** SPEC "Users and sessions", "Login and session". */
 export class Users {
   readonly #sessionDays: number;

@@ -187,9 +187,10 @@ export function followExchanges(server: Server): void {
     const { responses } = exchanges;
     exchanges.request = request;
     responses.push(response);
-    response.once('close', () => {
+    response.on('close', () => {
       const at = responses.indexOf(response);
-      if (at >= 0) responses.splice(at, 1);
+      if (at === 0) responses.shift();
+      else if (at > 0) responses.splice(at, 1);
       if (exchanges.request === request && request.complete) exchanges.request = undefined;
     });
   });

@@ -18,6 +18,7 @@ import type { HttpServices } from './services.ts';
 
 const system = emptySystem();
 const systems = {
+  tryAcquire: (appId: string) => (appId === 'app' ? systems.acquire(appId) : undefined),
   acquire(appId: string) {
     if (appId === 'broken') throw new Error('no registry');
     if (appId === 'lost') return Promise.reject(new Error('no disk'));

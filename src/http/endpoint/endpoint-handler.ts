@@ -4,9 +4,10 @@ import { isJsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import type { NamedParameters } from '../../query/index.ts';
-import { CallerRequest, carryOutAsCaller } from '../../requests/index.ts';
+import { CallerRequest, type CallerScope, type CallerSteps, carryOutAsCaller } from '../../requests/index.ts';
+import type { Credentials } from '../../systems/index.ts';
 import { FramedPieces, sendError, sendReply } from './answer.ts';
-import type { ApiReply, Endpoint } from './endpoint.ts';
+import type { ApiReply, Client, Endpoint } from './endpoint.ts';
 import { refuseUnasked } from './log-rejected.ts';
 import { LONG_BODY_LENGTH, LongBodies } from './long-bodies.ts';
 import { type Envelope, envelopeOf, openEnvelope } from './parse-request.ts';
@@ -67,69 +68,143 @@ function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
 }
 
 /** Answers one request: body, then application id, then caller, then the endpoint. */
-function handle({ services, choose, long }: Routed, request: FastifyRequest, reply: FastifyReply): void {
+function handle(routed: Routed, request: FastifyRequest, reply: FastifyReply): void {
   const started = performance.now();
-  const refuse = (error: unknown) => refuseUnasked(services, request, reply, () => sendError(services, reply, error));
-  const answer = (envelope: Envelope) => {
-    const endpoint = choose(envelope.method) ?? fail('notFound');
-    void answerEndpoint({ services, endpoint, envelope, request, reply, started });
-  };
   try {
     const params = request.params as Params;
     for (const name in params) if (params[name] === '') fail('notFound');
     const { headers, body } = request as { headers: FastifyRequest['headers']; body: string | undefined };
     // Its place is free when the answer is made; the request is there until that is taken.
     request.body = undefined;
-    if (body === undefined || body.length < LONG_BODY_LENGTH) answer(openEnvelope(headers, body));
+    if (body === undefined || body.length < LONG_BODY_LENGTH)
+      choose(routed, openEnvelope(headers, body), request, reply, started);
     else
-      long
+      routed.long
         .read(request, reply, body)
-        .then((value) => answer(envelopeOf(headers, value)))
-        .catch(refuse);
+        .then((value) => choose(routed, envelopeOf(headers, value), request, reply, started))
+        .catch((error) => refuse(routed, request, reply, error));
   } catch (error) {
-    refuse(error);
+    refuse(routed, request, reply, error);
   }
 }
 
+/** Has the endpoint answer that the request's `_method` asks for. */
+function choose(
+  { services, choose }: Routed,
+  envelope: Envelope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  started: number,
+): void {
+  const endpoint = choose(envelope.method) ?? fail('notFound');
+  void answerEndpoint({ services, endpoint, envelope, request, reply, started });
+}
+
+/** Answers a request that no endpoint was asked for. */
+function refuse({ services }: Routed, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  refuseUnasked(services, request, reply, () => sendError(services, reply, error));
+}
+
 /** Has an endpoint answer a request whose body was read. */
-export async function answerEndpoint({ services, endpoint, envelope, request, reply, started }: Exchange): Promise<void> {
-  const { appId, credentials, installationId } = envelope;
-  const isOpen = endpoint.open === true;
-  const asked = new CallerRequest(services, request, started);
-  await carryOutAsCaller(asked, {
-    appId,
-    credentials,
-    installationId,
-    isOpen,
-    // A login by GET opens a session.
-    mayWrite: endpoint.method !== 'GET' || isOpen,
-    async run({ system, principal, context }) {
-      const answer = await endpoint.handle({
-        system,
-        principal,
-        context,
-        client: {
-          sessionToken: credentials.sessionToken,
-          installationId,
-          address: () => asked.address,
-          isGone: () => reply.raw.destroyed,
-        },
-        params: request.params as Params,
-        query: queryOf(endpoint, envelope, request),
-        body: envelope.body,
-      });
-      if (typeof answer.json === 'string') sendReply(services, reply, answer);
-      else await deliver(services, reply, answer, answer.json);
-    },
-    refuse: (error) => sendError(services, reply, error),
-    log() {
-      if (!isLogged(endpoint)) return;
-      const { method, path } = endpoint;
-      const { statusCode } = reply;
-      // A logout names nobody: the row would block the deletion of the user.
-      asked.log({ method, url: request.url, statusCode, ...(path === '/logout' && { principal: null }) });
-    },
-  });
+export function answerEndpoint(exchange: Exchange): Promise<void> {
+  const asked = new CallerRequest(exchange.services, exchange.request, exchange.started);
+  return carryOutAsCaller(asked, new EndpointSteps(exchange, asked));
+}
+
+/** What a request to an endpoint is carried out by. */
+class EndpointSteps implements CallerSteps<ApiReply> {
+  readonly #exchange: Exchange;
+  readonly #asked: CallerRequest;
+
+  constructor(exchange: Exchange, asked: CallerRequest) {
+    this.#exchange = exchange;
+    this.#asked = asked;
+  }
+
+  get appId(): unknown {
+    return this.#exchange.envelope.appId;
+  }
+
+  get credentials(): Credentials {
+    return this.#exchange.envelope.credentials;
+  }
+
+  get installationId(): string | null {
+    return this.#exchange.envelope.installationId;
+  }
+
+  get isOpen(): boolean {
+    return this.#exchange.endpoint.open === true;
+  }
+
+  /** A login by GET opens a session. */
+  get mayWrite(): boolean {
+    return this.#exchange.endpoint.method !== 'GET' || this.isOpen;
+  }
+
+  run({ system, principal, context }: CallerScope): Promise<ApiReply> {
+    const { endpoint, envelope, request, reply } = this.#exchange;
+    return endpoint.handle({
+      system,
+      principal,
+      context,
+      client: new EndpointClient(envelope, this.#asked, reply),
+      params: request.params as Params,
+      query: queryOf(endpoint, envelope, request),
+      body: envelope.body,
+    });
+  }
+
+  send(answer: ApiReply): Promise<void> {
+    const { services, reply } = this.#exchange;
+    if (typeof answer.json !== 'string') return deliver(services, reply, answer, answer.json);
+    sendReply(services, reply, answer);
+    return sent;
+  }
+
+  refuse(error: unknown): void {
+    const { services, reply } = this.#exchange;
+    sendError(services, reply, error);
+  }
+
+  log(): void {
+    const { endpoint, request, reply } = this.#exchange;
+    if (!isLogged(endpoint)) return;
+    const { method, path } = endpoint;
+    // A logout names nobody: the row would block the deletion of the user.
+    this.#asked.log({ method, url: request.url, statusCode: reply.statusCode, ...(path === '/logout' && { principal: null }) });
+  }
+}
+
+const sent = Promise.resolve();
+
+/** The client of a request, by what is known of it already. */
+class EndpointClient implements Client {
+  readonly #envelope: Envelope;
+  readonly #asked: CallerRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(envelope: Envelope, asked: CallerRequest, reply: FastifyReply) {
+    this.#envelope = envelope;
+    this.#asked = asked;
+    this.#reply = reply;
+  }
+
+  get sessionToken(): unknown {
+    return this.#envelope.credentials.sessionToken;
+  }
+
+  get installationId(): string | null {
+    return this.#envelope.installationId;
+  }
+
+  get address(): string {
+    return this.#asked.address;
+  }
+
+  isGone(): boolean {
+    return this.#reply.raw.destroyed;
+  }
 }
 
 /** Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). */

@@ -12,9 +12,9 @@ export interface Client {
   /** `null` where none was sent. */
   readonly installationId: string | null;
   /** The address that it came from, as TRUST_PROXY says; empty where the connection is gone. */
-  readonly address: () => string;
+  readonly address: string;
   /** Whether he is no longer there for the answer. */
-  readonly isGone: () => boolean;
+  isGone(): boolean;
 }
 
 /** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */

@@ -64,11 +64,12 @@ export async function registerCors(server: FastifyInstance): Promise<void> {
   await server.register(cors, {
     origin: true,
     methods: 'GET,PUT,POST,DELETE,OPTIONS',
+    // One text: a list would be joined for each answer.
     exposedHeaders: [
       ...['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'Retry-After'],
       // Of the agent tools: where to sign in, and what the protocol's clients look at.
       ...['WWW-Authenticate', 'Mcp-Session-Id', 'MCP-Protocol-Version'],
-    ],
+    ].join(', '),
     maxAge: 86_400,
     strictPreflight: false,
   });

@@ -70,7 +70,11 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: RateL
   return endpoints.map((endpoint) => ({ ...endpoint, bodyBytes: limits.smallBodyBytes }));
 }
 
-const loginClient = ({ installationId, address, isGone }: Client) => ({ installationId, network: networkOf(address()), isGone });
+const loginClient = (client: Client) => ({
+  installationId: client.installationId,
+  network: networkOf(client.address),
+  isGone: () => client.isGone(),
+});
 
 type Handle = Endpoint['handle'];
 
@@ -79,7 +83,7 @@ const limitedBy =
   (handle: Handle): Handle => {
     if (limit === null) return handle;
     return (request) => {
-      limit.count(request.client.address());
+      limit.count(request.client.address);
       return handle(request);
     };
   };

@@ -30,22 +30,22 @@ const wholeRecords = new WeakMap<Grant, Selection>();
  * @returns JSON text of the record, piece by piece where it is large
  * @throws objectNotFound (101), permissionDenied (119); what the options throw
  */
-export function readRecord(
+export async function readRecord(
   context: RecordContext,
   className: string,
   objectId: string,
   options?: ReadOptions,
 ): Promise<JsonText> {
   const { store, principal } = context;
-  return underSchema(store, async (schema) => {
+  const found = await underSchema(store, (schema) => {
     refuseOutright(principal, 'get', className);
     const table = schema.tables.get(className);
     if (!table) return fail('objectNotFound');
     const grant = authorize(principal, 'get', table, schema);
     const scope = { schema, principal };
-    const selection = options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope);
-    return (await store.reader.get(selection, objectId)) ?? fail('objectNotFound');
+    return store.reader.get(options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope), objectId);
   });
+  return found ?? fail('objectNotFound');
 }
 
 function wholeRecord(grant: Grant, scope: QueryScope): Selection {
@@ -110,13 +110,14 @@ function findNothing(className: string, options: FindOptions, scope: QueryScope)
 const ATTEMPTS = 100;
 
 /** Plans a read and runs it; again where the schema loses something before its turn comes. @param read plans under the schema in the same turn */
-export function underSchema<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
-  const attempt = (left: number): Promise<T> =>
-    read(store.schema()).catch((error: unknown) => {
+export async function underSchema<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
+  for (let left = ATTEMPTS; ; left--) {
+    try {
+      return await read(store.schema());
+    } catch (error) {
       if (!(error instanceof SchemaChanged) || left === 1) throw error;
-      return attempt(left - 1);
-    });
-  return attempt(ATTEMPTS);
+    }
+  }
 }
 
 /**

@@ -101,6 +101,10 @@ export class PostgresRegistry implements Registry {
     return this.#staleness.whenCurrent();
   }
 
+  isCurrent(): boolean {
+    return this.#staleness.isCurrent();
+  }
+
   version(): number {
     return this.#version;
   }

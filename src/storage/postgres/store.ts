@@ -142,6 +142,10 @@ export class PostgresStore implements Store, Watcher {
     return this.#staleness.whenCurrent();
   }
 
+  isCurrent(): boolean {
+    return this.#staleness.isCurrent();
+  }
+
   tableVersion(className: string): number {
     return this.#globalVersion + (this.#writesTo.get(className) ?? 0);
   }

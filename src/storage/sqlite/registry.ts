@@ -59,6 +59,10 @@ export class SqliteRegistry implements Registry {
     return current;
   }
 
+  isCurrent(): boolean {
+    return true;
+  }
+
   version(): number {
     return this.#file.version();
   }

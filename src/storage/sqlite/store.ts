@@ -136,6 +136,10 @@ export class SqliteStore implements Store {
     return refusal ? Promise.reject(refusal) : current;
   }
 
+  isCurrent(): boolean {
+    return !this.#availability.refusal;
+  }
+
   #isLong(plan: WritePlan, schema: Schema): boolean {
     return plan.changes.length > 0 && isLongSchemaChange(this.#connection, plan, schema);
   }

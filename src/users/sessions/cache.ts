@@ -55,13 +55,19 @@ export class SessionCache {
   async sessionOf(token: unknown): Promise<Session> {
     if (!isToken(token)) return fail('invalidSession');
     const key = hashToken(token);
-    const known = this.#remembered.get(key);
-    if (known && this.#isFresh(known)) return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');
-    return this.#read(key, known?.session);
+    return this.#fresh(key) ?? this.#read(key, this.#remembered.get(key)?.session);
   }
 
-  #isFresh({ sessionsAt, rolesAt }: Remembered): boolean {
-    return sessionsAt === this.#store.tableVersion('_Session') && rolesAt === this.#store.tableVersion('_Role');
+  /** As `sessionOf`, of what is remembered; `null` where the session has to be read. */
+  remembered(token: unknown): Session | null {
+    return isToken(token) ? this.#fresh(hashToken(token)) : null;
+  }
+
+  #fresh(key: string): Session | null {
+    const known = this.#remembered.get(key);
+    if (known?.sessionsAt !== this.#store.tableVersion('_Session')) return null;
+    if (known.rolesAt !== this.#store.tableVersion('_Role')) return null;
+    return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');
   }
 
   async #read(key: string, before: Session | undefined): Promise<Session> {

@@ -31,10 +31,14 @@ export class StalenessCheck {
     this.#distrusted = true;
   }
 
+  /** Whether nothing has to be looked at. */
+  isCurrent(): boolean {
+    return !this.#distrusted && (this.#isSound() || performance.now() - this.#lookedAt < FRESH_MS);
+  }
+
   /** Waits for what has to be looked at first. @throws what `look` throws */
   whenCurrent(): Promise<void> {
-    if (!this.#distrusted && this.#isSound()) return current;
-    if (!this.#distrusted && performance.now() - this.#lookedAt < FRESH_MS) return current;
+    if (this.isCurrent()) return current;
     this.#looking ??= this.#lookAnew().finally(() => {
       this.#looking = undefined;
     });
