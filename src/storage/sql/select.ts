@@ -28,14 +28,18 @@ export function compileList(query: Query, dialect: Dialect, interruptible: boole
   return out.statement();
 }
 
+/** Limits that many ask for. */
+const usualLimits = [1, 5, 10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000];
+
 /**
- * Limits that are part of the text. PostgreSQL makes a plan for many executions only where it knows how few rows are asked for; a list of ten
- * records takes it as long to plan as to run.
+ * Limits that are part of the text, each with the next, by which it is seen whether there are more. PostgreSQL makes a plan for many executions
+ * only where it knows how few rows are asked for: a list of ten records takes it as long to plan as to run. SQLite plans anew, which takes as
+ * long as to read ten, whenever a limit is bound.
  */
-const usualLimits: ReadonlySet<number> = new Set([1, 5, 10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
+const literalLimits: ReadonlySet<number> = new Set(usualLimits.flatMap((limit) => [limit, limit + 1]));
 
 function writeLimit(out: SqlWriter, limit: number): void {
-  if (usualLimits.has(limit)) out.add(String(limit));
+  if (literalLimits.has(limit)) out.add(String(limit));
   else out.bind(Number.isFinite(limit) ? limit : out.dialect.noLimit);
 }
 
@@ -46,15 +50,11 @@ export function compileCount(query: Query, dialect: Dialect, interruptible: bool
   return out.statement();
 }
 
-/** The number of records of a query, or `atMost` + 1 where there are more: a count that stops. */
+/** The number of records of a query, or `atMost` + 1 where there are more: a count that stops. @param atMost a number of the engine's own */
 export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT count(*) FROM (SELECT 1');
   writeFrom(out, query);
-  return out
-    .add(' LIMIT ')
-    .bind(atMost + 1)
-    .add(') AS counted')
-    .statement();
+  return out.add(` LIMIT ${atMost + 1}) AS counted`).statement();
 }
 
 /** A statement for one id, or a list of ids, that are still to come. */
