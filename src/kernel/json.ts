@@ -51,7 +51,9 @@ export function jsonBytesAtMost(value: JsonValue | readonly JsonValue[]): number
   if (typeof value !== 'object' || value === null) return 24;
   let bytes = 2;
   if (Array.isArray(value)) for (const element of value) bytes += jsonBytesAtMost(element) + 1;
-  else for (const [key, member] of Object.entries(value)) bytes += 6 * key.length + 4 + jsonBytesAtMost(member);
+  // Without the pairs of `Object.entries`, which are a tenth of what a short call of a tool allocates.
+  else
+    for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + jsonBytesAtMost((value as JsonObject)[key] as JsonValue);
   return bytes;
 }
 

@@ -19,19 +19,29 @@ const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Meth
 /** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts, and many a service is done sooner. */
 const WARM_UP_DELAY_MS = 5_000;
 
+/**
+ * Where the answer goes to a request whose body is being read. A property: what a WeakMap of the old generation holds survives each collection of
+ * the young one.
+ */
+const answer = Symbol('answer');
+type Answered = FastifyRequest & { [answer]: ServerResponse | null };
+
 /** The agent-tool layer (SPEC "Agent-tool layer (MCP)"): tools over the Model Context Protocol, at `/mcp` and `/mcp/{app_id}`. */
 export class AgentTools {
   readonly #services: McpServices;
   readonly #tools: readonly Tool[] | undefined;
+  readonly #isOwnHost: (host: string | undefined) => boolean;
   #answerer: Promise<RequestHandler> | undefined;
   readonly #places = bodyPlaces();
-  /** Where the answers go to requests whose bodies are being read. */
-  readonly #responses = new WeakMap<IncomingMessage, ServerResponse>();
 
   /** @param tools all that the service has, unless a test has its own */
   constructor(services: McpServices, tools?: readonly Tool[]) {
     this.#services = services;
     this.#tools = tools;
+    const { addresses, host } = services;
+    const own = hostName(addresses.base);
+    const names = own === null ? [host] : [host, own];
+    this.#isOwnHost = rememberLast((sent) => isOwnHost(sent, names));
   }
 
   /** Loads the tools, which takes a moment, before anybody asks for them. To be called when the service listens. */
@@ -49,10 +59,11 @@ export class AgentTools {
   /** Adds the addresses to a server whose answers carry their request's id. */
   register(server: FastifyInstance): void {
     server.register((scope, _options, done) => {
+      scope.decorateRequest(answer, null);
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => this.#read(request, payload));
       scope.addHook('onRequest', (request, reply, next) => {
-        this.#responses.set(request.raw, reply.raw);
+        (request as Answered)[answer] = reply.raw;
         const refusal = this.#refusalOfHost(request);
         if (refusal) sendRpcError(reply, refusal);
         else next();
@@ -75,17 +86,14 @@ export class AgentTools {
   }
 
   #refusalOfHost(request: FastifyRequest): RpcError | null {
-    const { addresses, host } = this.#services;
-    const own = hostName(addresses.base);
-    if (isOwnHost(request.host, own === null ? [host] : [host, own])) return null;
+    if (this.#isOwnHost(request.host)) return null;
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
   }
 
   #read(request: FastifyRequest, payload: IncomingMessage): Promise<string> {
-    const response = this.#responses.get(request.raw) as ServerResponse;
     return readBody({
       payload,
-      response,
+      response: (request as Answered)[answer] as ServerResponse,
       places: this.#places,
       sender: () => this.#sender(request),
       longSender: () => this.#longSender(request),
@@ -158,4 +166,13 @@ function isOwnHost(host: string | undefined, names: readonly string[]): boolean 
 /** The name in an address, lower-case; `null` where that is none. */
 function hostName(address: string): string | null {
   return URL.parse(address)?.hostname ?? null;
+}
+
+/** A function that does not work out anew what it was asked last: nearly all clients call the service by one name. */
+function rememberLast<K, V>(make: (key: K) => V): (key: K) => V {
+  let last: { readonly key: K; readonly value: V } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: make(key) };
+    return last.value;
+  };
 }

@@ -5,7 +5,7 @@ import type { JsonValue } from '../kernel/json.ts';
 import { memoByObject } from '../kernel/memo.ts';
 import type { System } from '../systems/index.ts';
 import { agentFor } from '../users/index.ts';
-import { type RpcError, rpcCodes, toolsCalled } from './transport/messages.ts';
+import { isToolCall, type RpcError, rpcCodes } from './transport/messages.ts';
 
 /** Who calls tools. */
 export type Caller =
@@ -84,7 +84,7 @@ export function bearerToken(authorization: string): string | null {
 
 /** Whether a body calls tools: all else is open (SPEC "Agent-tool layer (MCP)"). */
 export function callsTools(body: JsonValue): boolean {
-  return !toolsCalled(body).next().done;
+  return Array.isArray(body) ? body.some(isToolCall) : isToolCall(body);
 }
 
 /** CONTRACT "Addresses": what says to clients where to sign in. */

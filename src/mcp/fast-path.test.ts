@@ -85,3 +85,26 @@ test('what the newest revision compares or refuses goes the way of the library',
   ];
   for (const [body, headers] of others) assert.equal(isDirect(body, headers), false, JSON.stringify([body, headers]));
 });
+
+test('an envelope that was seen before lets nothing by that would have been looked at', () => {
+  assert.ok(isDirect(called, newest));
+  const { params, ...message } = called as { params: JsonObject };
+  const others: [JsonValue, IncomingHttpHeaders][] = [
+    [{ ...called, result: {} }, newest],
+    [{ ...called, error: { code: 1, message: 'a' } }, newest],
+    [{ ...called, more: 1 }, newest],
+    [{ ...message, params, jsonrpc: '1.0' }, newest],
+    [{ ...message, params, id: null }, newest],
+    [{ ...message, params: { ...params, _meta: { ...meta, 'io.modelcontextprotocol/clientCapabilities': [] } } }, newest],
+    [called, { ...newest, 'mcp-method': 'tools/list' }],
+    [called, { ...newest, 'mcp-protocol-version': undefined }],
+  ];
+  for (const [body, headers] of others) assert.equal(isDirect(body, headers), false, JSON.stringify([body, headers]));
+});
+
+test('what older revisions say beside a call does not keep it from being answered directly', () => {
+  const told = (_meta: JsonValue) => ({ ...request, params: { name: 'Get-Data', _meta } });
+  assert.ok(isDirect(told({ progressToken: 1 })));
+  assert.ok(isDirect(told({ progressToken: 'a', traceparent: 'b' }), { 'mcp-protocol-version': '2025-06-18' }));
+  for (const _meta of [5, null, [], meta]) assert.equal(isDirect(told(_meta)), false, JSON.stringify(_meta));
+});

@@ -11,6 +11,7 @@ import {
   type JsonSchemaType,
   type jsonSchemaValidator,
   type MessageClassification,
+  type MessageExtraInfo,
   PerRequestHTTPServerTransport,
   Server,
   type ServerOptions,
@@ -19,7 +20,8 @@ import {
   type TransportSendOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { isJsonObject, type JsonValue } from '../kernel/json.ts';
+import { LRUCache } from 'lru-cache';
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import { serviceVersion } from '../kernel/version.ts';
 import type { Logger } from '../observe/index.ts';
@@ -90,8 +92,20 @@ export class McpProtocol {
   }
 }
 
-function serverOf({ tools, call }: Exchange, as: ServerOptions = options): Server {
-  const server = new Server(identity, as);
+/**
+ * A server that is told requests as such. Before it looks whether a message is a request, the library tries it as an answer of either kind with
+ * zod. V8 makes a hidden class of its own for each result of a try that fails, which keeps the message in memory until the next full collection.
+ */
+class RequestServer extends Server {
+  /** As the transport's `onmessage`, of a message that is known to be a request. A private method of the library: `npm test` calls it. */
+  takeRequest(message: JSONRPCRequest, extra?: MessageExtraInfo): void {
+    // biome-ignore lint/complexity/useLiteralKeys: the compiler refuses a private name after a dot
+    this['_onrequest'](message, extra);
+  }
+}
+
+function serverOf({ tools, call }: Exchange, as: ServerOptions = options): RequestServer {
+  const server = new RequestServer(identity, as);
   server.setRequestHandler('tools/list', () => tools.list);
   server.setRequestHandler('tools/call', ({ params }) => call(params.name, params.arguments));
   return server;
@@ -132,38 +146,54 @@ export function directRequest({ headers, body, tools }: Exchange): DirectRequest
   if (typeof method !== 'string' || !methods.has(method) || !isJsonContentType(headers['content-type'])) return null;
   const { 'mcp-protocol-version': version, 'mcp-method': methodHeader, 'mcp-name': nameHeader } = headers;
   if (version !== undefined && typeof version !== 'string') return null;
-  const inbound = { httpMethod: 'POST', ...(version !== undefined && { protocolVersionHeader: version }), body };
+  if (!isJSONRPCRequest(body)) return null;
+  const params = isJsonObject(body.params) ? body.params : {};
   if (version === NEWEST_REVISION) {
-    const params = method === 'tools/call' ? body.params : undefined;
-    const name = isJsonObject(params) ? params.name : undefined;
+    const name = method === 'tools/call' ? params.name : undefined;
     // Headers that say the same as the body, letter by letter; the library compares all others.
     if (methodHeader !== method || nameHeader !== name || (typeof name === 'string' && !tools.byName.has(name))) return null;
-    const route = classifyInboundRequest({
-      ...inbound,
-      mcpMethodHeader: method,
-      ...(typeof name === 'string' && { mcpNameHeader: name }),
-    });
-    if (route.kind !== 'modern' || route.messageKind !== 'request') return null;
-    const { message, classification } = route;
-    return classification.revision === NEWEST_REVISION ? { message, classification } : null;
+    const classification = isJsonObject(params._meta) ? newestRevision(body, params._meta) : null;
+    return classification && { message: body, classification };
   }
   if (version !== undefined && !legacyRevisions.has(version)) return null;
   if (methodHeader !== undefined || nameHeader !== undefined) return null;
-  return isJSONRPCRequest(body) && classifyInboundRequest(inbound).kind === 'legacy'
-    ? { message: body, classification: undefined }
-    : null;
+  const isOlder = params._meta === undefined || routeOf(body, version).kind === 'legacy';
+  return isOlder ? { message: body, classification: undefined } : null;
+}
+
+/** Where the library has a request go, by its body and the header that names a revision. */
+function routeOf(body: JSONRPCRequest, version: string | undefined): ReturnType<typeof classifyInboundRequest> {
+  return classifyInboundRequest({ httpMethod: 'POST', ...(version !== undefined && { protocolVersionHeader: version }), body });
+}
+
+/** Characters of what a request of the newest revision says of its client, where that is remembered. */
+const MAX_ENVELOPE_LENGTH = 2_000;
+/** What the library made of what clients say of themselves: they send the same with each request. */
+const envelopes = new LRUCache<string, MessageClassification>({ max: 500 });
+
+/** The classification of a request whose header names the newest revision; `null` where its envelope is not one of that. */
+function newestRevision(body: JSONRPCRequest, envelope: JsonObject): MessageClassification | null {
+  const key = JSON.stringify(envelope);
+  const known = envelopes.get(key);
+  if (known) return known;
+  const route = routeOf(body, NEWEST_REVISION);
+  if (route.kind !== 'modern' || route.messageKind !== 'request' || route.classification.revision !== NEWEST_REVISION)
+    return null;
+  if (key.length <= MAX_ENVELOPE_LENGTH) envelopes.set(key, route.classification);
+  return route.classification;
 }
 
 /** Has a server answer one request. @returns JSON text of the answer, with 200; a `Response` where the revision has a status for the error */
-async function answerDirectly(server: Server, { message, classification }: DirectRequest): Promise<string | Response> {
+async function answerDirectly(server: RequestServer, { message, classification }: DirectRequest): Promise<string | Response> {
   if (classification) {
     const exchange = new JsonExchange({ classification });
     await server.connect(exchange);
+    exchange.onmessage = server.takeRequest.bind(server) as NonNullable<Transport['onmessage']>;
     return Promise.race([exchange.result, exchange.handleMessage(message)]);
   }
   const line = new Line();
   await server.connect(line);
-  line.onmessage?.(message);
+  server.takeRequest(message);
   return JSON.stringify(await line.answered);
 }
 

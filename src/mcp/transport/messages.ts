@@ -3,7 +3,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
 import { retryAfterOf } from '../../errors/render.ts';
-import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 
 /** Error codes of JSON-RPC, and the one that SPEC names. */
 export const rpcCodes = { parse: -32700, invalid: -32600, internal: -32603, refused: -32000 } as const;
@@ -27,10 +27,14 @@ export function idOf(body: JsonValue): JsonValue {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
+/** Whether a message calls a tool. */
+export const isToolCall = (message: JsonValue): message is JsonObject =>
+  isJsonObject(message) && own(message, 'method') === 'tools/call';
+
 /** The tools that the messages of a body call, one or those of a batch (revision 2025-03-26), in their order: the names as sent. */
 export function* toolsCalled(body: JsonValue): IterableIterator<unknown> {
   for (const message of Array.isArray(body) ? body : [body]) {
-    if (!isJsonObject(message) || own(message, 'method') !== 'tools/call') continue;
+    if (!isToolCall(message)) continue;
     const params = own(message, 'params');
     yield isJsonObject(params) ? own(params, 'name') : undefined;
   }
