@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 const keptAlive: object[] = [];
 
 /**
- * Sets V8 up for a process that answers requests. Measured with `npm run bench`: a read of one record takes some tenth less of the processor.
+ * Sets V8 up for a process that answers requests (adr/0023).
  *
  * - Allocation-site pretenuring is off. After a large batch V8 puts objects of the same places straight into the old generation: those of each
  *   short request too, which then keep its texts alive until the next full collection.

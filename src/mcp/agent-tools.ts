@@ -19,10 +19,7 @@ const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Meth
 /** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts, and many a service is done sooner. */
 const WARM_UP_DELAY_MS = 5_000;
 
-/**
- * Where the answer goes to a request whose body is being read. A property: what a WeakMap of the old generation holds survives each collection of
- * the young one.
- */
+/** Where the answer goes to a request whose body is being read; a property, since no WeakMap is kept by requests (adr/0023). */
 const answer = Symbol('answer');
 type Answered = FastifyRequest & { [answer]: ServerResponse | null };
 

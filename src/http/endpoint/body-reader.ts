@@ -87,30 +87,34 @@ const inMemory = {
   ofCaller: MAX_BYTES_IN_MEMORY / 2,
 } as const;
 
+/** Where the answer goes to a request whose body may be long; a property, since no WeakMap is kept by requests (adr/0023). */
+const answer = Symbol('answer');
+type Answered = FastifyRequest & { [answer]: ServerResponse | null };
+
 /**
  * Bodies are read as text whatever their type says and parsed by the endpoints' own reader: Parse's clients send JSON as text/plain
  * (CONTRACT "Requests"), and what is no JSON is refused there. All that are being read share the memory that they take.
  */
 export function registerBodyReader(server: FastifyInstance, { systems }: Pick<HttpServices, 'systems'>): void {
   const places = new Places(inMemory);
-  /** Where the answers go to requests whose bodies may be long. */
-  const responses = new WeakMap<IncomingMessage, ServerResponse>();
+  server.decorateRequest(answer, null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) => {
     const ask = (size: number) => {
       const place = places.ask(senderOf(systems, request), size);
-      const response = responses.get(request.raw);
+      const response = (request as Answered)[answer];
       if (response) place.freeWhenAnswered(response);
       return place;
     };
     readBody({ payload, bound: request.routeOptions.bodyLimit, ask }, done);
   });
-  server.addHook('onRequest', ({ headers, raw }, reply, done) => {
+  server.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request;
     // A type that is none says as little as no type at all; the framework would refuse it.
     const type = headers['content-type'];
     if (type !== undefined && !mediaType.test(type)) delete headers['content-type'];
     if (Number(headers['content-length']) > FREE_BYTES || headers['transfer-encoding'] !== undefined)
-      responses.set(raw, reply.raw);
+      (request as Answered)[answer] = reply.raw;
     done();
   });
 }
