@@ -188,6 +188,7 @@ async function answerDirectly(server: RequestServer, { message, classification }
   if (classification) {
     const exchange = new JsonExchange({ classification });
     await server.connect(exchange);
+    // Bound: an arrow function here kept calls in memory until a full collection, measured as in adr/0023.
     exchange.onmessage = server.takeRequest.bind(server) as NonNullable<Transport['onmessage']>;
     return Promise.race([exchange.result, exchange.handleMessage(message)]);
   }

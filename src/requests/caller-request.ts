@@ -199,7 +199,8 @@ export const carryOutRequest = (request: CallerRequest, steps: RequestSteps): Pr
 export const carryOutOnSystem = (
   request: CallerRequest,
   steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
-): Promise<void> => carryOut(request, steps, async () => steps.run(await request.acquire(steps.appId)));
+): Promise<void> =>
+  carryOut(request, steps, async () => steps.run(request.tryAcquire(steps.appId) ?? (await request.acquire(steps.appId))));
 
 async function carryOut(request: CallerRequest, ending: RequestEnding, run: () => Promise<void>): Promise<void> {
   try {

@@ -29,6 +29,7 @@ const functions: Record<string, (call: () => FunctionCall) => Promise<string>> =
 
 const services = {
   systems: {
+    tryAcquire: () => undefined,
     acquire(appId: string) {
       if (appId === 'lost') return Promise.reject(new Error('no disk'));
       if (appId !== 'app') return undefined;

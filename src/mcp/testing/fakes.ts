@@ -85,6 +85,7 @@ const verdicts: Record<string, () => Promise<BearerVerdict>> = {
 export const fakeParts = {
   systems: {
     isKnown: (appId: string) => appId === 'app',
+    tryAcquire: () => undefined,
     acquire(appId: string) {
       if (appId === 'lost') return Promise.reject(new Error('no disk'));
       if (appId !== 'app') return undefined;
