@@ -80,7 +80,7 @@ export class Systems {
   /** As `acquire`, of a system that is open, where nothing has to be looked at or waited for; `undefined` of any other. @throws unavailable */
   tryAcquire(appId: string): System | undefined {
     if (!this.#registry.isCurrent()) return undefined;
-    this.#reloadChanged();
+    if (this.#registry.version() !== this.#version) this.#reload();
     const open = this.#open.get(appId);
     if (!(open instanceof System && open.store.isCurrent())) return undefined;
     open.hold();
@@ -95,7 +95,7 @@ export class Systems {
   async acquire(appId: string): Promise<System | undefined> {
     for (;;) {
       await this.#registry.whenCurrent();
-      this.#reloadChanged();
+      if (this.#registry.version() !== this.#version) this.#reload();
       const open = this.#open.get(appId);
       if (open instanceof System) {
         open.hold();
@@ -123,7 +123,7 @@ export class Systems {
 
   /** Whether there is a system of an application id, as far as this process knows by now. */
   isKnown(appId: string): boolean {
-    this.#reloadChanged();
+    if (this.#registry.version() !== this.#version) this.#reload();
     return this.#registrations.has(appId);
   }
 
@@ -144,7 +144,7 @@ export class Systems {
   /** The application ids of all systems, as the registry has them now. Another object where they may have changed. */
   async appIds(): Promise<readonly string[]> {
     await this.#registry.whenCurrent();
-    this.#reloadChanged();
+    if (this.#registry.version() !== this.#version) this.#reload();
     return this.#appIds;
   }
 
@@ -218,10 +218,6 @@ export class Systems {
       if (Number.isNaN(this.#version) || !isPassing(error)) throw error;
       return undefined;
     }
-  }
-
-  #reloadChanged(): void {
-    if (this.#registry.version() !== this.#version) this.#reload();
   }
 
   #reload(): void {

@@ -1,8 +1,8 @@
 import { mayKnowTable } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { FindOptions } from '../../query/index.ts';
-import { splitNames } from '../../query/model/names.ts';
+import type { AggregateOptions } from '../../query/index.ts';
+import { SplitOptions } from '../../query/model/names.ts';
 import { checkExtent } from '../../query/parameters.ts';
 import * as records from '../../records/index.ts';
 import { type FieldType, rootOf, type TableSchema } from '../../schema/model.ts';
@@ -29,7 +29,7 @@ export interface Ask {
  * @throws what `findRecords` throws
  */
 export function findRows(context: CrmContext, table: string, ask: Ask): Promise<Row[]> {
-  return records.findRows(context, table, optionsOf(ask));
+  return records.findRows(context, table, new SplitOptions(ask));
 }
 
 /** The `limit` to read with, so that it shows whether there are more; 0 stays 0. */
@@ -71,7 +71,7 @@ export function getRow(
   objectId: string,
   { keys = [], include = [] }: Pick<Ask, 'keys' | 'include'> = {},
 ): Promise<Row> {
-  const options = keys.length + include.length > 0 ? optionsOf({ keys, include, limit: 1 }) : undefined;
+  const options = keys.length + include.length > 0 ? new SplitOptions({ keys, include, limit: 1 }) : undefined;
   return records.getRow(context, table, objectId, options);
 }
 
@@ -86,30 +86,24 @@ export function aggregateRows(
   pipeline: readonly JsonObject[],
   where?: JsonObject,
 ): Promise<JsonObject[]> {
-  return records.aggregateRows(context, table, {
-    where,
-    get pipeline() {
-      checkExtent(pipeline);
-      return pipeline;
-    },
-  });
+  return records.aggregateRows(context, table, new BoundedPipeline(pipeline, where));
 }
 
-/** Lists of names are split when the core reads them: of several faults that it tells first is told of a tool's call too. */
-const optionsOf = ({ where, keys, order, limit, skip, include }: Ask): FindOptions => ({
-  where,
-  limit,
-  skip,
-  get keys() {
-    return splitNames('keys', keys?.join());
-  },
-  get include() {
-    return splitNames('include', include?.join());
-  },
-  get order() {
-    return splitNames('order', order);
-  },
-});
+/** The options of an aggregation, whose extent is looked at when the core comes to it. */
+class BoundedPipeline implements AggregateOptions {
+  readonly where: AggregateOptions['where'];
+  readonly #pipeline: readonly JsonObject[];
+
+  constructor(pipeline: readonly JsonObject[], where: JsonObject | undefined) {
+    this.#pipeline = pipeline;
+    this.where = where;
+  }
+
+  get pipeline(): readonly JsonObject[] {
+    checkExtent(this.#pipeline);
+    return this.#pipeline;
+  }
+}
 
 /** A table of the system, as its schema is now. @throws classMissing (103) where there is none, or it is hidden */
 export function tableNamed(context: CrmContext, className: string): TableSchema {

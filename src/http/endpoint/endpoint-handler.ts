@@ -107,39 +107,30 @@ function refuse({ services }: Routed, request: FastifyRequest, reply: FastifyRep
 
 /** Has an endpoint answer a request whose body was read. */
 export function answerEndpoint(exchange: Exchange): Promise<void> {
-  const asked = new CallerRequest(exchange.services, exchange.request, exchange.started);
-  return carryOutAsCaller(asked, new EndpointSteps(exchange, asked));
+  const steps = new EndpointSteps(exchange);
+  return carryOutAsCaller(steps.asked, steps);
 }
 
 /** What a request to an endpoint is carried out by. */
 class EndpointSteps implements CallerSteps<ApiReply> {
+  readonly asked: CallerRequest;
+  readonly appId: unknown;
+  readonly credentials: Credentials;
+  readonly installationId: string | null;
+  readonly isOpen: boolean;
+  readonly mayWrite: boolean;
   readonly #exchange: Exchange;
-  readonly #asked: CallerRequest;
 
-  constructor(exchange: Exchange, asked: CallerRequest) {
+  constructor(exchange: Exchange) {
+    const { services, envelope, endpoint, request, started } = exchange;
+    this.asked = new CallerRequest(services, request, started);
+    this.appId = envelope.appId;
+    this.credentials = envelope.credentials;
+    this.installationId = envelope.installationId;
+    this.isOpen = endpoint.open === true;
+    // A login by GET opens a session.
+    this.mayWrite = endpoint.method !== 'GET' || this.isOpen;
     this.#exchange = exchange;
-    this.#asked = asked;
-  }
-
-  get appId(): unknown {
-    return this.#exchange.envelope.appId;
-  }
-
-  get credentials(): Credentials {
-    return this.#exchange.envelope.credentials;
-  }
-
-  get installationId(): string | null {
-    return this.#exchange.envelope.installationId;
-  }
-
-  get isOpen(): boolean {
-    return this.#exchange.endpoint.open === true;
-  }
-
-  /** A login by GET opens a session. */
-  get mayWrite(): boolean {
-    return this.#exchange.endpoint.method !== 'GET' || this.isOpen;
   }
 
   run({ system, principal, context }: CallerScope): Promise<ApiReply> {
@@ -148,7 +139,7 @@ class EndpointSteps implements CallerSteps<ApiReply> {
       system,
       principal,
       context,
-      client: new EndpointClient(envelope, this.#asked, reply),
+      client: new EndpointClient(envelope, this.asked, reply),
       params: request.params as Params,
       query: queryOf(endpoint, envelope, request),
       body: envelope.body,
@@ -172,30 +163,24 @@ class EndpointSteps implements CallerSteps<ApiReply> {
     if (!isLogged(endpoint)) return;
     const { method, path } = endpoint;
     // A logout names nobody: the row would block the deletion of the user.
-    this.#asked.log({ method, url: request.url, statusCode: reply.statusCode, ...(path === '/logout' && { principal: null }) });
+    this.asked.log({ method, url: request.url, statusCode: reply.statusCode, ...(path === '/logout' && { principal: null }) });
   }
 }
 
 const sent = Promise.resolve();
 
-/** The client of a request, by what is known of it already. */
+/** The client of a request. */
 class EndpointClient implements Client {
-  readonly #envelope: Envelope;
+  readonly sessionToken: unknown;
+  readonly installationId: string | null;
   readonly #asked: CallerRequest;
   readonly #reply: FastifyReply;
 
-  constructor(envelope: Envelope, asked: CallerRequest, reply: FastifyReply) {
-    this.#envelope = envelope;
+  constructor({ credentials, installationId }: Envelope, asked: CallerRequest, reply: FastifyReply) {
+    this.sessionToken = credentials.sessionToken;
+    this.installationId = installationId;
     this.#asked = asked;
     this.#reply = reply;
-  }
-
-  get sessionToken(): unknown {
-    return this.#envelope.credentials.sessionToken;
-  }
-
-  get installationId(): string | null {
-    return this.#envelope.installationId;
   }
 
   get address(): string {

@@ -4,6 +4,7 @@ import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { checkFieldName, type FieldType, forbiddenKeys, rootOf } from '../../schema/model.ts';
 import type { FieldRef } from './filter.ts';
+import type { FindOptions } from './options.ts';
 
 const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'PrivateFile']);
 
@@ -65,6 +66,43 @@ export function splitNames(parameter: string, value: JsonValue | undefined): rea
     if (name !== '') names.add(name);
   }
   return [...names];
+}
+
+/** The options of a query whose lists of names are not split yet, nor proved. */
+export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'limit' | 'skip'> {
+  readonly keys?: readonly string[] | undefined;
+  readonly include?: readonly string[] | undefined;
+  readonly order?: string | undefined;
+}
+
+/**
+ * The options of a query, whose lists of names are split when each is read: of several faults that is told which the core comes to first. The
+ * getters throw badParameterValue (102).
+ */
+export class SplitOptions implements FindOptions {
+  readonly where: FindOptions['where'];
+  readonly limit: FindOptions['limit'];
+  readonly skip: FindOptions['skip'];
+  readonly #unsplit: UnsplitOptions;
+
+  constructor(unsplit: UnsplitOptions) {
+    this.where = unsplit.where;
+    this.limit = unsplit.limit;
+    this.skip = unsplit.skip;
+    this.#unsplit = unsplit;
+  }
+
+  get keys(): readonly string[] {
+    return splitNames('keys', this.#unsplit.keys?.join());
+  }
+
+  get include(): readonly string[] {
+    return splitNames('include', this.#unsplit.include?.join());
+  }
+
+  get order(): readonly string[] {
+    return splitNames('order', this.#unsplit.order);
+  }
 }
 
 /** What the names say of places below one of them: `a.b,a.c,d` below `a` is `b,c`. */
