@@ -27,18 +27,15 @@ type Answered = FastifyRequest & { [answer]: ServerResponse | null };
 export class AgentTools {
   readonly #services: McpServices;
   readonly #tools: readonly Tool[] | undefined;
-  readonly #isOwnHost: (host: string | undefined) => boolean;
   #answerer: Promise<RequestHandler> | undefined;
   readonly #places = bodyPlaces();
+  /** The host that was let in last, with what it depends on: nearly all clients call the service by one name. */
+  #letIn = { host: '', base: '' };
 
   /** @param tools all that the service has, unless a test has its own */
   constructor(services: McpServices, tools?: readonly Tool[]) {
     this.#services = services;
     this.#tools = tools;
-    const { addresses, host } = services;
-    const own = hostName(addresses.base);
-    const names = own === null ? [host] : [host, own];
-    this.#isOwnHost = rememberLast((sent) => isOwnHost(sent, names));
   }
 
   /** Loads the tools, which takes a moment, before anybody asks for them. To be called when the service listens. */
@@ -82,8 +79,16 @@ export class AgentTools {
     });
   }
 
-  #refusalOfHost(request: FastifyRequest): RpcError | null {
-    if (this.#isOwnHost(request.host)) return null;
+  #refusalOfHost({ host }: FastifyRequest): RpcError | null {
+    const { addresses, host: listening } = this.#services;
+    // Without BASE_URL it is known once the service listens.
+    const { base } = addresses;
+    if (host === this.#letIn.host && base === this.#letIn.base) return null;
+    const own = hostName(base);
+    if (isOwnHost(host, own === null ? [listening] : [listening, own])) {
+      this.#letIn = { host, base };
+      return null;
+    }
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
   }
 
@@ -163,13 +168,4 @@ function isOwnHost(host: string | undefined, names: readonly string[]): boolean 
 /** The name in an address, lower-case; `null` where that is none. */
 function hostName(address: string): string | null {
   return URL.parse(address)?.hostname ?? null;
-}
-
-/** A function that does not work out anew what it was asked last: nearly all clients call the service by one name. */
-function rememberLast<K, V>(make: (key: K) => V): (key: K) => V {
-  let last: { readonly key: K; readonly value: V } | undefined;
-  return (key) => {
-    if (last?.key !== key) last = { key, value: make(key) };
-    return last.value;
-  };
 }

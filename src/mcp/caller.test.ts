@@ -5,10 +5,10 @@ import { HttpServer } from '../http/server.ts';
 import { AgentTools } from './index.ts';
 import { apiKey, calling, fakeParts, fakeTools, type Headers, masterKey, message, seen, send } from './testing/fakes.ts';
 
-const makeServer = (): Promise<HttpServer> => {
+const makeServer = (parts = fakeParts): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
   const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
-  return HttpServer.create(fakeParts as unknown as HttpServices, options, [new AgentTools(fakeParts, fakeTools)]);
+  return HttpServer.create(parts as unknown as HttpServices, options, [new AgentTools(parts, fakeTools)]);
 };
 let http: HttpServer;
 let url: string;
@@ -137,4 +137,22 @@ test('names of other hosts are refused; addresses and names of the service are n
     assert.equal(await verdictOf(own), 200, own);
   for (const foreign of ['evil.example', 'evil.example:80', 'base.example.evil.example', 'a b', '127.0.0.1.evil.example'])
     assert.equal(await verdictOf(foreign), 403, foreign);
+});
+
+test('the name by which a service is called may be known once it listens, and is the same in small letters', async (t) => {
+  const addresses = { base: '' };
+  const listening = await makeServer({ ...fakeParts, addresses, host: 'Inside' } as typeof fakeParts);
+  t.after(() => listening.close(1_000));
+  const address = await listening.listen();
+  const verdictOf = async (host: string) => (await send(`${address}/mcp/app`, message('ping'), { host })).status;
+  assert.equal(await verdictOf('inside'), 403);
+  addresses.base = 'http://Inside:80';
+  for (const host of ['inside', 'Inside:80', 'outside', 'INSIDE', 'localhost', 'outside'])
+    assert.equal(await verdictOf(host), host === 'outside' ? 403 : 200, host);
+  addresses.base = 'http://outside';
+  assert.equal(await verdictOf('localhost'), 200);
+  assert.equal(await verdictOf('inside'), 403);
+  assert.equal(await verdictOf('outside'), 200);
+  addresses.base = '';
+  assert.equal(await verdictOf('outside'), 403);
 });
