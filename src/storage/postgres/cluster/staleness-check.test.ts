@@ -43,6 +43,23 @@ test('who asks while it is looked waits for a look that began after what he has 
   await Promise.all([first, second]);
 });
 
+test('who asks while it is looked waits for that look, though notices come', async () => {
+  const looks = new Looks();
+  const staleness = new StalenessCheck(() => true, looks.look);
+  assert.equal(staleness.isCurrent(), true);
+  staleness.distrust();
+  assert.equal(staleness.isCurrent(), false);
+  const ended: string[] = [];
+  const asked = ['first', 'second'].map((one) => staleness.whenCurrent().then(() => ended.push(one)));
+  assert.equal(staleness.isCurrent(), false);
+  await new Promise(setImmediate);
+  assert.deepEqual([looks.begun.length, ended], [1, []]);
+  looks.begun[0]?.resolve();
+  await Promise.all(asked);
+  await new Promise(setImmediate);
+  assert.deepEqual([ended, staleness.isCurrent()], [['first', 'second'], true]);
+});
+
 test('where notices do not come many share a look, and a look that failed is none', async () => {
   const looks = new Looks();
   const staleness = new StalenessCheck(() => false, looks.look);

@@ -31,9 +31,10 @@ export class StalenessCheck {
     this.#distrusted = true;
   }
 
-  /** Whether nothing has to be looked at. */
+  /** Whether nothing has to be looked at; not before a look that is under way has ended. */
   isCurrent(): boolean {
-    return !this.#distrusted && (this.#isSound() || performance.now() - this.#lookedAt < FRESH_MS);
+    if (this.#distrusted || this.#looking) return false;
+    return this.#isSound() || performance.now() - this.#lookedAt < FRESH_MS;
   }
 
   /** Waits for what has to be looked at first. @throws what `look` throws */
