@@ -85,7 +85,7 @@ test('there is no system until it is added, and it is opened once', async () => 
   assert.deepEqual(engine.log, ['open app']);
   for (let n = 0; n < 3; n++) one.release();
 });
-test('a system is acquired at once where it is open and current', async () => {
+test('a system is acquired at once where it is open and current', async ({ mock }) => {
   await add();
   assert.equal(systems.tryAcquire('app'), undefined);
   const system = await systems.acquire('app');
@@ -94,6 +94,9 @@ test('a system is acquired at once where it is open and current', async () => {
   engine.isCurrent = false;
   assert.equal(systems.tryAcquire('app'), undefined);
   engine.isCurrent = true;
+  const registryIsCurrent = mock.method(registry, 'isCurrent', () => false);
+  assert.equal(systems.tryAcquire('app'), undefined);
+  registryIsCurrent.mock.restore();
   system.release();
   assert.equal(system.isFree, false);
   system.release();

@@ -20,6 +20,7 @@ test('a change that was done is told as done, though what it made could not be l
     const key = { appId: 'one', name: 'key', hash: 'other', createdAt: 2 };
     assert.equal(await registry.addKey(key), true);
     await assert.rejects(registry.whenCurrent(), { key: 'unavailable' });
+    assert.equal(registry.isCurrent(), false);
     atomically.mock.restore();
     await registry.whenCurrent();
     assert.deepEqual(registry.read(), { systems: [system], removed: [], keys: [key] });

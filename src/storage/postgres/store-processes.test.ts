@@ -135,6 +135,7 @@ describe('PostgreSQL store, two processes', () => {
     const before = b.store.tableVersion('Config');
     b.store.noticed({ schemaChanged: true, tables: ['Config'] });
     assert.notEqual(b.store.tableVersion('Config'), before);
+    assert.equal(b.store.isCurrent(), false);
     await b.store.whenCurrent();
     assert.ok(b.store.schema().tables.has('Told'));
   });

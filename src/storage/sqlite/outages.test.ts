@@ -97,6 +97,7 @@ describe('a store in outages', () => {
     assert.ok(isInDoubt(error) || isUnavailable(error), String(error));
     assert.equal(await isRefused(create({ n: 2 })), true);
     await assert.rejects(store.whenCurrent(), isUnavailable);
+    assert.equal(store.isCurrent(), false);
     await wait(700);
     assert.equal(await isRefused(create({ n: 2 })), true);
     assert.deepEqual(conditions, ['the store is missing']);
