@@ -77,11 +77,11 @@ function handle(routed: Routed, request: FastifyRequest, reply: FastifyReply): v
     // Its place is free when the answer is made; the request is there until that is taken.
     request.body = undefined;
     if (body === undefined || body.length < LONG_BODY_LENGTH)
-      choose(routed, openEnvelope(headers, body), request, reply, started);
+      answerByMethod(routed, openEnvelope(headers, body), request, reply, started);
     else
       routed.long
         .read(request, reply, body)
-        .then((value) => choose(routed, envelopeOf(headers, value), request, reply, started))
+        .then((value) => answerByMethod(routed, envelopeOf(headers, value), request, reply, started))
         .catch((error) => refuse(routed, request, reply, error));
   } catch (error) {
     refuse(routed, request, reply, error);
@@ -89,7 +89,7 @@ function handle(routed: Routed, request: FastifyRequest, reply: FastifyReply): v
 }
 
 /** Has the endpoint answer that the request's `_method` asks for. */
-function choose(
+function answerByMethod(
   { services, choose }: Routed,
   envelope: Envelope,
   request: FastifyRequest,
