@@ -29,8 +29,8 @@ export class AgentTools {
   readonly #tools: readonly Tool[] | undefined;
   #answerer: Promise<RequestHandler> | undefined;
   readonly #places = bodyPlaces();
-  /** The host that was let in last, with what it depends on: nearly all clients call the service by one name. */
-  #letIn = { host: '', base: '' };
+  /** The host that was let in last, once the service's own name is known: nearly all clients call it by one name. */
+  #letIn: string | null = null;
 
   /** @param tools all that the service has, unless a test has its own */
   constructor(services: McpServices, tools?: readonly Tool[]) {
@@ -80,13 +80,12 @@ export class AgentTools {
   }
 
   #refusalOfHost({ host }: FastifyRequest): RpcError | null {
+    if (host === this.#letIn) return null;
     const { addresses, host: listening } = this.#services;
-    // Without BASE_URL it is known once the service listens.
-    const { base } = addresses;
-    if (host === this.#letIn.host && base === this.#letIn.base) return null;
-    const own = hostName(base);
+    // Without BASE_URL `null` until the service listens; the same from then on.
+    const own = hostName(addresses.base);
     if (isOwnHost(host, own === null ? [listening] : [listening, own])) {
-      this.#letIn = { host, base };
+      if (own !== null) this.#letIn = host;
       return null;
     }
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
