@@ -70,7 +70,7 @@ export class CallerRequest {
    * @throws unauthorized (403) where there is none; unavailable
    */
   async acquire(appId: unknown): Promise<System> {
-    if (!this.#system && typeof appId === 'string') this.#system = await this.#services.systems.acquire(appId);
+    if (!this.tryAcquire(appId) && typeof appId === 'string') this.#system = await this.#services.systems.acquire(appId);
     return this.#system ?? fail('unauthorized');
   }
 
@@ -195,13 +195,6 @@ export interface RequestSteps extends RequestEnding {
 export const carryOutRequest = (request: CallerRequest, steps: RequestSteps): Promise<void> =>
   carryOut(request, steps, () => steps.run());
 
-/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
-export const carryOutOnSystem = (
-  request: CallerRequest,
-  steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
-): Promise<void> =>
-  carryOut(request, steps, async () => steps.run(request.tryAcquire(steps.appId) ?? (await request.acquire(steps.appId))));
-
 async function carryOut(request: CallerRequest, ending: RequestEnding, run: () => Promise<void>): Promise<void> {
   try {
     try {
@@ -214,6 +207,12 @@ async function carryOut(request: CallerRequest, ending: RequestEnding, run: () =
     request.release();
   }
 }
+
+/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
+export const carryOutOnSystem = (
+  request: CallerRequest,
+  steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
+): Promise<void> => carryOut(request, steps, async () => steps.run(await request.acquire(steps.appId)));
 
 /** A request whose caller is known before its work begins. */
 export interface CallerSteps<Answer> extends RequestEnding {
@@ -238,23 +237,18 @@ export interface CallerScope {
   readonly context: RecordContext;
 }
 
-/** As `carryOutRequest`, without a promise where nothing has to be waited for: short reads spend much of their time on these. */
-export async function carryOutAsCaller<Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> {
-  try {
-    try {
-      const { credentials, appId } = steps;
-      request.sent(credentials, steps.installationId);
-      const system = request.tryAcquire(appId) ?? (await request.acquire(appId));
-      const principal = steps.isOpen
-        ? request.known(anonymous)
-        : (request.tryAuthenticate(credentials) ?? (await request.authenticateSession(credentials.sessionToken)));
-      const context = request.contextOf(principal, request.pageOf(principal));
-      await steps.send(await steps.run({ system, principal, context }));
-    } catch (error) {
-      steps.refuse(endOf(error, request.progress, steps.mayWrite));
-    }
-    steps.log?.();
-  } finally {
-    request.release();
-  }
+/** As `carryOutRequest`. */
+export const carryOutAsCaller = <Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> =>
+  carryOut(request, steps, () => answerCaller(request, steps));
+
+/** Without a promise where nothing has to be waited for: short reads spend much of their time on these (adr/0023). */
+async function answerCaller<Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> {
+  const { credentials, appId } = steps;
+  request.sent(credentials, steps.installationId);
+  const system = request.tryAcquire(appId) ?? (await request.acquire(appId));
+  const principal = steps.isOpen
+    ? request.known(anonymous)
+    : (request.tryAuthenticate(credentials) ?? (await request.authenticateSession(credentials.sessionToken)));
+  const context = request.contextOf(principal, request.pageOf(principal));
+  await steps.send(await steps.run({ system, principal, context }));
 }

@@ -189,8 +189,7 @@ export function followExchanges(server: Server): void {
     responses.push(response);
     response.on('close', () => {
       const at = responses.indexOf(response);
-      if (at === 0) responses.shift();
-      else if (at > 0) responses.splice(at, 1);
+      if (at >= 0) responses.splice(at, 1);
       if (exchanges.request === request && request.complete) exchanges.request = undefined;
     });
   });

@@ -36,7 +36,7 @@ export async function answerCall(
     async run() {
       const { appId, name } = request.params as { appId: string; name: string };
       if (appId === '' || name === '') fail('notFound');
-      const system = asked.tryAcquire(appId) ?? (await asked.acquire(appId));
+      const system = await asked.acquire(appId);
       const json = await services.functions.call(system, name, () => callOf(services, request, asked, system, read()));
       // A GET that makes a record must reach the service each time.
       sendReply(services, reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });

@@ -109,7 +109,7 @@ export class World {
       system.hold();
       return system;
     };
-    const systems = { isKnown: (appId: string) => appId === 'app', acquire, enter: acquire };
+    const systems = { isKnown: (appId: string) => appId === 'app', tryAcquire: () => undefined, acquire, enter: acquire };
     return {
       systems,
       users: new Users(1),
