@@ -84,11 +84,11 @@ onEachEngine('what a caller may not know', (tools) => {
   });
 
   test('Get-Schema tells users nothing of what is hidden from them; keys are shown all', async (t) => {
-    const own = await table({ A: 'String', Hid: 'String', Boss: user });
-    const rules = { 'role:Sales': ['Hid', 'Boss'], 'role:Admin': ['Hid', 'Boss'] };
+    const own = await table({ A: 'String', Hidden: 'String', Boss: user });
+    const rules = { 'role:Sales': ['Hidden', 'Boss'], 'role:Admin': ['Hidden', 'Boss'] };
     const update = { pointerFields: ['Boss'] };
-    const timeline = { displayFields: { A: true, Hid: true }, index: {} };
-    const indexes = { byA: { A: 1 }, byHid: { Hid: 1 } };
+    const timeline = { displayFields: { A: true, Hidden: true }, index: {} };
+    const indexes = { byA: { A: 1 }, byHidden: { Hidden: 1 } };
     const { status, text } = await tools.call('PUT', `/platform/schemas/${own}`, { body: { timeline, indexes } });
     assert.equal(status, 200, text);
     await openAdvanced(t, tools);
@@ -108,12 +108,12 @@ onEachEngine('what a caller may not know', (tools) => {
           [shown.fields.A.type, shown.indexes, shown.timeline.displayFields],
           ['String', { byA: { A: 1 } }, { A: true }],
         );
-        assert.doesNotMatch(JSON.stringify(shown), /Hid|Boss|protectedFields/);
+        assert.doesNotMatch(JSON.stringify(shown), /Hidden|Boss|protectedFields/);
         assert.deepEqual(shown.classLevelPermissions.create, full.create);
         const { results } = await person.use('Get-Schema');
         assert.doesNotMatch(
           JSON.stringify(results.find((one: Json) => one.className === own) ?? null),
-          /Hid|Boss|protectedFields/,
+          /Hidden|Boss|protectedFields/,
         );
       }
       const { classLevelPermissions, indexes: all, timeline: whole } = await use('Get-Schema', { className: own });
@@ -156,7 +156,11 @@ onEachEngine('what a caller may not know', (tools) => {
       const unseen = JSON.stringify(await writer.use(name, args));
       assert.ok(unseen.includes(objectId), unseen);
       assert.doesNotMatch(unseen, /Total|List|secret/, name);
-      assert.match(JSON.stringify(await reader.use(name, args)), /"Total":777,"List":\["secret"\]|"List":\["secret"\],"Total":777/, name);
+      assert.match(
+        JSON.stringify(await reader.use(name, args)),
+        /"Total":777,"List":\["secret"\]|"List":\["secret"\],"Total":777/,
+        name,
+      );
     }
     const one = await writer.use('Update-Record', { table: own, objectId, data: { Total: { __op: 'Increment', amount: 1 } } });
     assert.deepEqual(Object.keys(one).sort(), ['objectId', 'updatedAt']);
