@@ -21,13 +21,13 @@ describe('e-mail', () => {
     };
 
     test('several recipients, with names, between commas and semicolons; hidden ones are in no copy', async () => {
-      const lists = { cc: '"כהן, דנה" <dana@example.com>', bcc: 'Noa <noa@example.com>' };
+      const lists = { cc: '"כהן, דנה" <dana@example.com>', bcc: 'Hannah <hannah@example.com>' };
       const { mail, row } = await sent(mails('{{Email}}, B <b@example.com>; c@example.com', lists), { Email: 'a@example.com' });
-      const everybody = ['a@example.com', 'b@example.com', 'c@example.com', 'dana@example.com', 'noa@example.com'];
+      const everybody = ['a@example.com', 'b@example.com', 'c@example.com', 'dana@example.com', 'hannah@example.com'];
       assert.deepEqual(mail.to, everybody);
       assert.equal(mail.headers.get('to'), 'a@example.com, B <b@example.com>, c@example.com');
       assert.match(mail.headers.get('cc') ?? '', /כהן, דנה.*<dana@example\.com>$/);
-      assert.doesNotMatch(mail.raw, /^bcc:|noa@|noa </im);
+      assert.doesNotMatch(mail.raw, /bcc:|hannah/i);
       assert.deepEqual([row.MailTo, row.CC, row.BCC], ['a@example.com, B <b@example.com>; c@example.com', lists.cc, lists.bcc]);
     });
 

@@ -155,12 +155,8 @@ onEachEngine('what a caller may not know', (tools) => {
     for (const [name, args] of writes) {
       const unseen = JSON.stringify(await writer.use(name, args));
       assert.ok(unseen.includes(objectId), unseen);
-      assert.doesNotMatch(unseen, /Total|List|secret/, name);
-      assert.match(
-        JSON.stringify(await reader.use(name, args)),
-        /"Total":777,"List":\["secret"\]|"List":\["secret"\],"Total":777/,
-        name,
-      );
+      assert.doesNotMatch(unseen, /\b777\b|Total|List|secret/, name);
+      assert.match(JSON.stringify(await reader.use(name, args)), /"Total":777\b/, name);
     }
     const one = await writer.use('Update-Record', { table: own, objectId, data: { Total: { __op: 'Increment', amount: 1 } } });
     assert.deepEqual(Object.keys(one).sort(), ['objectId', 'updatedAt']);
