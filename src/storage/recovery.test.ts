@@ -21,3 +21,14 @@ test('a fault that is met while the store is looked at has it looked at again', 
   assert.equal(looks, 2);
   recovery.close();
 });
+
+test('a store that is closed is looked at no more', async () => {
+  let looks = 0;
+  const recovery = new Recovery(async () => {
+    looks++;
+  });
+  recovery.met();
+  recovery.close();
+  await recovery.whenBack();
+  assert.equal(looks, 0);
+});

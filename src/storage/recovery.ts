@@ -48,6 +48,7 @@ export class Recovery {
     let worked = 0;
     while (!this.#isClosed) {
       await wait(LOOK_MS, undefined, { ref: false });
+      if (this.#isClosed) break;
       try {
         const count = this.#count;
         await this.#works();

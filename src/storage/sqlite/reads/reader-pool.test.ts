@@ -74,6 +74,25 @@ if (process.platform === 'linux')
     await starved.close();
   });
 
+if (process.platform === 'linux')
+  test('it is over where threads that there are do what is left to do, and where nothing is', async () => {
+    const told: string[] = [];
+    const conditions = { met: () => told.push('met'), over: () => told.push('over') };
+    const starved = new ReaderPool(TIME_LIMIT, assert.fail, undefined, conditions);
+    const find = (text: string) =>
+      starved.find(file('a'), { list: null, count: { text, params: [] }, removals: 0 }, async () => null);
+    assert.equal((await find('SELECT 5')).count, 5);
+    told.length = 0;
+    const busy = find('WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) FROM n');
+    const giveBack = await takeDescriptors();
+    await assert.rejects(find('SELECT 5'), { key: 'unavailable' }).finally(giveBack);
+    assert.equal((await busy).count, 5_000_000);
+    assert.equal(told[0], 'met');
+    for (let n = 0; n < 200 && !told.includes('over'); n++) await wait(20);
+    assert.equal(told.at(-1), 'over');
+    await starved.close();
+  });
+
 /** Leaves this process no descriptor. @returns gives it as many as before */
 async function takeDescriptors(): Promise<() => Promise<void>> {
   const limit = (most: string) => `prlimit --pid=${process.pid} --nofile=${most}:`;

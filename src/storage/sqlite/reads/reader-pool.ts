@@ -3,6 +3,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import type { FindResult } from '../../port.ts';
+import { Recovery } from '../../recovery.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { FindPlans, MaintenanceResult, MaintenanceTask } from './protocol.ts';
@@ -45,6 +46,11 @@ export class ReaderPool {
   readonly #conditions: Pick<Conditions, 'met' | 'over'> | undefined;
   readonly #threads = new Set<WorkerHandle>();
   readonly #waiting = new FairQueue<ReadRequest>();
+  /** Looks for the end of `NOT_STARTED` where no request does: a process may never need a further thread again. */
+  readonly #recovery = new Recovery(
+    () => this.#findsThread(),
+    () => this.#conditions?.over({}, NOT_STARTED),
+  );
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -110,6 +116,7 @@ export class ReaderPool {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#recovery.close();
     clearInterval(this.#idleTimer);
     for (const task of this.#waiting.clear()) task.fail(serviceError('unavailable'));
     await Promise.all([...this.#threads].map((thread) => thread.close()));
@@ -153,9 +160,19 @@ export class ReaderPool {
       return this.#newThread();
     } catch (error) {
       // The system has no more threads; those that there are go on.
-      this.#conditions?.met(NOT_STARTED, {}, error);
+      this.#notStarted(error);
       return undefined;
     }
+  }
+
+  #notStarted(error: unknown): void {
+    this.#conditions?.met(NOT_STARTED, {}, error);
+    this.#recovery.met();
+  }
+
+  /** @throws where no thread could take a read at once; one that is started for it can soon */
+  async #findsThread(): Promise<void> {
+    if (!this.#idleThread(this.#bounds.shared)?.isStarted) throw serviceError('unavailable');
   }
 
   #newThread(): WorkerHandle {
@@ -167,7 +184,7 @@ export class ReaderPool {
         if (!this.#closed) this.#dispatch();
       },
       onStarted: () => this.#conditions?.over({}, NOT_STARTED),
-      onNotStarted: (error) => this.#conditions?.met(NOT_STARTED, {}, error),
+      onNotStarted: (error) => this.#notStarted(error),
     });
     this.#threads.add(thread);
     if (this.#threads.size > this.#bounds.shared)

@@ -74,6 +74,11 @@ export class WorkerHandle {
     );
   }
 
+  /** Whether it has been heard of, and is not gone. */
+  get isStarted(): boolean {
+    return this.#isStarted && !this.#gone;
+  }
+
   /** File of the system that keeps the thread busy; `null` when it could take a task (those parked wait for their clients). */
   get busyWith(): string | null {
     for (const { task } of this.#tasks.values()) if (!task.parked) return task.path;
