@@ -4,9 +4,9 @@ import { isSaidByServer } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
 /** Milliseconds between two looks at the connections that are waited on. */
-const LOOK_MS = 500;
+const LOOK_MS = 250;
 /** Milliseconds without a sign of life after which the server is asked about a connection. */
-const SILENT_MS = 1500;
+const SILENT_MS = 1000;
 /** Milliseconds without one after which a connection counts as lost while the server answers on no other one either. */
 const UNREACHABLE_MS = 10_000;
 /** Milliseconds for which the server must have had nothing to do on a connection that is waited on. */

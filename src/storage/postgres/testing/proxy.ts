@@ -183,7 +183,7 @@ export class TestProxy {
       waiting += 1;
       const due = performance.now() + this.delayMs;
       last = last
-        .then(() => new Promise((resolve) => setTimeout(resolve, due - performance.now())))
+        .then(() => new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now()))))
         .then(() => {
           waiting -= 1;
           write(bytes);
