@@ -79,17 +79,12 @@ describe('connections that are waited on', { concurrency: true }, () => {
   async function cutAmong(sessions: readonly Row[], links: readonly Partial<PipelinedConnection>[]) {
     const cut: unknown[] = [];
     const ended: string[] = [];
-    const left = new Set<PipelinedConnection>();
-    for (const link of links) {
-      const destroy = () => {
-        cut.push(link.processId);
-        left.delete(connection);
-      };
-      const connection = { silentFor: 5_000, heardAt: 0, lost: undefined, destroy, ...link } as unknown as PipelinedConnection;
-      left.add(connection);
-    }
+    const all = links.map((link) => {
+      const destroy = () => cut.push(link.processId);
+      return { silentFor: 5_000, heardAt: 0, lost: undefined, destroy, ...link } as unknown as PipelinedConnection;
+    });
     const watch = new DeadConnections({
-      links: () => left,
+      links: () => all.filter(({ processId }) => !cut.includes(processId)),
       knowsProcesses: true,
       ask: async ({ text, params }) => {
         if (!text.includes('pg_terminate_backend')) return [...sessions];

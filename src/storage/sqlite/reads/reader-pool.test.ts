@@ -28,8 +28,8 @@ after(async () => {
 
 /** Counts as long as it may. */
 const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE rds_tick()) SELECT count(*) FROM n';
-const read = (system: string, text = 'SELECT 5') =>
-  pool.find(file(system), { list: null, count: { text, params: [] }, removals: 0 }, async () => null);
+const read = (system: string, text = 'SELECT 5', from = pool) =>
+  from.find(file(system), { list: null, count: { text, params: [] }, removals: 0 }, async () => null);
 const flood = (system: string) => Array.from({ length: 4 }, () => read(system, endless));
 const timesOut = (reads: readonly Promise<unknown>[]) => Promise.all(reads.map((one) => assert.rejects(one, { code: 124 })));
 
@@ -64,8 +64,7 @@ if (process.platform === 'linux')
       over: (_about: object, what?: string) => told.push(`over: ${what}`),
     };
     const starved = new ReaderPool(TIME_LIMIT, assert.fail, undefined, conditions);
-    const job = { list: null, count: { text: 'SELECT 5', params: [] }, removals: 0 };
-    const ask = () => starved.find(file('a'), job, async () => null);
+    const ask = () => read('a', undefined, starved);
     const giveBack = await takeDescriptors();
     await assert.rejects(ask(), { key: 'unavailable' }).finally(giveBack);
     assert.deepEqual(told, ['met: a reader thread cannot be started']);
@@ -79,13 +78,12 @@ if (process.platform === 'linux')
     const told: string[] = [];
     const conditions = { met: () => told.push('met'), over: () => told.push('over') };
     const starved = new ReaderPool(TIME_LIMIT, assert.fail, undefined, conditions);
-    const find = (text: string) =>
-      starved.find(file('a'), { list: null, count: { text, params: [] }, removals: 0 }, async () => null);
-    assert.equal((await find('SELECT 5')).count, 5);
+    assert.equal((await read('a', undefined, starved)).count, 5);
     told.length = 0;
-    const busy = find('WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) FROM n');
+    const long = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) FROM n';
+    const busy = read('a', long, starved);
     const giveBack = await takeDescriptors();
-    await assert.rejects(find('SELECT 5'), { key: 'unavailable' }).finally(giveBack);
+    await assert.rejects(read('a', undefined, starved), { key: 'unavailable' }).finally(giveBack);
     assert.equal((await busy).count, 5_000_000);
     assert.equal(told[0], 'met');
     for (let n = 0; n < 200 && !told.includes('over'); n++) await wait(20);
