@@ -25,7 +25,7 @@ const layers = [
   ['records'],
   ['users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
   ['requests', 'crm'],
-  ['http', 'mcp', 'oauth', 'cli'],
+  ['http', 'mcp', 'oauth', 'console', 'cli'],
   ['index.ts'],
   ['stores.ts'],
   ['workshop.ts'],
@@ -44,7 +44,7 @@ const engines = ['storage/sql', 'storage/sqlite', 'storage/postgres'];
 /** Services of one level. */
 const services = layers.find((layer) => layer.includes('users')) ?? [];
 /** The layers that meet the services through their index.ts alone. */
-const byEntrance = [...services, 'crm', 'mcp', 'oauth'];
+const byEntrance = [...services, 'crm', 'mcp', 'oauth', 'console'];
 
 /**
  * The files of one layer: the port is the files directly in storage and what its unit tests share.
@@ -108,7 +108,7 @@ export default {
     onlyIn('sqlite-driver', '^(?:node:)?sqlite$', ['storage/sqlite']),
     onlyIn('postgres-driver', '(?:^|/)node_modules/(?:pg|postgres)/|^(?:pg|postgres)$', ['storage/postgres']),
     onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['files/stores']),
-    onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', ['http', 'mcp', 'oauth']),
+    onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', ['http', 'mcp', 'oauth', 'console']),
     {
       name: 'no-tests-in-sources',
       severity,

@@ -14,4 +14,6 @@ for (const file of globSync('dist/**/*.js')) {
   if (rewritten !== text) writeFileSync(file, rewritten);
 }
 for (const file of globSync('src/**/*.{json,html,css,svg,sql}')) cpSync(file, file.replace(/^src/, 'dist'));
+const { status: consoleStatus } = spawnSync(process.execPath, ['scripts/build-console.ts', 'dist/browser'], { stdio: 'inherit' });
+if (consoleStatus !== 0) process.exit(consoleStatus ?? 1);
 console.log(`dist: ${globSync('dist/**/*.js').length} modules`);

@@ -10,6 +10,7 @@ const biome = 'node_modules/@biomejs/biome/bin/biome';
 const checks = new Map([
   ['lint', [biome, 'check', '--max-diagnostics=50', '.']],
   ['types', ['node_modules/@typescript/native/bin/tsc', '--noEmit']],
+  ['console types', ['node_modules/@typescript/native/bin/tsc', '--noEmit', '--project', 'console']],
   ['layers', ['scripts/layers.ts']],
   ['unused', ['node_modules/knip/bin/knip.js', '--no-progress']],
   ['sources', ['scripts/sources.ts']],

@@ -2,6 +2,8 @@
  * What the npm scripts call: installs what is missing, then runs the command on the pinned Node.
  * Usage: node scripts/launch.mjs <command> [arguments]
  */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
 import { FOLDERS, testsAt } from './test-files.mjs';
 
@@ -49,5 +51,9 @@ launching(() => {
   if (!command) throw new LaunchError(`Usage: node scripts/launch.mjs ${[...commands.keys()].join('|')}`);
   process.chdir(root);
   ensureInstalled({ production: name === 'start' });
+  // Types of the console's packages are checked too.
+  if (name === 'check') ensureInstalled({ folder: join(root, 'console') });
+  // The service builds it in the background; of the many that tests start none is to be busy with it.
+  if (name === 'test') spawnSync(findNode(), [QUIET, 'scripts/build-console.ts'], { stdio: 'inherit' });
   run(findNode(), command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
 });

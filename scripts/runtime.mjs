@@ -15,8 +15,6 @@ const NEEDED_MAJOR = 24;
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 const LOCK = join(root, 'package-lock.json');
-/** What npm has installed. */
-const INSTALLED = join(root, 'node_modules/.package-lock.json');
 
 const currentIsNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR;
 
@@ -29,21 +27,23 @@ const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 /**
  * Installs the dependencies when `node_modules` does not hold what `package-lock.json` names.
  *
- * @param {{ production?: boolean }} [options] `production`: without development dependencies, unless some are there already.
+ * @param {{ production?: boolean, folder?: string }} [options] `production`: without development dependencies, unless some are there already;
+ *   `folder`: of the package, else this one.
  * @throws {LaunchError} when npm cannot install.
  */
-export function ensureInstalled({ production = false } = {}) {
+export function ensureInstalled({ production = false, folder = root } = {}) {
   // The published package carries no lock file; npm installed its dependencies.
-  const wanted = readPackages(LOCK);
-  const present = readPackages(INSTALLED);
+  const wanted = readPackages(join(folder, 'package-lock.json'));
+  // What npm has installed.
+  const present = readPackages(join(folder, 'node_modules/.package-lock.json'));
   if (!wanted || isInstalled(wanted, present, !production)) return;
   process.stderr.write('Installing dependencies (npm ci) ...\n');
   const isWhole = !production || Object.values(present ?? {}).some(({ dev }) => dev);
   const quiet = [isWhole ? '--include=dev' : '--omit=dev', ...QUIET];
   // `npm ci` refuses a lock file that a registry without every platform's packages has written; `npm install` reads it.
-  const first = npm(['ci', ...quiet]);
+  const first = npm(['ci', ...quiet], folder);
   if (first.ok) return;
-  const second = npm(['install', '--no-save', ...quiet]);
+  const second = npm(['install', '--no-save', ...quiet], folder);
   if (!second.ok) throw new LaunchError(`npm ci failed:\n${first.output}\nnpm install failed:\n${second.output}`);
 }
 
@@ -120,11 +120,11 @@ function endWithNpm(child) {
 /**
  * Runs a launcher's body and turns a {@link LaunchError} into one message and exit code 1.
  *
- * @param {() => void} body what to do.
+ * @param {() => void | Promise<void>} body what to do.
  */
-export function launching(body) {
+export async function launching(body) {
   try {
-    body();
+    await body();
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -182,12 +182,15 @@ function isNewEnough(file) {
   return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NEEDED_MAJOR;
 }
 
-/** @param {string[]} args */
-function npm(args) {
+/**
+ * @param {string[]} args
+ * @param {string} [cwd] the package's directory
+ */
+function npm(args, cwd = root) {
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   // Without node_modules/.bin: npm must not run on the very binary that it is about to replace.
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.startsWith(join(root, 'node_modules')));
-  const options = { cwd: root, encoding: /** @type {const} */ ('utf8'), env: { ...process.env, PATH: path.join(delimiter) } };
+  const options = { cwd, encoding: /** @type {const} */ ('utf8'), env: { ...process.env, PATH: path.join(delimiter) } };
   const result =
     script && node && existsSync(node)
       ? spawnSync(node, [script, ...args], options)

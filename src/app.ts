@@ -3,6 +3,7 @@ import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
 import { WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config, Secrets } from './config/index.ts';
+import { Console } from './console/index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, rateLimitOf } from './http/index.ts';
@@ -122,7 +123,10 @@ async function assemble(
   const bearer = (system: System, token: string) => oauth.bearer(system, token);
   const probe = () => stores.engine.probe();
   const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });
-  const http = await HttpServer.create({ ...shared, resets, functions, probe }, config, [agentTools, oauth]);
+  const { rateLimits } = config;
+  const pages = new Console({ ...shared, automation, secret, rateLimits, limitOf: rateLimitOf });
+  const fileViewer: Console['fileViewer'] = (system, cookie) => pages.fileViewer(system, cookie);
+  const http = await HttpServer.create({ ...shared, resets, functions, probe, fileViewer }, config, [agentTools, oauth, pages]);
   return {
     administration,
     contextOf: masterOf(hooks),
@@ -132,12 +136,14 @@ async function assemble(
       stores.engine.warmUp();
       agentTools.warmUp();
       automation.start();
+      pages.prepare();
       deletions.start();
       return address;
     },
     drain: () => http.drain(),
     async close(cause) {
       clearInterval(clearing);
+      pages.close();
       await http.close(DRAIN_TIMEOUTS_MS[cause]);
       await automation.close();
       await upkeep.close();

@@ -26,8 +26,8 @@ export interface LoggedRequest {
   readonly contentLength: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** What was asked: the data endpoints and functions, or the agent tools. */
-  readonly service?: 'platform' | 'mcp';
+  /** What was asked: the data endpoints and functions, the agent tools, or the console. */
+  readonly service?: 'platform' | 'mcp' | 'console';
 }
 
 const className = '_RequestLog';

@@ -28,6 +28,11 @@ export class Addresses {
     return this.#config.baseUrl ?? this.#listening;
   }
 
+  /** Whether BASE_URL says by which name the service goes. */
+  get isSettled(): boolean {
+    return this.#config.baseUrl !== undefined;
+  }
+
   /** Of a system's files. */
   filesOf(appId: string): FileAddresses {
     return {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
+import { chooseLanguage, type Language } from '../kernel/language.ts';
 import { networkOf } from '../kernel/network.ts';
 import { readRow } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
@@ -11,7 +12,6 @@ import { isDocumentAddress } from './clients/metadata.ts';
 import { queryValue } from './http-adapter.ts';
 import type { Asking } from './pages/client.ts';
 import { consentPage } from './pages/consent.ts';
-import { chooseLanguage, type Language } from './pages/language.ts';
 import { signInPage } from './pages/sign-in.ts';
 import type { SignInFault } from './pages/texts.ts';
 

@@ -3,12 +3,12 @@ import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'o
 import { agentPermissions } from '../access/index.ts';
 import { isPassing } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
+import { chooseLanguage } from '../kernel/language.ts';
 import { endOf, type Progress } from '../records/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
 import { normalizeClient } from './clients/metadata.ts';
 import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import type { SystemKeys } from './keys.ts';
-import { chooseLanguage } from './pages/language.ts';
 import { deadEndPage, pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';

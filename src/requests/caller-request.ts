@@ -19,7 +19,7 @@ export interface RequestServices {
 /** What the row of `_RequestLog` says beside what the request itself does. */
 export type LogEntry = Pick<LoggedRequest, 'method' | 'url' | 'statusCode'> & {
   /** As of `LoggedRequest`. */
-  readonly service?: 'mcp';
+  readonly service?: 'mcp' | 'console';
   /** `null` where the row names nobody; left out: the caller. */
   readonly principal?: Principal | null;
   /** `performance.now()` at the beginning; left out: of the request. */

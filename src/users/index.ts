@@ -2,6 +2,16 @@ export { ADMIN_KEY } from './accounts/administrators.ts';
 export { LOCK_MINUTES } from './accounts/lockout.ts';
 export { presentUser, userCaller } from './accounts/present.ts';
 export { agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
+export { changePassword } from './change-password.ts';
+export {
+  consoleSession,
+  type FileTokenScope,
+  fileTokenOf,
+  fileTokenUser,
+  logInToConsole,
+  logOutOfConsole,
+  MAX_CONSOLE_SESSION_MS,
+} from './console-session.ts';
 export { authenticate, markOf } from './login.ts';
 export { meetsPolicy } from './passwords/password.ts';
 export { resetPassword } from './passwords/reset-password.ts';

@@ -38,6 +38,7 @@ const services: HttpServices = {
   conditions: { met() {}, over() {} },
   trustProxy: false,
   addresses: { base: 'http://base' },
+  fileViewer: async () => null,
   probe: async () => {},
 };
 

@@ -36,7 +36,7 @@ function answerPrivate(services: HttpServices, request: FastifyRequest, reply: F
     const context = {
       appId: system.appId,
       store: system.store,
-      principal: await viewerOf(system, credentials, request.ip ?? ''),
+      principal: await viewerOf(services, system, request, credentials),
       hooks: services.hooks,
       referer: null,
     };
@@ -47,10 +47,20 @@ function answerPrivate(services: HttpServices, request: FastifyRequest, reply: F
   });
 }
 
-/** CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. */
-async function viewerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
+/**
+ * CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. The cookie of the console counts where no
+ * other credential was sent, for reads that a browser makes by itself.
+ */
+async function viewerOf(
+  { fileViewer }: HttpServices,
+  system: System,
+  { headers, method, ip }: FastifyRequest,
+  credentials: Credentials,
+): Promise<Principal> {
+  if (method !== 'POST' && headers.cookie !== undefined && !Object.values(credentials).some(Boolean))
+    return (await fileViewer(system, headers.cookie)) ?? anonymous;
   try {
-    const principal = await callerOf(system, credentials, address);
+    const principal = await callerOf(system, credentials, ip ?? '');
     return principal.kind === 'invalid' ? anonymous : principal;
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'invalidSession') return anonymous;

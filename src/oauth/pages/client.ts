@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../kernel/html.ts';
-import type { Language } from './language.ts';
+import type { Language } from '../../kernel/language.ts';
 import { isolated } from './page.ts';
 import { texts } from './texts.ts';
 

@@ -1,7 +1,7 @@
 import { type AgentPermission, agentPermissions } from '../../access/index.ts';
 import { escapeHtml } from '../../kernel/html.ts';
+import type { Language } from '../../kernel/language.ts';
 import { type Asking, aboutClient, nameOf } from './client.ts';
-import type { Language } from './language.ts';
 import { alert, isolated, page } from './page.ts';
 import { texts } from './texts.ts';
 

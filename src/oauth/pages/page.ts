@@ -1,5 +1,5 @@
 import { escapeHtml, headersOfPage, htmlPage } from '../../kernel/html.ts';
-import { directionOf, type Language } from './language.ts';
+import { directionOf, type Language } from '../../kernel/language.ts';
 import { type DeadEnd, texts } from './texts.ts';
 
 const style = [

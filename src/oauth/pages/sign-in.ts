@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../kernel/html.ts';
+import type { Language } from '../../kernel/language.ts';
 import { LOCK_MINUTES } from '../../users/index.ts';
 import { type Asking, aboutClient, nameOf } from './client.ts';
-import type { Language } from './language.ts';
 import { alert, page } from './page.ts';
 import { type SignInFault, texts } from './texts.ts';
 

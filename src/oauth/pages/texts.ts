@@ -1,5 +1,5 @@
 import type { AgentPermission } from '../../access/index.ts';
-import type { Language } from './language.ts';
+import type { Language } from '../../kernel/language.ts';
 
 /** A sentence with a name in it, which comes as HTML. */
 type Sentence = (name: string) => string;

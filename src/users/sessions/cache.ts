@@ -6,7 +6,7 @@ import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { rolesOf, sameRoles } from '../accounts/roles.ts';
 import { holds } from '../accounts/user-filters.ts';
-import { hashToken, isToken } from './token.ts';
+import { hashToken, isConsoleToken, isToken } from './token.ts';
 
 /**
  * Sessions that are remembered for each system; any other is read anew, which takes some 30 µs. What is remembered for the tables that a
@@ -19,6 +19,7 @@ export interface Session {
   readonly objectId: string;
   readonly principal: Extract<Principal, { kind: 'user' }>;
   /** Milliseconds since 1970. */
+  readonly createdAt: number;
   readonly expiresAt: number;
 }
 
@@ -31,6 +32,7 @@ interface Remembered {
 
 interface SessionRow {
   readonly objectId: string;
+  readonly createdAt: string;
   readonly user?: { readonly objectId: string };
   readonly expiresAt?: { readonly iso: string };
 }
@@ -53,14 +55,21 @@ export class SessionCache {
    * @throws invalidSession (209)
    */
   async sessionOf(token: unknown): Promise<Session> {
-    if (!isToken(token)) return fail('invalidSession');
-    const key = hashToken(token);
-    return this.#fresh(key) ?? this.#read(key, this.#remembered.get(key)?.session);
+    return isToken(token) ? this.#sessionOf(hashToken(token)) : fail('invalidSession');
+  }
+
+  /** As `sessionOf`, of the console. */
+  async consoleSessionOf(token: unknown): Promise<Session> {
+    return isConsoleToken(token) ? this.#sessionOf(hashToken(token)) : fail('invalidSession');
   }
 
   /** As `sessionOf`, of what is remembered; `null` where the session has to be read. */
   remembered(token: unknown): Session | null {
     return isToken(token) ? this.#fresh(hashToken(token)) : null;
+  }
+
+  async #sessionOf(key: string): Promise<Session> {
+    return this.#fresh(key) ?? this.#read(key, this.#remembered.get(key)?.session);
   }
 
   #fresh(key: string): Session | null {
@@ -76,7 +85,7 @@ export class SessionCache {
     const rolesAt = this.#store.tableVersion('_Role');
     const [row] = await readRows<SessionRow>(this.#store, {
       className: '_Session',
-      fields: ['objectId', 'user', 'expiresAt'],
+      fields: ['objectId', 'createdAt', 'user', 'expiresAt'],
       filter: (table) => holds(table, 'sessionToken', key),
       limit: 1,
     });
@@ -90,7 +99,7 @@ export class SessionCache {
     // The same object for the same rights: the authoriser remembers what it decided for it.
     const same = before?.principal.userId === userId && sameRoles(before.principal.roles, roles);
     const principal = same ? before.principal : ({ kind: 'user', userId, roles } as const);
-    const session = { objectId: row.objectId, principal, expiresAt };
+    const session = { objectId: row.objectId, principal, createdAt: Date.parse(row.createdAt), expiresAt };
     this.#remembered.set(key, { session, sessionsAt, rolesAt });
     return session;
   }

@@ -11,7 +11,11 @@ import { hashToken, newToken } from './token.ts';
 export interface NewSession {
   readonly objectId: string;
   readonly tokenHash: string;
-  readonly createdWith: { readonly action: 'login' | 'signup' | 'create'; readonly authProvider?: 'password' };
+  readonly createdWith: {
+    readonly action: 'login' | 'signup' | 'create';
+    readonly authProvider?: 'password';
+    readonly client?: 'console';
+  };
   readonly installationId: string | null;
   readonly days: number;
 }
@@ -24,8 +28,10 @@ export interface Opening {
 }
 
 /** Makes a session to open, and its token, which is nowhere else. */
-export function newSession(about: Omit<NewSession, 'objectId' | 'tokenHash'>): { token: string; session: NewSession } {
-  const token = newToken();
+export function newSession(
+  about: Omit<NewSession, 'objectId' | 'tokenHash'>,
+  token: string = newToken(),
+): { token: string; session: NewSession } {
   return { token, session: { ...about, objectId: newObjectId(), tokenHash: hashToken(token) } };
 }
 

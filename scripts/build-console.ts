@@ -1,0 +1,93 @@
+/**
+ * Builds the program of the console, where it is not built yet: installs its packages, which are apart from the service's, has Vite build it,
+ * and puts compressed copies beside the files.
+ * Usage: node scripts/build-console.ts [directory]
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { builtOfSources, MANIFEST, packageDir, programDir } from '../src/console/program/location.ts';
+import { ensureInstalled, LaunchError, launching } from './runtime.mjs';
+
+const consoleDir = join(packageDir, 'console');
+/** Programs of sources before these that are kept: an older one may be served by a process that goes on. */
+const MAX_KEPT = 3;
+const POLL_MS = 200;
+
+await launching(async () => {
+  const directory = process.argv[2] ?? programDir();
+  const lock = `${builtOfSources}.lock`;
+  mkdirSync(dirname(lock), { recursive: true });
+  await withLock(lock, () => {
+    // Another process may have built it meanwhile.
+    if (!existsSync(join(directory, MANIFEST))) build(directory);
+  });
+});
+
+function build(directory: string): void {
+  ensureInstalled({ folder: consoleDir });
+  const temporary = `${directory}.${process.pid}`;
+  mkdirSync(dirname(directory), { recursive: true });
+  try {
+    const vite = [join(consoleDir, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', temporary, '--logLevel', 'warn'];
+    const { status, error } = spawnSync(process.execPath, vite, { cwd: consoleDir, stdio: ['ignore', 'inherit', 'inherit'] });
+    if (status !== 0) throw new LaunchError(`the console could not be built: ${error?.message ?? `vite ended with ${status}`}`);
+    compress(temporary);
+    rmSync(directory, { recursive: true, force: true });
+    renameSync(temporary, directory);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+  removeOld();
+}
+
+function compress(directory: string): void {
+  for (const file of globSync('*.{js,css,svg}', { cwd: directory })) {
+    const path = join(directory, file);
+    const bytes = readFileSync(path);
+    const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+    writeFileSync(`${path}.br`, br);
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
+function removeOld(): void {
+  const built = globSync('*', { cwd: builtOfSources }).map((name) => join(builtOfSources, name));
+  const byAge = built.map((path) => ({ path, at: statSync(path).mtimeMs })).sort((a, b) => b.at - a.at);
+  for (const { path } of byAge.slice(MAX_KEPT)) rmSync(path, { recursive: true, force: true });
+}
+
+/** Runs work in one process at a time. A lock whose process is gone is taken over. */
+async function withLock(file: string, work: () => void): Promise<void> {
+  while (!take(file)) await wait(POLL_MS);
+  try {
+    work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+function take(file: string): boolean {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  if (!isHeld(file)) rmSync(file, { force: true });
+  return false;
+}
+
+function isHeld(file: string): boolean {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'));
+    // It may have been made and not written yet.
+    if (!(pid > 0)) return Date.now() - statSync(file).mtimeMs < 10_000;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify';
+import { ServiceError } from '../../errors/fail.ts';
+import { readRow } from '../../records/index.ts';
+import { withSystem } from '../../requests/index.ts';
+import type { System } from '../../systems/index.ts';
+import { consoleSession, fileTokenOf } from '../../users/index.ts';
+import type { ConsoleAddresses } from '../addresses.ts';
+import type { ConsoleServices } from '../services.ts';
+import type { ConsoleCookies } from '../sessions/cookies.ts';
+import { type PrivateFileAddress, readReturnTo } from './return-to.ts';
+
+/** What a browser that came is shown: the program, another address, or that what it came for is closed to its user. */
+export type Verdict =
+  | { readonly kind: 'program' }
+  | { readonly kind: 'goTo'; readonly path: string; readonly cookies?: readonly string[] }
+  | { readonly kind: 'denied'; readonly name: string; readonly other: string };
+
+const program: Verdict = { kind: 'program' };
+
+/** Who is signed in to a system. */
+type Session = Awaited<ReturnType<typeof consoleSession>>;
+
+/** Decides where a browser goes that comes to a page (CONTRACT "Console": the gate). */
+export class Gate {
+  readonly #services: ConsoleServices;
+  readonly #addresses: ConsoleAddresses;
+  readonly #cookies: ConsoleCookies;
+
+  constructor(services: ConsoleServices, addresses: ConsoleAddresses, cookies: ConsoleCookies) {
+    this.#services = services;
+    this.#addresses = addresses;
+    this.#cookies = cookies;
+  }
+
+  /** `/console/`: the system that its user is signed in to, else the program, which asks to sign in. */
+  async home({ headers }: FastifyRequest): Promise<Verdict> {
+    for (const appId of this.#cookies.systemsOf(headers.cookie)) {
+      const isIn = await this.#withSession(appId, headers.cookie, async () => true);
+      if (isIn) return { kind: 'goTo', path: `${this.#addresses.root}/${appId}/` };
+    }
+    return program;
+  }
+
+  /** `/console/{app_id}/…`: for those who are signed in. */
+  async inside({ headers, params, url }: FastifyRequest): Promise<Verdict> {
+    const { appId } = params as { readonly appId: string };
+    const isIn = await this.#withSession(appId, headers.cookie, async () => true);
+    if (isIn) return program;
+    const returnTo = encodeURIComponent(this.#addresses.basePath + url);
+    return { kind: 'goTo', path: `${this.#addresses.root}/sign-in?returnTo=${returnTo}&app=${encodeURIComponent(appId)}` };
+  }
+
+  /** `/console/sign-in?returnTo=…&app=…`: leads on those who are signed in, unless they want to sign in as somebody else. */
+  async signIn(request: FastifyRequest): Promise<Verdict> {
+    const { headers } = request;
+    const query = request.query as ReadonlyMap<string, string>;
+    if (query.get('as') === 'other') return program;
+    const returnTo = query.get('returnTo');
+    const target = readReturnTo(returnTo, {
+      origin: this.#addresses.originFor(headers.host),
+      basePath: this.#addresses.basePath,
+    });
+    if (!target) {
+      const appId = query.get('app');
+      return appId ? this.#homeOf(appId, headers.cookie) : this.home(request);
+    }
+    const { appId, file, path } = target;
+    const found = await this.#withSession(appId, headers.cookie, async (system, session, token): Promise<Verdict> => {
+      if (!file) return { kind: 'goTo', path };
+      if (await this.#isClosed(system, session, file)) {
+        const other = `${this.#addresses.root}/sign-in?as=other&returnTo=${encodeURIComponent(path)}`;
+        return { kind: 'denied', name: await nameOf(system, session), other };
+      }
+      // The cookie that opens the file may have been lost.
+      const fileToken = fileTokenOf({ secret: this.#services.secret, appId }, session, token);
+      return { kind: 'goTo', path, cookies: this.#cookies.signedIn(appId, token, fileToken) };
+    });
+    return found ?? program;
+  }
+
+  async #homeOf(appId: string, cookie: string | undefined): Promise<Verdict> {
+    const isIn = await this.#withSession(appId, cookie, async () => true);
+    return isIn ? { kind: 'goTo', path: `${this.#addresses.root}/${encodeURIComponent(appId)}/` } : program;
+  }
+
+  async #isClosed(system: System, { principal }: Session, file: PrivateFileAddress): Promise<boolean> {
+    const { hooks, files } = this.#services;
+    const context = { appId: system.appId, store: system.store, principal, hooks, referer: null };
+    return (await files.openPrivate(context, file)) === 'signIn';
+  }
+
+  /** @returns what the work returns; `null` where nobody is signed in to the system, or there is none */
+  async #withSession<T>(
+    appId: string,
+    cookie: string | undefined,
+    work: (system: System, session: Session, token: string) => Promise<T>,
+  ): Promise<T | null> {
+    const token = this.#cookies.sessionOf(cookie, appId);
+    if (token === undefined) return null;
+    try {
+      const found = await withSystem(this.#services.systems, appId, async (system) =>
+        work(system, await consoleSession(system.store, token), token),
+      );
+      return found ?? null;
+    } catch (error) {
+      if (error instanceof ServiceError && (error.key === 'invalidSession' || error.key === 'unauthorized')) return null;
+      throw error;
+    }
+  }
+}
+
+async function nameOf({ store }: System, { principal }: Session): Promise<string> {
+  const user = await readRow<{ name?: string; username?: string }>(store, '_User', ['name', 'username'], principal.userId);
+  return user?.name || user?.username || '';
+}

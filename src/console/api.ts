@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fail, ServiceError, serviceError } from '../errors/fail.ts';
+import { renderError, retryAfterOf } from '../errors/render.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { faultPlace } from '../observe/index.ts';
+import { CallerRequest, carryOutOnSystem } from '../requests/index.ts';
+import type { System } from '../systems/index.ts';
+import { consoleSession } from '../users/index.ts';
+import { parseRequestJson } from '../values/index.ts';
+import { apiPath } from './addresses.ts';
+import type { ApiEndpoint, ApiRequest } from './api-endpoint.ts';
+import type { ConsoleServices } from './services.ts';
+import type { ConsoleCookies } from './sessions/cookies.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+
+/** What an address of the API is carried out with. */
+export interface ApiParts {
+  readonly services: ConsoleServices;
+  readonly cookies: ConsoleCookies;
+  /** The build of the program that is served now; an older one asks to be loaded again. */
+  readonly build: () => string;
+}
+
+/** A request whose system is known, and its user perhaps not. */
+export interface ApiCall {
+  readonly system: System;
+  readonly sent: ApiRequest;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Of the pipeline. */
+  readonly caller: CallerRequest;
+}
+
+/** An address of the API that answers without a user. */
+export interface OpenEndpoint {
+  readonly method: ApiEndpoint['method'];
+  readonly path: string;
+  run(call: ApiCall): Promise<object>;
+}
+
+/** Adds addresses that answer without a user: sign-in. */
+export function registerOpen(server: FastifyInstance, parts: ApiParts, endpoints: readonly OpenEndpoint[]): void {
+  for (const { method, path, run } of endpoints) register(server, parts, { method, path, run });
+}
+
+/** Adds addresses that answer users who are signed in. */
+export function registerApi(server: FastifyInstance, parts: ApiParts, endpoints: readonly ApiEndpoint[]): void {
+  for (const { method, path, run } of endpoints)
+    register(server, parts, { method, path, run: (call) => runAsUser(parts, call, run) });
+}
+
+/** A client that has left is told nothing; what is read for it ends. */
+async function runAsUser({ services, cookies }: ApiParts, call: ApiCall, run: ApiEndpoint['run']): Promise<object> {
+  const { system, request, reply, caller, sent } = call;
+  const { principal } = await consoleSession(system.store, cookies.sessionOf(request.headers.cookie, system.appId));
+  const leave = new AbortController();
+  const left = () => leave.abort();
+  reply.raw.once('close', left);
+  try {
+    const context = { ...caller.contextOf(caller.known(principal)), system, services, signal: leave.signal };
+    return await run(context, sent);
+  } finally {
+    reply.raw.off('close', left);
+  }
+}
+
+function register(server: FastifyInstance, parts: ApiParts, { method, path, run }: OpenEndpoint): void {
+  server.route({
+    method,
+    url: `${apiPath}/:appId${path}`,
+
+    bodyLimit: limits.smallBodyBytes,
+    handler: (request, reply) => answer(parts, request, reply, run),
+  });
+}
+
+function answer({ services, build }: ApiParts, request: FastifyRequest, reply: FastifyReply, run: OpenEndpoint['run']): void {
+  const caller = new CallerRequest(services, request);
+  const { method, url } = request;
+  const isWrite = method !== 'GET';
+  reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', 'x-console-build': build() });
+  const { appId, ...params } = request.params as Record<string, string>;
+  carryOutOnSystem(caller, {
+    appId,
+    mayWrite: isWrite,
+    async run(system) {
+      const sent = { params, query: request.query as ReadonlyMap<string, string>, body: bodyOf(request) };
+      reply.send(JSON.stringify(await run({ system, sent, request, reply, caller })));
+    },
+    refuse: (error) => refuse(services, reply, error),
+    ...(isWrite && { log: () => caller.log({ method, url, statusCode: reply.statusCode, service: 'console' }) }),
+  });
+}
+
+/** @throws invalidJson (107) */
+function bodyOf({ body, headers }: FastifyRequest): JsonValue | undefined {
+  if (typeof body !== 'string' || body === '') return undefined;
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return fail('invalidJson', 'the body should be JSON');
+  return parseRequestJson(body);
+}
+
+/** Answers with an error of the catalogue. */
+export function refuse(services: ConsoleServices, reply: FastifyReply, error: unknown): void {
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+  if (!(error instanceof ServiceError)) services.conditions.met('a request of the console failed', faultPlace(error), error);
+  const { status, json } = renderError(error);
+  reply.code(status).header('content-type', jsonType).send(json);
+}
+
+/** Answers that there is nothing at an address. */
+export const refuseUnknown = (services: ConsoleServices, reply: FastifyReply): void =>
+  refuse(services, reply, serviceError('notFound'));

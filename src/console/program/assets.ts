@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BuildState } from './program-build.ts';
+
+/** Names of files change with what they hold. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Answers with a file of the program, compressed as it was when it was built. */
+export function sendAsset(program: BuildState, request: FastifyRequest, reply: FastifyReply): void {
+  const { name } = request.params as { readonly name: string };
+  const file = typeof program === 'string' ? undefined : program.files.get(name);
+  if (!file) {
+    // Of a build before, or not built yet: it may be there the next time.
+    reply.code(404).headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).send('not found');
+    return;
+  }
+  const accepted = request.headers['accept-encoding'] ?? '';
+  const [encoding, bytes] =
+    file.br && /\bbr\b/.test(accepted)
+      ? ['br', file.br]
+      : file.gzip && /\bgzip\b/.test(accepted)
+        ? ['gzip', file.gzip]
+        : [undefined, file.plain];
+  if (encoding !== undefined) reply.header('content-encoding', encoding);
+  reply
+    .headers({
+      'content-type': file.contentType,
+      'cache-control': FOR_EVER,
+      'cross-origin-resource-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+    })
+    .send(bytes);
+}

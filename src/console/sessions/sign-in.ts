@@ -1,0 +1,86 @@
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import type { Language } from '../../kernel/language.ts';
+import { networkOf } from '../../kernel/network.ts';
+import { changePassword, consoleSession, fileTokenOf, logInToConsole, logOutOfConsole } from '../../users/index.ts';
+import type { ApiCall, OpenEndpoint } from '../api.ts';
+import type { AddressCounter, ConsoleServices } from '../services.ts';
+import type { ConsoleCookies } from './cookies.ts';
+
+/** Passwords that one address may try in a minute where RATE_LIMIT_LOGIN says nothing: those of an office come from one. */
+export const SIGN_INS_PER_MINUTE = 60;
+
+/** What sign-in is made of. */
+export interface SignInParts {
+  readonly services: ConsoleServices;
+  readonly cookies: ConsoleCookies;
+  readonly attempts: AddressCounter | null;
+}
+
+/** The addresses by which a session begins and ends (CONTRACT "Console"). */
+export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
+  const { cookies, attempts } = parts;
+  return [
+    {
+      method: 'POST',
+      path: '/session',
+      async run(call) {
+        attempts?.count(call.request.ip ?? '');
+        const sent = objectOf(call.sent.body);
+        const token = await logInToConsole(call.system.store, {
+          username: own(sent, 'username'),
+          password: own(sent, 'password'),
+          network: networkOf(call.request.ip ?? ''),
+          isGone: () => call.reply.raw.destroyed,
+        });
+        call.caller.progress.hasWritten = true;
+        return begin(parts, call, token);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/session',
+      async run({ system, request, reply }) {
+        await logOutOfConsole(system.store, cookies.sessionOf(request.headers.cookie, system.appId));
+        reply.header('set-cookie', cookies.signedOut(system.appId));
+        return {};
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/me/password',
+      async run(call) {
+        const { system, request, caller, sent } = call;
+        attempts?.count(request.ip ?? '');
+        const { principal } = await consoleSession(system.store, cookies.sessionOf(request.headers.cookie, system.appId));
+        caller.known(principal);
+        const body = objectOf(sent.body);
+        const token = await changePassword(system.store, principal.userId, {
+          oldPassword: own(body, 'oldPassword'),
+          newPassword: own(body, 'newPassword'),
+          network: networkOf(request.ip ?? ''),
+        });
+        caller.progress.hasWritten = true;
+        return begin(parts, call, token);
+      },
+    },
+  ];
+}
+
+/** Gives the browser its cookies. */
+async function begin({ services, cookies }: SignInParts, { system, reply, caller }: ApiCall, token: string): Promise<object> {
+  const { appId, store } = system;
+  const session = await consoleSession(store, token);
+  caller.known(session.principal);
+  const fileToken = fileTokenOf({ secret: services.secret, appId }, session, token);
+  reply.header('set-cookie', cookies.signedIn(appId, token, fileToken));
+  return { objectId: session.principal.userId };
+}
+
+function objectOf(body: JsonValue | undefined): JsonObject {
+  return isJsonObject(body) ? body : fail('invalidJson', 'the body should be an object');
+}
+
+/** The language that a request chooses: Hebrew, else English. */
+export const languageIn = (body: unknown): Language =>
+  typeof body === 'string' && /"language"\s*:\s*"he"/.test(body.slice(0, 100)) ? 'he' : 'en';
