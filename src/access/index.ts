@@ -20,6 +20,7 @@ export {
   type BearerVerdict,
   holdsKey,
   invalid,
+  isAdministrator,
   isAgentPermission,
   master,
   maySilenceTools,

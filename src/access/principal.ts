@@ -95,6 +95,9 @@ export const ADMIN = 'Admin';
 
 const isAdmin = ({ roles }: Extract<Principal, { kind: 'user' }>): boolean => roles.includes(ADMIN);
 
+/** Whether a caller is a user who has the role that administers the system, whatever he may do over an agent. */
+export const isAdministrator = (principal: Principal): boolean => principal.kind === 'user' && isAdmin(principal);
+
 /** Whether the caller's agent may change schemas, pages and users: what an administrator else does with a key. */
 export function administers(principal: Principal): boolean {
   return obstacleTo(principal, { needs: ['mcp:edit-page-and-schema'], isAdvanced: true }) === null;

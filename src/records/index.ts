@@ -38,6 +38,7 @@ export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';
 export { decideAnew, exclusively, holding } from './write/exclusive.ts';
+export { isServerSet } from './write/fields.ts';
 export { deleteRecord } from './write/remove.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

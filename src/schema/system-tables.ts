@@ -85,7 +85,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
     unique: { sessionToken: 'duplicateValue' },
     watched: true,
   },
-  _Dictionary: { kept: ['tblName', 'field', 'value'] },
+  _Dictionary: { kept: ['tblName', 'field', 'value'], watched: true },
   _RequestLog: {
     kept: [
       ...['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'user', 'usingMK', 'internal', 'trustedIP', 'duration'],

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { CrmContext } from '../context.ts';
@@ -25,19 +26,40 @@ export function named(objectId: string, names: ReadonlyMap<string, string>): Jso
 }
 
 /** So many tables are asked for names in one answer. */
-const MAX_TABLES = 20;
+const MAX_TABLES = 40;
+/** So many records of a table. */
+const MAX_NAMES = 5_000;
 
-/** The same values, with the names of what their Pointers point at: alone, or in a list. */
-export async function withPointerNames(context: CrmContext, values: readonly JsonValue[]): Promise<JsonValue[]> {
+/** Names of records, by table and id. */
+export type TargetNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/**
+ * The names of what Pointers point at, alone or in a list: of records that the caller may find. One query for each table.
+ * @param values in wire form
+ */
+export async function targetNames(context: CrmContext, values: Iterable<JsonValue>): Promise<TargetNames> {
   const idsOf = new Map<string, Set<string>>();
   const note = (value: JsonValue): JsonValue => {
     const target = pointerOf(value);
-    if (target) idsOf.set(target.className, (idsOf.get(target.className) ?? new Set()).add(target.objectId));
+    if (!target) return value;
+    const ids = idsOf.get(target.className) ?? new Set();
+    if (ids.size < MAX_NAMES) idsOf.set(target.className, ids.add(target.objectId));
     return value;
   };
   for (const value of values) eachPointer(value, note);
-  const names = new Map<string, ReadonlyMap<string, string>>();
-  for (const [className, ids] of [...idsOf].slice(0, MAX_TABLES)) names.set(className, await namesOf(context, className, ids));
+  const sought = [...idsOf].slice(0, MAX_TABLES);
+  const turn = pLimit(CONCURRENCY);
+  return new Map(
+    await Promise.all(sought.map(async ([name, ids]) => [name, await turn(() => namesOf(context, name, ids))] as const)),
+  );
+}
+
+/** Tables that are read at once. */
+const CONCURRENCY = 4;
+
+/** The same values, with the names of what their Pointers point at: alone, or in a list. */
+export async function withPointerNames(context: CrmContext, values: readonly JsonValue[]): Promise<JsonValue[]> {
+  const names = await targetNames(context, values);
   const withName = (value: JsonValue): JsonValue => {
     const target = pointerOf(value);
     const name = target && names.get(target.className)?.get(target.objectId);

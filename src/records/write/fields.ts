@@ -40,6 +40,9 @@ export interface FieldPlan {
 /** SPEC "Fields on every record": set by the server; what clients send for them is passed over. */
 const serverSet: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
 
+/** Whether what clients send for a field is passed over. */
+export const isServerSet = (name: string): boolean => serverSet.has(name);
+
 /**
  * Plans the fields of a body against a table, which grows by the fields that are new. Fields that follow others come with them.
  * @param hidden fields that do not exist for the caller

@@ -1,0 +1,14 @@
+import { countRows } from '../../crm/queries/records.ts';
+import type { ApiEndpoint } from '../api-endpoint.ts';
+import type { CountAnswer } from '../protocol.ts';
+import { asked, tableOf, whereOf } from './wire/parameters.ts';
+
+/** How many records match, of those that the caller may count. */
+export const getCount: ApiEndpoint = {
+  method: 'GET',
+  path: '/count/:table',
+  async run(context, request): Promise<CountAnswer> {
+    const { className } = tableOf(context, request, 'count');
+    return { count: await asked(() => countRows(context, className, whereOf(request))) };
+  },
+};

@@ -1,0 +1,9 @@
+import type { ApiEndpoint } from '../api-endpoint.ts';
+import { getCount } from './count.ts';
+import { getMe } from './me.ts';
+import { getModel } from './model.ts';
+import { getRecord } from './records/read.ts';
+import { getRows } from './rows/rows.ts';
+
+/** The data addresses of the console (CONTRACT "Console"): all go through `crm/` and `access/` as the user. */
+export const dataEndpoints: readonly ApiEndpoint[] = [getMe, getModel, getRows, getCount, getRecord];

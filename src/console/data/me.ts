@@ -1,0 +1,20 @@
+import { isAdministrator } from '../../access/index.ts';
+import type { CrmContext } from '../../crm/context.ts';
+import { fail } from '../../errors/fail.ts';
+import { readRow } from '../../records/index.ts';
+import type { ApiEndpoint } from '../api-endpoint.ts';
+import type { Me } from '../protocol.ts';
+
+/** The user who is signed in. @throws invalidSession (209) where it is none, or he is gone */
+export async function meOf({ store, principal }: CrmContext): Promise<Me> {
+  if (principal.kind !== 'user') return fail('invalidSession');
+  const { userId, roles } = principal;
+  const row = await readRow<{ username?: string; name?: string }>(store, '_User', fields, userId);
+  if (!row) return fail('invalidSession');
+  const { username = '', name } = row;
+  return { objectId: userId, username, name: name || username, roles, isAdministrator: isAdministrator(principal) };
+}
+
+const fields = ['username', 'name'] as const;
+
+export const getMe: ApiEndpoint = { method: 'GET', path: '/me', run: (context) => meOf(context) };

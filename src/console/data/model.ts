@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto';
+import { grantFor, type Principal } from '../../access/index.ts';
+import type { CrmContext } from '../../crm/context.ts';
+import { seen } from '../../crm/queries/field-visibility.ts';
+import { knownTables } from '../../crm/queries/records.ts';
+import { TABLE_ITSELF } from '../../crm/schema/dictionary.ts';
+import { allLabels, type TableLabels } from '../../crm/schema/labels.ts';
+import { timeZoneOf } from '../../crm/time/time-zone.ts';
+import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
+import { titleFieldsOf } from '../../crm/wire/titles.ts';
+import { isServerSet } from '../../records/index.ts';
+import type { Field, Schema, TableSchema } from '../../schema/model.ts';
+import { isLog, isSystemTable } from '../../schema/system-tables.ts';
+import type { ApiEndpoint } from '../api-endpoint.ts';
+import type { FieldModel, Model, TableModel } from '../protocol.ts';
+import { meOf } from './me.ts';
+
+/** The model without who asks, whose own record may change. */
+type Shared = Omit<Model, 'me'>;
+
+/** What a model was made of. A caller is one object for as long as his roles stay. */
+interface Made {
+  readonly schema: Schema;
+  readonly labels: ReadonlyMap<string, TableLabels>;
+  readonly timeZone: string;
+  readonly name: string;
+  readonly model: Shared;
+}
+
+const made = new WeakMap<Principal, Made>();
+
+export const getModel: ApiEndpoint = {
+  method: 'GET',
+  path: '/model',
+  async run(context): Promise<Model> {
+    const [model, me] = await Promise.all([modelOf(context), meOf(context)]);
+    return { ...model, me };
+  },
+};
+
+/** The system as the caller may see it: tables that he may find in, and of them the fields that he sees. Made once, until something of it changes. */
+export async function modelOf(context: CrmContext): Promise<Shared> {
+  const { principal, store, system } = context;
+  const [labels, timeZone] = await Promise.all([allLabels(store), timeZoneOf(context)]);
+  const [schema, { name }] = [store.schema(), system];
+  const before = made.get(principal);
+  if (before?.schema === schema && before.labels === labels && before.timeZone === timeZone && before.name === name)
+    return before.model;
+  const tables = findable(context).map((table) => tableModel(context, table, labels.get(table.className)));
+  const content = { system: { appId: context.appId, name }, timeZone, tables };
+  const roles = principal.kind === 'user' ? principal.roles : [];
+  const model = { version: hash('sha256', JSON.stringify([content, roles])).slice(0, 16), ...content };
+  made.set(principal, { schema, labels, timeZone, name, model });
+  return model;
+}
+
+/** The tables that the caller may find in, in the order of the schema. */
+export const findable = (context: CrmContext): TableSchema[] =>
+  knownTables(context).filter((table) => mayDo(context, 'find', table));
+
+const mayDo = ({ principal, store }: CrmContext, action: keyof TableModel['may'], table: TableSchema): boolean =>
+  grantFor(principal, action, table, store.schema()) !== null;
+
+function tableModel(context: CrmContext, table: TableSchema, labels: TableLabels | undefined): TableModel {
+  const { className } = table;
+  const label = labels?.get(TABLE_ITSELF);
+  const names = new Set(seen(context, table, table.fields.keys()));
+  const may = (action: keyof TableModel['may']) => mayDo(context, action, table);
+  return {
+    name: className,
+    ...(label !== undefined && { label }),
+    isListed: !isSystemTable(className),
+    may: { find: true, get: may('get'), create: may('create'), update: may('update'), delete: may('delete') },
+    keepsHistory: table.timeline !== undefined && !isLog(className),
+    titleFields: titleFieldsOf(table).filter((name) => names.has(name)),
+    fields: [...table.fields.values()].filter(({ name }) => names.has(name)).map((field) => fieldModel(table, field, labels)),
+  };
+}
+
+function fieldModel(table: TableSchema, field: Field, labels: TableLabels | undefined): FieldModel {
+  const { name, type } = field;
+  const targetClass = field.targetClass ?? multiSelectTarget(field);
+  const label = labels?.get(name);
+  return {
+    name,
+    type,
+    ...(targetClass !== undefined && { targetClass }),
+    ...(label !== undefined && { label }),
+    isReadOnly: isServerSet(name),
+    isIndexed: isIndexed(table, name),
+  };
+}
+
+/** Fields of which every table has an index in which no record is missing. */
+const indexed: ReadonlySet<string> = new Set(['objectId', 'createdAt']);
+
+/** Indexes of Pointers leave records out that have none, so that no order is read from them. */
+const isIndexed = ({ indexes }: TableSchema, name: string): boolean =>
+  indexed.has(name) || [...indexes.values()].some(({ keys }) => keys[0]?.[0] === name);

@@ -1,0 +1,38 @@
+import { grantFor } from '../../../access/index.ts';
+import type { CrmContext } from '../../../crm/context.ts';
+import { getRow, type Row } from '../../../crm/queries/records.ts';
+import { storedRows } from '../../../crm/queries/unscoped-reads.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import type { RecordAnswer } from '../../protocol.ts';
+import { rowNames } from '../wire/names.ts';
+
+/** A record with the names of what it points at, and what the caller may do with it. @throws objectNotFound (101), permissionDenied (119) */
+export async function recordAnswer(context: CrmContext, table: TableSchema, objectId: string): Promise<RecordAnswer> {
+  return answerOf(context, table, await getRow(context, table.className, objectId));
+}
+
+/** The same of a record that is read. */
+export async function answerOf(context: CrmContext, table: TableSchema, record: Row): Promise<RecordAnswer> {
+  const { objectId } = record;
+  const [names, update, remove] = await Promise.all([
+    rowNames(context, [record]),
+    mayDo(context, table, objectId, 'update'),
+    mayDo(context, table, objectId, 'delete'),
+  ]);
+  return { record, names, may: { update, delete: remove } };
+}
+
+/** Whether the grant for an action has this very record. */
+async function mayDo(
+  { store, principal }: CrmContext,
+  { className }: TableSchema,
+  objectId: string,
+  action: 'update' | 'delete',
+): Promise<boolean> {
+  const schema = store.schema();
+  const table = schema.tables.get(className);
+  const grant = table ? grantFor(principal, action, table, schema) : null;
+  if (!grant?.rows) return grant !== null;
+  const record = { className, field: 'objectId', values: [objectId], keys: ['objectId'], limit: 1, grant };
+  return (await storedRows(store, record)).length > 0;
+}

@@ -1,0 +1,61 @@
+import { grantOn } from '../../../crm/queries/field-visibility.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { splitNames } from '../../../query/model/names.ts';
+import type { ApiEndpoint, ApiRequest } from '../../api-endpoint.ts';
+import type { RowsAnswer } from '../../protocol.ts';
+import { rowNames } from '../wire/names.ts';
+import { asked, numberOf, refuse, tableOf, textOf, whereOf } from '../wire/parameters.ts';
+import { type Block, type BlockQuery, blockAt, blockBeside } from './block.ts';
+import { type Cursor, cursorText, MAX_CURSOR_LENGTH, readCursor } from './cursor.ts';
+import { readOrder } from './order.ts';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 200;
+const MAX_SKIP = 1_000_000_000;
+const MAX_ORDER_LENGTH = 2_000;
+const MAX_KEYS_LENGTH = 64 * 1024;
+
+/** A block of the rows of a table, with the names of what their Pointers point at. */
+export const getRows: ApiEndpoint = {
+  method: 'GET',
+  path: '/rows/:table',
+  async run(context, request): Promise<RowsAnswer> {
+    const { className } = tableOf(context, request, 'find');
+    // Before anything is told of its fields.
+    const grant = grantOn(context, className, 'find');
+    const order = readOrder(textOf(request, 'order', MAX_ORDER_LENGTH), grant);
+    const shown = keysOf(request);
+    const keys = shown.length === 0 ? [] : ['objectId', ...shown, ...(order.keys ?? []).map(({ name }) => name)];
+    const limit = numberOf(request, 'limit', DEFAULT_LIMIT, MAX_LIMIT);
+    const query: BlockQuery = { context, className, where: whereOf(request), order, keys, limit };
+    const block = await asked(() => read(query, request));
+    const rows = shown.length === 0 ? block.rows : block.rows.map((row) => only(row, shown));
+    const text = (cursor: Cursor | null) => cursor && cursorText(order, cursor);
+    return { rows, names: await rowNames(context, rows), first: text(block.first), last: text(block.last) };
+  },
+};
+
+function read(query: BlockQuery, request: ApiRequest): Promise<Block> {
+  const skip = numberOf(request, 'skip', 0, MAX_SKIP);
+  const [after, before] = ['after', 'before'].map((name) => textOf(request, name, MAX_CURSOR_LENGTH));
+  if (after !== undefined && before !== undefined) refuse('before', 'does not go with after');
+  if (skip > 0 && (after ?? before) !== undefined) refuse('skip', 'does not go with a cursor');
+  if (after !== undefined) return blockBeside(query, readCursor('after', after, query.order), 'after');
+  if (before !== undefined) return blockBeside(query, readCursor('before', before, query.order), 'before');
+  return blockAt(query, skip);
+}
+
+/** The fields that are shown; none: all. @throws invalidArguments (107) */
+function keysOf(request: ApiRequest): readonly string[] {
+  const names = splitNames('keys', textOf(request, 'keys', MAX_KEYS_LENGTH));
+  const inside = names.find((name) => name.includes('.') || name.startsWith('$'));
+  return inside === undefined ? names : refuse('keys', 'must name fields of the table');
+}
+
+/** Which every answer has, whatever is asked for. */
+const always = ['objectId', 'createdAt', 'updatedAt', 'ACL'];
+
+function only(row: JsonObject, names: readonly string[]): JsonObject {
+  const shown = new Set([...always, ...names]);
+  return Object.fromEntries(Object.entries(row).filter(([name]) => shown.has(name)));
+}

@@ -1,0 +1,27 @@
+import { readRows, remembering } from '../../records/index.ts';
+import type { Store } from '../../storage/port.ts';
+import { DICTIONARY, type DictionaryRow, TABLE_ITSELF } from './dictionary.ts';
+
+/** Labels of a table's fields by name; `TABLE_ITSELF` is the table's own. */
+export type TableLabels = ReadonlyMap<string, string>;
+
+const remembered = remembering(DICTIONARY, (store) => readAll(store));
+
+/** The labels of all tables, by table: what the caller may be told of them is for who asks. Of several rows for a field the one created first counts. */
+export const allLabels = (store: Store): Promise<ReadonlyMap<string, TableLabels>> => remembered(store, '');
+
+async function readAll(store: Store): Promise<ReadonlyMap<string, TableLabels>> {
+  const rows = await readRows<DictionaryRow & { readonly tblName?: string }>(store, {
+    className: DICTIONARY,
+    fields: ['tblName', 'field', 'value'],
+    filter: () => ({ kind: 'always' }),
+  });
+  const labels = new Map<string, Map<string, string>>();
+  for (const { tblName, field = TABLE_ITSELF, value } of rows) {
+    if (tblName === undefined || value === undefined || value === '') continue;
+    const ofTable = labels.get(tblName) ?? new Map<string, string>();
+    labels.set(tblName, ofTable);
+    if (!ofTable.has(field)) ofTable.set(field, value);
+  }
+  return labels;
+}

@@ -1,0 +1,178 @@
+/** A system of its own on an engine, in which tests call the data addresses of the console as its users. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Principal } from '../../../src/access/index.ts';
+import { WriteRelay } from '../../../src/automation/matching/trigger-observer.ts';
+import type { ApiEndpoint } from '../../../src/console/api-endpoint.ts';
+import { dataEndpoints } from '../../../src/console/data/index.ts';
+import type { CrmContext, CrmServices } from '../../../src/crm/context.ts';
+import { ServiceError } from '../../../src/errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
+import {
+  createRecord,
+  deleteRecord,
+  type RecordContext,
+  readFirst,
+  updateRecord,
+  updateSchema,
+} from '../../../src/records/index.ts';
+import { noFiles } from '../../../src/records/testing/context.ts';
+import type { Engine } from '../../../src/storage/engine.ts';
+import type { Store } from '../../../src/storage/port.ts';
+import { PostgresEngine } from '../../../src/storage/postgres/index.ts';
+import { testDatabase } from '../../../src/storage/postgres/testing/server.ts';
+import { addressesOf } from '../../../src/storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../../../src/storage/sqlite/engine.ts';
+import { openAnyway } from '../../../src/storage/testing/open.ts';
+import { provision } from '../../../src/systems/provision.ts';
+import { Registration, System } from '../../../src/systems/system.ts';
+import { userCaller } from '../../../src/users/index.ts';
+import { hooksWith } from '../../../src/workshop.ts';
+import { unique } from '../../support/records.ts';
+import type { EngineName } from '../../support/service.ts';
+
+export type Answer = any;
+
+export interface CallParts {
+  readonly query?: Record<string, string | number | object>;
+  readonly body?: JsonValue;
+}
+
+/** Somebody who is signed in. */
+export interface Caller {
+  readonly id: string;
+  /** Calls an address as him: `GET /rows/Accounts`. */
+  call(address: string, parts?: CallParts): Promise<Answer>;
+  /** The same, refused. */
+  refused(address: string, parts?: CallParts): Promise<ServiceError>;
+  context(): Promise<CrmContext>;
+}
+
+export interface TestSystem {
+  readonly store: Store;
+  close(): Promise<void>;
+  /** A user with these roles. */
+  user(...roles: string[]): Promise<Caller>;
+  caller(userId: string): Caller;
+  /** As the master. @returns its objectId */
+  create(className: string, fields: JsonObject): Promise<string>;
+  update(className: string, objectId: string, fields: JsonObject): Promise<void>;
+  remove(className: string, objectId: string): Promise<void>;
+  /** Changes a table's definition, as schema endpoints take it. */
+  define(className: string, definition: JsonObject): Promise<void>;
+}
+
+async function openEngine(name: EngineName): Promise<{ engine: Engine; remove(): Promise<void> | void }> {
+  const settings = { timeLimit: 30_000, report: assert.fail, addressesOf };
+  if (name === 'sqlite') {
+    const directory = mkdtempSync(join(tmpdir(), 'rds-console-'));
+    return { engine: new SqliteEngine(directory, settings), remove: () => rmSync(directory, { recursive: true }) };
+  }
+  const database = await testDatabase();
+  return { engine: await PostgresEngine.connect(database.url, { ...settings, connections: 6 }), remove: () => database.drop() };
+}
+
+const entry = { id: '1', appId: 'app', name: 'Example Ltd', createdAt: 0, masterKeyHash: '' };
+
+/** Opens one as a new system is made. */
+export async function openSystem(name: EngineName): Promise<TestSystem> {
+  const { engine, remove } = await openEngine(name);
+  const store = await openAnyway(engine, 'app');
+  await provision(store);
+  const close = async () => {
+    await store.close();
+    await engine.close();
+    await remove();
+  };
+  return systemOf(store, close);
+}
+
+/** The same of a store that is open. */
+export function systemOf(store: Store, close = async (): Promise<void> => {}): TestSystem {
+  const system = new System(new Registration(entry, [], 'salt'), store);
+  const hooks = hooksWith(noFiles, new WriteRelay());
+  const asPrincipal = (principal: Principal): RecordContext => ({ appId: 'app', store, principal, hooks, referer: null });
+  const master = asPrincipal({ kind: 'master' });
+  const create = async (className: string, fields: JsonObject) => (await createRecord(master, className, fields)).objectId;
+  const caller = (id: string): Caller => {
+    const context = async (): Promise<CrmContext> => ({
+      ...asPrincipal(await userCaller(store, id)),
+      system,
+      services: {} as CrmServices,
+      signal: new AbortController().signal,
+    });
+    const call = async (address: string, parts: CallParts = {}) => {
+      const { endpoint, params } = routed(address);
+      const query = Object.entries(parts.query ?? {}).map(([key, value]): [string, string] => [
+        key,
+        typeof value === 'object' ? JSON.stringify(value) : String(value),
+      ]);
+      return JSON.parse(JSON.stringify(await endpoint.run(await context(), { params, query: new Map(query), body: parts.body })));
+    };
+    return {
+      id,
+      call,
+      context,
+      async refused(address, parts) {
+        const error = await call(address, parts).then(
+          (answer) => assert.fail(`${address} answered ${JSON.stringify(answer).slice(0, 300)}`),
+          (thrown: unknown) => thrown,
+        );
+        if (error instanceof ServiceError) return error;
+        throw error;
+      },
+    };
+  };
+  return {
+    store,
+    close,
+    caller,
+    create,
+    async user(...roles) {
+      const username = unique('user-');
+      const id = await create('_User', { username, name: `Name of ${username}`, password: 'Right1Pass' });
+      for (const role of roles) {
+        const holder = await roleId(store, role);
+        await updateRecord(master, '_Role', holder, {
+          users: { __op: 'AddRelation', objects: [{ __type: 'Pointer', className: '_User', objectId: id }] },
+        });
+      }
+      return caller(id);
+    },
+    async update(className, objectId, fields) {
+      await updateRecord(master, className, objectId, fields);
+    },
+    remove: (className, objectId) => deleteRecord(master, className, objectId, {}),
+    async define(className, definition) {
+      await updateSchema(master, className, definition);
+    },
+  };
+}
+
+async function roleId(store: Store, name: string): Promise<string> {
+  const row = await readFirst<{ objectId: string }>(store, {
+    className: '_Role',
+    field: 'name',
+    value: name,
+    fields: ['objectId'],
+  });
+  return row?.objectId ?? assert.fail(`there is no role ${name}`);
+}
+
+/** The address that a path leads to, as the router finds it. */
+function routed(address: string): { endpoint: ApiEndpoint; params: Record<string, string> } {
+  const [method, path = ''] = address.split(' ');
+  const parts = path.split('/').map(decodeURIComponent);
+  for (const endpoint of dataEndpoints) {
+    const names = endpoint.path.split('/');
+    if (endpoint.method !== method || names.length !== parts.length) continue;
+    if (!names.every((name, at) => name.startsWith(':') || name === parts[at])) continue;
+    const params = names.flatMap((name, at): [string, string][] =>
+      name.startsWith(':') ? [[name.slice(1), parts[at] ?? '']] : [],
+    );
+    return { endpoint, params: Object.fromEntries(params) };
+  }
+  return assert.fail(`no endpoint ${address}`);
+}
