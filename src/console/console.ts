@@ -6,6 +6,7 @@ import { isCrossSite } from './access/cross-site.ts';
 import { Gate } from './access/gate.ts';
 import { apiPath, CONSOLE, ConsoleAddresses } from './addresses.ts';
 import { refuseUnknown, registerApi, registerOpen } from './api.ts';
+import { dataEndpoints } from './data/index.ts';
 import { Pages } from './pages/pages.ts';
 import { ProgramBuild } from './program/program-build.ts';
 import type { ConsoleServices } from './services.ts';
@@ -66,7 +67,7 @@ export class Console {
         else next();
       });
       registerOpen(scope, { services, cookies, build }, sessionEndpoints({ services, cookies, attempts }));
-      registerApi(scope, { services, cookies, build }, []);
+      registerApi(scope, { services, cookies, build }, dataEndpoints);
       pages.register(scope);
       scope.post(`${apiPath}/language`, (request, reply) => {
         reply.header('set-cookie', cookies.language(languageIn(request.body))).send('{}');

@@ -6,7 +6,7 @@ import type { ApiEndpoint } from '../api-endpoint.ts';
 import type { Me } from '../protocol.ts';
 
 /** The user who is signed in. @throws invalidSession (209) where it is none, or he is gone */
-export async function meOf({ store, principal }: CrmContext): Promise<Me> {
+export async function meOf({ store, principal }: Pick<CrmContext, 'store' | 'principal'>): Promise<Me> {
   if (principal.kind !== 'user') return fail('invalidSession');
   const { userId, roles } = principal;
   const row = await readRow<{ username?: string; name?: string }>(store, '_User', fields, userId);

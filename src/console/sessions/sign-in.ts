@@ -4,6 +4,7 @@ import type { Language } from '../../kernel/language.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { changePassword, consoleSession, fileTokenOf, logInToConsole, logOutOfConsole } from '../../users/index.ts';
 import type { ApiCall, OpenEndpoint } from '../api.ts';
+import { meOf } from '../data/me.ts';
 import type { AddressCounter, ConsoleServices } from '../services.ts';
 import type { ConsoleCookies } from './cookies.ts';
 
@@ -71,10 +72,10 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
 async function begin({ services, cookies }: SignInParts, { system, reply, caller }: ApiCall, token: string): Promise<object> {
   const { appId, store } = system;
   const session = await consoleSession(store, token);
-  caller.known(session.principal);
+  const principal = caller.known(session.principal);
   const fileToken = fileTokenOf({ secret: services.secret, appId }, session, token);
   reply.header('set-cookie', cookies.signedIn(appId, token, fileToken));
-  return { objectId: session.principal.userId };
+  return meOf({ store, principal });
 }
 
 function objectOf(body: JsonValue | undefined): JsonObject {
