@@ -12,6 +12,7 @@ import { ProgramBuild } from './program/program-build.ts';
 import type { ConsoleServices } from './services.ts';
 import { ConsoleCookies } from './sessions/cookies.ts';
 import { languageIn, SIGN_INS_PER_MINUTE, sessionEndpoints } from './sessions/sign-in.ts';
+import { registerUploads, type TakeUpload } from './uploads.ts';
 
 /** Of a route, for the plugin that answers other origins. */
 const withoutCors = { cors: false };
@@ -49,7 +50,7 @@ export class Console {
   }
 
   /** Adds the addresses of CONTRACT "Console" to a server. */
-  register(server: FastifyInstance): void {
+  register(server: FastifyInstance, takeUpload: TakeUpload): void {
     const services = this.#services;
     const addresses = this.#addresses;
     const cookies = this.#cookies;
@@ -68,6 +69,7 @@ export class Console {
       });
       registerOpen(scope, { services, cookies, build }, sessionEndpoints({ services, cookies, attempts }));
       registerApi(scope, { services, cookies, build }, dataEndpoints);
+      registerUploads(scope, cookies, takeUpload);
       pages.register(scope);
       scope.post(`${apiPath}/language`, (request, reply) => {
         reply.header('set-cookie', cookies.language(languageIn(request.body))).send('{}');

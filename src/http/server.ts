@@ -12,7 +12,7 @@ import { registerDataEndpoints } from './endpoint/endpoint-handler.ts';
 import { addressOf, parseQueryString } from './endpoint/parse-request.ts';
 import { rateLimitOf } from './endpoint/rate-limit.ts';
 import type { HttpServices } from './endpoint/services.ts';
-import { registerFiles } from './files/index.ts';
+import { registerFiles, type TakeUpload } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
 import { registerCompression } from './plugins/compression.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
@@ -45,9 +45,10 @@ export interface HttpOptions extends FunctionOptions {
   readonly rateLimits: { readonly functions: number; readonly login: number };
 }
 
-/** A part of the service beside this one that answers requests: agent tools, sign-in. */
+/** A part of the service beside this one that answers requests: agent tools, sign-in, the console. */
 export interface HttpPart {
-  register(server: FastifyInstance): void | Promise<void>;
+  /** @param takeUpload takes the files that are sent to it */
+  register(server: FastifyInstance, takeUpload: TakeUpload): void | Promise<void>;
 }
 
 /** The service's HTTP server. */
@@ -123,9 +124,9 @@ export class HttpServer {
         services.conditions.met('a batch item failed', faultPlace(error), error),
       ),
     );
-    registerFiles(server, services);
+    const takeUpload = registerFiles(server, services);
     registerFunctions(server, services, options);
-    for (const part of parts) await part.register(server);
+    for (const part of parts) await part.register(server, takeUpload);
     return http;
   }
 

@@ -3,12 +3,18 @@ import type { HttpServices } from '../endpoint/services.ts';
 import { registerPrivateReads } from './private.ts';
 import { registerReads } from './read.ts';
 import { registerSignedPost } from './signed-post.ts';
-import { registerUpload } from './upload.ts';
+import { registerUpload, type TakeUpload } from './upload.ts';
 
-/** SPEC "Files": all that is not asked in JSON and answered in JSON. */
-export function registerFiles(server: FastifyInstance, services: HttpServices): void {
-  registerUpload(server, services);
+export type { TakeUpload } from './upload.ts';
+
+/**
+ * SPEC "Files": all that is not asked in JSON and answered in JSON.
+ * @returns what takes the uploads of other parts of the service
+ */
+export function registerFiles(server: FastifyInstance, services: HttpServices): TakeUpload {
+  const takeUpload = registerUpload(server, services);
   registerSignedPost(server, services);
   registerReads(server, services);
   registerPrivateReads(server, services);
+  return takeUpload;
 }

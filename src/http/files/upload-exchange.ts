@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
 import { refuseWrongKey } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -19,6 +20,13 @@ export interface UploadBytes {
   readonly bytes: AsyncIterable<Buffer>;
 }
 
+/** Who sends a file, where neither headers nor the body tell. */
+export interface Uploader {
+  readonly appId: string;
+  /** @throws invalidSession (209) */
+  authenticate(system: System, asked: CallerRequest): Promise<Principal>;
+}
+
 /** One upload on its way to its answer: its body may say at its end whose it is. */
 export class Upload {
   readonly services: HttpServices;
@@ -27,7 +35,7 @@ export class Upload {
   readonly asked: CallerRequest;
   /** Whether its row is written, or another endpoint writes it. */
   #isLogged = false;
-  #opened: { readonly system: System; readonly envelope: Envelope } | undefined;
+  #opened: Opened | undefined;
   #isAdmitted = false;
 
   constructor(services: HttpServices, request: FastifyRequest, reply: FastifyReply) {
@@ -45,14 +53,21 @@ export class Upload {
   /** Takes what says whose file it is, and who sends it. @throws unauthorized (403) */
   async open(envelope: Envelope): Promise<void> {
     this.asked.sent(envelope.credentials, envelope.installationId);
-    this.#opened = { system: await this.asked.acquire(envelope.appId), envelope };
+    const system = await this.asked.acquire(envelope.appId);
+    this.#opened = { system, authenticate: () => this.asked.authenticate(envelope.credentials) };
+  }
+
+  /** As `open`. */
+  async openFor(uploader: Uploader): Promise<void> {
+    const system = await this.asked.acquire(uploader.appId);
+    this.#opened = { system, authenticate: () => uploader.authenticate(system, this.asked) };
   }
 
   /** Whether the caller may send a file, and the system takes one. @throws permissionDenied (119), invalidSession (209), outOfStorage (140) */
   async admit(): Promise<void> {
     if (this.#isAdmitted) return;
-    const { system, envelope } = this.#named;
-    refuseWrongKey(await this.asked.authenticate(envelope.credentials));
+    const { system, authenticate } = this.#named;
+    refuseWrongKey(await authenticate());
     await this.services.files.admit(system);
     this.#isAdmitted = true;
   }
@@ -86,8 +101,14 @@ export class Upload {
     this.#isLogged = true;
   }
 
-  get #named(): { readonly system: System; readonly envelope: Envelope } {
+  get #named(): Opened {
     if (!this.#opened) throw new Error('nothing has said whose upload it is');
     return this.#opened;
   }
+}
+
+/** What is known of an upload once something has said whose it is. */
+interface Opened {
+  readonly system: System;
+  readonly authenticate: () => Promise<Principal>;
 }

@@ -18,7 +18,7 @@ import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts
 import { type LongString, readJsonBody } from './json-body.ts';
 import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload } from './json-upload.ts';
 import { PlacedBytes, uploadPlaces } from './placed.ts';
-import { Upload } from './upload-exchange.ts';
+import { Upload, type Uploader } from './upload-exchange.ts';
 
 /** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
 const UPLOAD_TIMEOUT_MS = 900_000;
@@ -31,8 +31,14 @@ interface Uploads {
   readonly removal: Endpoint;
 }
 
-/** SPEC "Files: Upload". The body is not read before it is asked for, whatever its type. */
-export function registerUpload(server: FastifyInstance, services: HttpServices): void {
+/** Takes a body whose bytes are a file, of a request whose path has the file's name as `fileName`. Never throws. */
+export type TakeUpload = (request: FastifyRequest, reply: FastifyReply, uploader: Uploader) => Promise<void>;
+
+/**
+ * SPEC "Files: Upload". The body is not read before it is asked for, whatever its type.
+ * @returns what takes the uploads of other parts of the service
+ */
+export function registerUpload(server: FastifyInstance, services: HttpServices): TakeUpload {
   const uploads: Uploads = {
     services,
     places: uploadPlaces(),
@@ -50,26 +56,28 @@ export function registerUpload(server: FastifyInstance, services: HttpServices):
     });
     done();
   });
+  return (request, reply, uploader) => answerUpload(uploads, request, reply, uploader);
 }
 
 /** Answers one upload. Never throws. */
-async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply, uploader?: Uploader): Promise<void> {
   const upload = new Upload(uploads.services, request, reply);
   await carryOutRequest(upload.asked, {
     mayWrite: true,
-    run: () => take(uploads, upload),
+    run: () => take(uploads, upload, uploader),
     refuse: (error) => upload.refuse(error),
     log: () => upload.log(),
   });
 }
 
 /** A header tells whose file it is, and the body is its bytes; or the body is JSON that tells both (docs/decisions.md "Files"). */
-async function take(uploads: Uploads, upload: Upload): Promise<void> {
+async function take(uploads: Uploads, upload: Upload, uploader?: Uploader): Promise<void> {
   const { request } = upload;
   const { raw, headers } = request;
-  const isNamed = Boolean(headers['x-platform-application-id']);
+  const isNamed = uploader !== undefined || Boolean(headers['x-platform-application-id']);
   allowBodyTime(raw, isNamed ? UPLOAD_TIMEOUT_MS : UNNAMED_UPLOAD_TIMEOUT_MS);
-  if (isNamed) await upload.open(openEnvelope(headers, undefined));
+  if (uploader) await upload.openFor(uploader);
+  else if (isNamed) await upload.open(openEnvelope(headers, undefined));
   if (upload.fileName === '') fail('notFound');
   const length = lengthOf(request);
   const bytes = bytesOf(raw);
@@ -85,6 +93,7 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
     return takeJson(uploads, upload, place(all, MAX_JSON_UPLOAD_BYTES), isNamed);
   };
   try {
+    if (uploader) return await asRaw(bytes);
     if (isNamed && isForm(headers['content-type'])) return await asRaw(await unlessForm(bytes));
     if (isNamed && !mayBeJson(headers['content-type'])) return await asRaw(bytes);
     const begun = await peek(bytes, 1);
