@@ -108,7 +108,12 @@ export default {
     onlyIn('sqlite-driver', '^(?:node:)?sqlite$', ['storage/sqlite']),
     onlyIn('postgres-driver', '(?:^|/)node_modules/(?:pg|postgres)/|^(?:pg|postgres)$', ['storage/postgres']),
     onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['files/stores']),
-    onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', ['http', 'mcp', 'oauth', 'console']),
+    onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', [
+      'http',
+      'mcp',
+      'oauth',
+      'console',
+    ]),
     {
       name: 'no-tests-in-sources',
       severity,
