@@ -1,6 +1,7 @@
 import { countRows } from '../../crm/queries/records.ts';
 import type { ApiEndpoint } from '../api-endpoint.ts';
 import type { CountAnswer } from '../protocol.ts';
+import { Landmarks } from './rows/landmarks.ts';
 import { asked, tableOf, whereOf } from './wire/parameters.ts';
 
 /** How many records match, of those that the caller may count. */
@@ -9,6 +10,10 @@ export const getCount: ApiEndpoint = {
   path: '/count/:table',
   async run(context, request): Promise<CountAnswer> {
     const { className } = tableOf(context, request, 'count');
-    return { count: await asked(() => countRows(context, className, whereOf(request))) };
+    const where = whereOf(request);
+    const landmarks = Landmarks.of(context, className, where);
+    const count = await asked(() => countRows(context, className, where));
+    landmarks?.counted(count);
+    return { count };
   },
 };

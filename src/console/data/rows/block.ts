@@ -1,5 +1,5 @@
 import type { CrmContext } from '../../../crm/context.ts';
-import { findRows, getRow, type Row } from '../../../crm/queries/records.ts';
+import { countRows, findRows, getRow, type Row, rowsWithIds } from '../../../crm/queries/records.ts';
 import { unless } from '../../../crm/refusals.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../wire/parameters.ts';
@@ -25,7 +25,7 @@ export interface Block {
   readonly last: Cursor | null;
 }
 
-/** The rows after so many. @throws what `findRows` throws */
+/** The rows after so many, counted off from the beginning. @throws what `findRows` throws */
 export async function blockAt(query: BlockQuery, skip: number): Promise<Block> {
   const { keys, text } = query.order;
   const rows = await find(query, query.where, text, skip, query.limit);
@@ -33,30 +33,53 @@ export async function blockAt(query: BlockQuery, skip: number): Promise<Block> {
 }
 
 /** The rows after, or before, the one at a cursor. @throws invalidArguments (107) where a row that it stands for is gone */
-export async function blockBeside(query: BlockQuery, cursor: Cursor, side: 'after' | 'before'): Promise<Block> {
-  const { order, limit } = query;
-  if (cursor.kind === 'position' || !order.keys) return blockBesidePosition(query, cursor as Counted, side);
-  const place = cursor.kind === 'place' ? cursor.place : await placeOfRow(query, order.keys, cursor.objectId);
-  const keys = side === 'after' ? order.keys : turned(order.keys);
-  const rows = await rowsAfter(query, keys, place, limit);
-  return placed(side === 'after' ? rows : rows.reverse(), order.keys);
+export async function blockBeside(query: BlockQuery, cursor: Cursor, side: Side): Promise<Block> {
+  const { keys } = query.order;
+  if (cursor.kind === 'position') return blockBesidePosition(query, cursor.position, side);
+  if (!keys) return refuse('the cursor', 'is none of this order');
+  const place = cursor.kind === 'place' ? cursor.place : await placeOfRow(query, keys, cursor.objectId);
+  return blockBesidePlace(query, keys, place, side);
 }
 
-type Counted = Extract<Cursor, { kind: 'position' }>;
+export type Side = 'after' | 'before';
 
-async function blockBesidePosition(query: BlockQuery, { position }: Counted, side: 'after' | 'before'): Promise<Block> {
+/** The rows after, or before, a place of an order. @param skip rows next to it that are passed over, for callers who may count them */
+export async function blockBesidePlace(
+  query: BlockQuery,
+  keys: readonly SeekKey[],
+  place: Place | null,
+  side: Side,
+  skip = 0,
+): Promise<Block> {
+  const rows = await rowsAfter(query, side === 'after' ? keys : turned(keys), place, skip);
+  return placed(side === 'after' ? rows : rows.reverse(), keys);
+}
+
+async function blockBesidePosition(query: BlockQuery, position: number, side: Side): Promise<Block> {
   if (side === 'after') return blockAt(query, position + 1);
   const skip = Math.max(position - query.limit, 0);
   return blockAt({ ...query, limit: position - skip }, skip);
 }
 
 /** Each condition in turn: an index leads to its first row, however far the place is from the beginning. */
-async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Place, limit: number): Promise<Row[]> {
+async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Place | null, skip: number): Promise<Row[]> {
+  const { context, className, limit } = query;
   const rows: Row[] = [];
   const order = orderText(keys);
-  for (const condition of conditionsAfter(keys, place)) {
+  const conditions = place ? conditionsAfter(keys, place) : [{}];
+  let left = skip;
+  for (const [at, condition] of conditions.entries()) {
     if (rows.length >= limit) break;
-    rows.push(...(await find(query, both(query.where, condition), order, 0, limit - rows.length)));
+    const where = both(query.where, condition);
+    if (left > 0 && at < conditions.length - 1) {
+      const here = await countRows(context, className, where);
+      if (here <= left) {
+        left -= here;
+        continue;
+      }
+    }
+    rows.push(...(await find(query, where, order, left, limit - rows.length)));
+    left = 0;
   }
   return rows;
 }
@@ -67,11 +90,24 @@ async function placeOfRow({ context, className }: BlockQuery, keys: readonly See
   return row ? placeOf(row, keys) : refuse('the cursor', 'stands for a row that is gone');
 }
 
-const find = ({ context, className, keys }: BlockQuery, where: JsonObject, order: string, skip: number, limit: number) =>
-  limit === 0 ? Promise.resolve([]) : findRows(context, className, { where, keys, order, skip, limit });
+/** Beyond so many rows that are passed over, ids are found first: an engine that sorts carries all that it reads along. */
+const MAX_CARRIED = 50_000;
 
-const both = (where: JsonObject, condition: JsonObject): JsonObject =>
-  Object.keys(where).length === 0 ? condition : { $and: [where, condition] };
+async function find(query: BlockQuery, where: JsonObject, order: string, skip: number, limit: number): Promise<Row[]> {
+  const { context, className, keys } = query;
+  if (limit === 0) return [];
+  if (skip <= MAX_CARRIED) return findRows(context, className, { where, keys, order, skip, limit });
+  const found = await findRows(context, className, { where, keys: ['objectId'], order, skip, limit });
+  const ids = found.map(({ objectId }) => objectId);
+  const rows = new Map((await rowsWithIds(context, className, ids, keys)).map((row) => [row.objectId, row]));
+  // One may have been deleted meanwhile.
+  return ids.flatMap((id) => rows.get(id) ?? []);
+}
+
+const both = (where: JsonObject, condition: JsonObject): JsonObject => {
+  const parts = [where, condition].filter((part) => Object.keys(part).length > 0);
+  return parts.length > 1 ? { $and: parts } : (parts[0] ?? {});
+};
 
 function placed(rows: readonly Row[], keys: readonly SeekKey[]): Block {
   const cursor = (row: Row | undefined): Cursor | null => (row ? { kind: 'place', place: placeOf(row, keys) } : null);

@@ -5,8 +5,9 @@ import type { ApiEndpoint, ApiRequest } from '../../api-endpoint.ts';
 import type { RowsAnswer } from '../../protocol.ts';
 import { rowNames } from '../wire/names.ts';
 import { asked, numberOf, refuse, tableOf, textOf, whereOf } from '../wire/parameters.ts';
-import { type Block, type BlockQuery, blockAt, blockBeside } from './block.ts';
+import { type Block, type BlockQuery, blockBeside } from './block.ts';
 import { type Cursor, cursorText, MAX_CURSOR_LENGTH, readCursor } from './cursor.ts';
+import { jump } from './jump.ts';
 import { readOrder } from './order.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -42,7 +43,7 @@ function read(query: BlockQuery, request: ApiRequest): Promise<Block> {
   if (skip > 0 && (after ?? before) !== undefined) refuse('skip', 'does not go with a cursor');
   if (after !== undefined) return blockBeside(query, readCursor('after', after, query.order), 'after');
   if (before !== undefined) return blockBeside(query, readCursor('before', before, query.order), 'before');
-  return blockAt(query, skip);
+  return jump(query, skip);
 }
 
 /** The fields that are shown; none: all. @throws invalidArguments (107) */

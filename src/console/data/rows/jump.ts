@@ -1,0 +1,49 @@
+import { type Block, type BlockQuery, blockAt, blockBesidePlace, type Side } from './block.ts';
+import { Landmarks } from './landmarks.ts';
+import type { Place } from './seek.ts';
+
+/** Rows that are counted off from the beginning in a tenth of a second: positions there are exact. */
+const MAX_NEAR = 20_000;
+
+/** Where rows are counted off from: a known row, or an end. */
+interface Start {
+  readonly place: Place | null;
+  readonly side: Side;
+  /** Rows that are passed over. */
+  readonly distance: number;
+  readonly limit: number;
+}
+
+/**
+ * The rows after so many. To a distant position it goes from the nearest row whose position is known, or from the end where the number of
+ * all is known: engines count a million rows off for a second or more.
+ * @param near up to which position it counts off from the beginning
+ */
+export async function jump(query: BlockQuery, skip: number, near = MAX_NEAR): Promise<Block> {
+  const { keys, text } = query.order;
+  const landmarks = keys && skip > near ? Landmarks.of(query.context, query.className, query.where) : null;
+  if (!keys || !landmarks) return blockAt(query, skip);
+  const { place, side, distance, limit } = nearest(landmarks, text, skip, query.limit);
+  const block = await blockBesidePlace({ ...query, limit }, keys, place, side, distance);
+  const { first, last } = block;
+  if (first?.kind === 'place') landmarks.passed(text, { position: skip, place: first.place });
+  if (last?.kind === 'place') landmarks.passed(text, { position: skip + block.rows.length - 1, place: last.place });
+  return block;
+}
+
+function nearest(landmarks: Landmarks, order: string, skip: number, limit: number): Start {
+  let best: Start = { place: null, side: 'after', distance: skip, limit };
+  const consider = (start: Start) => {
+    if (start.distance >= 0 && start.distance < best.distance) best = start;
+  };
+  const { total } = landmarks;
+  if (total !== undefined && total > skip) {
+    const most = Math.min(limit, total - skip);
+    consider({ place: null, side: 'before', distance: total - skip - most, limit: most });
+  }
+  for (const { position, place } of landmarks.marks(order)) {
+    consider({ place, side: 'after', distance: skip - position - 1, limit });
+    consider({ place, side: 'before', distance: position - skip - limit, limit });
+  }
+  return best;
+}

@@ -1,0 +1,95 @@
+import { LRUCache } from 'lru-cache';
+import { grantFor, type Principal } from '../../../access/index.ts';
+import type { CrmContext } from '../../../crm/context.ts';
+import { canonicalJson, type JsonObject } from '../../../kernel/json.ts';
+import { SECOND_MS } from '../../../kernel/time.ts';
+import type { Schema } from '../../../schema/model.ts';
+import type { Place } from './seek.ts';
+
+/** A row of a known position. */
+export interface Landmark {
+  readonly position: number;
+  readonly place: Place;
+}
+
+/** What is known of the records of a table that match a `where`, as a caller has them. */
+interface Known {
+  readonly principal: Principal;
+  readonly schema: Schema;
+  readonly version: number;
+  /** By `performance.now()`. */
+  readonly since: number;
+  total?: number;
+  /** By order. */
+  readonly marks: Map<string, Landmark[]>;
+}
+
+const MAX_KNOWN = 200;
+const MAX_ORDERS = 4;
+const MAX_MARKS = 32;
+const MAX_WHERE_LENGTH = 10_000;
+/** For so long positions may be off by the writes of a moment, whatever is written: a table that is written to all the time would have none. */
+const FRESH_MS = 15 * SECOND_MS;
+/** And for so long where no write is known of. */
+const MAX_AGE_MS = 120 * SECOND_MS;
+
+const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
+
+/**
+ * Notes where rows are that were read, so that a jump to a distant position goes from the nearest of them. Of a process; positions are of a
+ * moment, as any that are counted off.
+ */
+export class Landmarks {
+  readonly #known: Known;
+
+  private constructor(of: Known) {
+    this.#known = of;
+  }
+
+  /** Those of a caller, a table and a `where`; `null` where the caller does not count what he finds. */
+  static of(context: CrmContext, className: string, where: JsonObject): Landmarks | null {
+    const { store, principal, appId } = context;
+    const schema = store.schema();
+    const table = schema.tables.get(className);
+    if (!table || principal.kind !== 'user') return null;
+    const grant = grantFor(principal, 'find', table, schema);
+    if (!grant || grantFor(principal, 'count', table, schema) !== grant) return null;
+    const text = canonicalJson(where);
+    if (text.length > MAX_WHERE_LENGTH) return null;
+    const key = JSON.stringify([appId, principal.userId, className, text]);
+    const [version, now] = [store.tableVersion(className), performance.now()];
+    const before = known.get(key);
+    if (before?.principal === principal && before.schema === schema) {
+      const age = now - before.since;
+      if (age < FRESH_MS || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before);
+    }
+    const fresh: Known = { principal, schema, version, since: now, marks: new Map() };
+    known.set(key, fresh);
+    return new Landmarks(fresh);
+  }
+
+  get total(): number | undefined {
+    return this.#known.total;
+  }
+
+  /** Notes how many records there are. */
+  counted(total: number): void {
+    this.#known.total = total;
+  }
+
+  /** The rows of an order whose positions are known. */
+  marks(order: string): readonly Landmark[] {
+    return this.#known.marks.get(order) ?? [];
+  }
+
+  /** Notes the position of a row. */
+  passed(order: string, mark: Landmark): void {
+    const { marks } = this.#known;
+    const ofOrder = marks.get(order) ?? [];
+    if (ofOrder.some(({ position }) => position === mark.position)) return;
+    ofOrder.push(mark);
+    if (ofOrder.length > MAX_MARKS) ofOrder.shift();
+    if (!marks.has(order) && marks.size >= MAX_ORDERS) marks.clear();
+    marks.set(order, ofOrder);
+  }
+}
