@@ -1,12 +1,25 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { setStatus } from './api/status.ts';
+import { App } from './app.tsx';
+import { applyTheme } from './memory/preferences.ts';
 import { settings } from './settings.ts';
+import './styles/tokens.css';
 import './styles/base.css';
+import './styles/controls.css';
+
+// Where React Aria looks for the nonce of its style elements.
+Object.assign(globalThis, { __webpack_nonce__: settings.nonce });
+// Vite says that a part of the program was not found.
+addEventListener('vite:preloadError', () => {
+  if (navigator.onLine) setStatus({ isOutdated: true });
+});
+applyTheme();
 
 const root = document.getElementById('root');
 if (root)
   createRoot(root).render(
     <StrictMode>
-      <main>{settings.language}</main>
+      <App />
     </StrictMode>,
   );

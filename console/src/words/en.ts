@@ -212,7 +212,6 @@ export const en = {
     appearance: 'Language and appearance',
     language: 'Language',
     thisLanguage: 'English',
-    password: 'Password',
     passwordHint: 'Your other sessions end; this one goes on.',
     oldPassword: 'Current password',
     newPassword: 'New password',

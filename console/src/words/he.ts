@@ -214,7 +214,6 @@ export const he = {
     appearance: 'שפה ומראה',
     language: 'שפה',
     thisLanguage: 'עברית',
-    password: 'החלפת סיסמה',
     passwordHint: 'החיבורים האחרים שלך יסתיימו; החיבור הזה יימשך.',
     oldPassword: 'הסיסמה הנוכחית',
     newPassword: 'סיסמה חדשה',

@@ -1,0 +1,63 @@
+import { useEffect } from 'react';
+import type { ChangesAnswer } from '../../../src/console/protocol.ts';
+import { call } from './client.ts';
+import { ApiFailure } from './failure.ts';
+import { keys, queryClient } from './query-client.ts';
+import { currentStatus, onStatus } from './status.ts';
+
+const EVERY_MS = 2000;
+/** After an answer that is an error. */
+const AFTER_ERROR_MS = 10_000;
+
+/**
+ * Watches a system while the page is seen: what others changed is asked for again. It is also what notices that a lost service is back;
+ * then every answer on the page is asked for again.
+ */
+export function useChanges(appId: string): void {
+  useEffect(() => {
+    const end = new AbortController();
+    let since = '';
+    let timer = 0;
+    let isAsking = false;
+    const later = (delay: number) => {
+      clearTimeout(timer);
+      if (!end.signal.aborted) timer = window.setTimeout(ask, delay);
+    };
+    const ask = async () => {
+      if (isAsking || document.hidden || currentStatus().isSignedOut) return;
+      isAsking = true;
+      const wasOffline = currentStatus().isOffline;
+      try {
+        const path = `changes${since ? `?since=${encodeURIComponent(since)}` : ''}`;
+        const answer = await call<ChangesAnswer>(appId, 'GET', path, { signal: end.signal });
+        since = answer.now;
+        renew(appId, answer, wasOffline);
+        later(EVERY_MS);
+      } catch (error) {
+        later(error instanceof ApiFailure ? AFTER_ERROR_MS : EVERY_MS);
+      } finally {
+        isAsking = false;
+      }
+    };
+    const now = () => later(0);
+    const endStatus = onStatus(now);
+    document.addEventListener('visibilitychange', now, { signal: end.signal });
+    addEventListener('online', now, { signal: end.signal });
+    now();
+    return () => {
+      end.abort();
+      endStatus();
+      clearTimeout(timer);
+    };
+  }, [appId]);
+}
+
+function renew(appId: string, answer: ChangesAnswer, wasOffline: boolean): void {
+  if (answer.isModelChanged) queryClient.invalidateQueries({ queryKey: keys.model(appId) });
+  if (wasOffline) {
+    queryClient.invalidateQueries();
+    return;
+  }
+  for (const table of answer.tables) queryClient.invalidateQueries({ queryKey: keys.table(appId, table) });
+  if (answer.tables.length > 0) queryClient.invalidateQueries({ queryKey: keys.related(appId) });
+}

@@ -1,0 +1,60 @@
+import { useSyncExternalStore } from 'react';
+
+export type Theme = 'light' | 'dark' | 'system';
+
+const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
+const listeners = new Set<() => void>();
+
+/** The colours of this browser's pages. */
+export function theme(): Theme {
+  const stored = localStorage.getItem('console.theme');
+  return THEMES.find((name) => name === stored) ?? 'system';
+}
+
+export function setTheme(name: Theme): void {
+  keep('console.theme', name);
+  applyTheme();
+}
+
+/** Gives the page its colours; before it is first drawn, and when they are chosen. */
+export function applyTheme(): void {
+  document.documentElement.dataset.theme = theme();
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore(onChange, theme);
+}
+
+/** Whether keys without Ctrl are shortcuts (WCAG 2.1.4). */
+export function hasSingleKeys(): boolean {
+  return localStorage.getItem('console.single-keys') !== 'off';
+}
+
+export function setSingleKeys(isOn: boolean): void {
+  keep('console.single-keys', isOn ? 'on' : 'off');
+}
+
+export function useSingleKeys(): boolean {
+  return useSyncExternalStore(onChange, hasSingleKeys);
+}
+
+/** The system that was last signed in to here. */
+export function lastSystem(): string {
+  return localStorage.getItem('console.system') ?? '';
+}
+
+export function noteSystem(appId: string): void {
+  keep('console.system', appId);
+}
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value);
+  } catch {}
+  for (const listener of listeners) listener();
+}
+
+function onChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

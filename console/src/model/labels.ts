@@ -1,0 +1,31 @@
+import type { FieldModel, TableModel } from '../../../src/console/protocol.ts';
+
+/** What a table is called: its label, else its name in readable form. */
+export function tableLabel(table: Pick<TableModel, 'name' | 'label'>): string {
+  return table.label?.trim() || readableName(table.name);
+}
+
+/** What a field is called. `system`: words for fields of the service, which have no label of their own. */
+export function fieldLabel(
+  field: Pick<FieldModel, 'name' | 'label' | 'type' | 'targetClass'>,
+  system: Readonly<Record<string, string>> = {},
+): string {
+  if (field.label?.trim()) return field.label.trim();
+  if (Object.hasOwn(system, field.name)) return system[field.name] as string;
+  const selected = /^array_(.+)_Pointer_/.exec(field.name)?.[1];
+  if (selected) return readableName(selected);
+  return readableName(field.type === 'Pointer' ? field.name.replace(/(?<=.)_?Id$/, '') : field.name);
+}
+
+/** A technical name as words: `FirstName`, `first_name` → `First name`; capitals in a row stay, as in `SMSTemplates` → `SMS templates`. */
+export function readableName(name: string): string {
+  const parts = name
+    .replace(/[_\s]+/g, ' ')
+    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .trim()
+    .split(' ');
+  const words = parts.map((part, index) => (index > 0 && /^\p{Lu}\p{Ll}*$/u.test(part) ? part.toLowerCase() : part));
+  const text = words.join(' ');
+  return text ? text.charAt(0).toUpperCase() + text.slice(1) : name;
+}

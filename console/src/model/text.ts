@@ -1,0 +1,32 @@
+import type { FieldModel } from '../../../src/console/protocol.ts';
+
+const LTR_NAME =
+  /phone|mobile|fax|tel(?![a-z])|e-?mail|url|website|link|iban|swift|objectid|external_?id|company_?id|number|token|code$|_id$|^id$|username/i;
+const LTR_TEXT = /^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?:\/\/\S+|\+?[\d\s().*#/-]{5,})$/;
+
+/** Whether text reads from left to right whatever stands around it: ids, e-mail, phone, addresses of the web, code. */
+export function isLtr(field: Pick<FieldModel, 'name' | 'type'> | null, text: string): boolean {
+  if (text && LTR_TEXT.test(text.trim())) return true;
+  return field?.type === 'String' && LTR_NAME.test(field.name) && !/[֐-ࣿ]/.test(text);
+}
+
+/** Where a click on a text leads: mail, a call, a page. Nothing for all else. */
+export function linkOf(field: Pick<FieldModel, 'name'>, text: string): string | null {
+  const trimmed = text.trim();
+  if (/^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(trimmed)) return `mailto:${trimmed}`;
+  if (/^https?:\/\/\S+$/i.test(trimmed)) return trimmed;
+  if (/phone|mobile|tel(?![a-z])/i.test(field.name) && /^\+?[\d\s()-]{7,20}$/.test(trimmed))
+    return `tel:${trimmed.replace(/[^\d+]/g, '')}`;
+  return null;
+}
+
+/** Whether a text needs more than a line to be read and typed in. */
+export function isLong(text: string): boolean {
+  return text.length > 80 || text.includes('\n');
+}
+
+/** A text cut to at most `length` characters, not inside of one. */
+export function shortened(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${[...text.slice(0, length * 2)].slice(0, length - 1).join('')}…`;
+}

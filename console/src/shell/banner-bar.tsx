@@ -1,0 +1,78 @@
+import { Link } from 'wouter';
+import { queryClient } from '../api/query-client.ts';
+import { useSystem } from '../api/system.tsx';
+import { signOut } from '../api/writes.ts';
+import { LanguageButton } from '../choices/language-button.tsx';
+import { ThemeButton } from '../choices/theme-button.tsx';
+import { draftsOf, useDraftVersion } from '../memory/drafts.ts';
+import { SearchBox } from '../search/search-box.tsx';
+import { settings } from '../settings.ts';
+import { announce } from '../ui/announce.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { words } from '../words/index.ts';
+import styles from './banner-bar.module.css';
+
+/** The system's name, search, and what is the user's own. */
+export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onToggleNav: () => void }) {
+  const { appId, model, paths } = useSystem();
+  useDraftVersion();
+  const unsaved = draftsOf(appId, model.me.objectId).length;
+  const name = model.me.name.trim() || model.me.username;
+  const leave = async () => {
+    try {
+      await signOut(appId);
+    } catch (error) {
+      announce(words.shell.offline);
+      if (!(error instanceof Error) || error.name === 'Error') return;
+    }
+    queryClient.clear();
+    location.assign(`${settings.root}/sign-in?app=${encodeURIComponent(appId)}`);
+  };
+  return (
+    <header className={styles.banner}>
+      <button
+        type="button"
+        className={`button button-quiet button-icon ${styles.toggle}`}
+        aria-label={isNavOpen ? words.shell.hideTables : words.shell.showTables}
+        aria-expanded={isNavOpen}
+        aria-controls="tables"
+        onClick={onToggleNav}
+      >
+        <Icon name={isNavOpen ? 'close' : 'menu'} size={18} />
+      </button>
+      <Link href={paths.home} className={styles.system} aria-label={`${model.system.name || words.product}, ${words.shell.home}`}>
+        <span className={styles.mark} aria-hidden="true" />
+        <bdi className="clipped">{model.system.name || words.product}</bdi>
+      </Link>
+      <SearchBox />
+      <div className={styles.own}>
+        {unsaved > 0 && (
+          <Link href={`${paths.home}#drafts`} className={styles.unsaved}>
+            {words.shell.unsaved(unsaved)}
+          </Link>
+        )}
+        <LanguageButton />
+        <ThemeButton />
+        <Link href={paths.page('me')} className={`button button-quiet ${styles.me}`} title={words.shell.me}>
+          <span className={styles.avatar} aria-hidden="true">
+            {initials(name)}
+          </span>
+          <bdi className="clipped">{name}</bdi>
+        </Link>
+        <button type="button" className={`button button-quiet ${styles.out}`} onClick={leave}>
+          <Icon name="exit" />
+          <span>{words.shell.signOut}</span>
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function initials(name: string): string {
+  const parts = name.split(/[\s@.]+/).filter(Boolean);
+  return parts
+    .slice(0, 2)
+    .map((part) => [...part][0] ?? '')
+    .join('')
+    .toLocaleUpperCase();
+}

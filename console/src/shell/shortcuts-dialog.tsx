@@ -1,0 +1,12 @@
+import { Dialog } from '../ui/dialog.tsx';
+import { words } from '../words/index.ts';
+import { ShortcutsList } from './shortcuts-list.tsx';
+
+/** What `?` opens. */
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title={words.me.shortcuts} onClose={onClose}>
+      <ShortcutsList />
+    </Dialog>
+  );
+}

@@ -1,0 +1,110 @@
+import { Suspense, useEffect, useRef } from 'react';
+import { isSessionOver, NoConnection } from './api/failure.ts';
+import { keys, queryClient } from './api/query-client.ts';
+import { useModelQuery } from './api/reads.ts';
+import { setStatus } from './api/status.ts';
+import { SystemProvider } from './api/system.tsx';
+import { HomePage } from './home/home-page.tsx';
+import { noteSystem } from './memory/preferences.ts';
+import type { Address } from './model/address.ts';
+import { SearchPage } from './search/search-page.tsx';
+import { Loading } from './shell/loading.tsx';
+import { NoTable, NotFound } from './shell/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+import { SignInPage } from './sign-in/sign-in-page.tsx';
+import { Boundary, lazyPage } from './ui/boundary.tsx';
+import { Failure, Skeleton } from './ui/states.tsx';
+
+const GridPage = lazyPage(async () => (await import('./grid/grid-page.tsx')).GridPage);
+const RecordPage = lazyPage(async () => (await import('./record/record-page.tsx')).RecordPage);
+const NewPage = lazyPage(async () => (await import('./record/new-page.tsx')).NewPage);
+const MePage = lazyPage(async () => (await import('./me/me-page.tsx')).MePage);
+
+/** The pages of a system, for one who is signed in to it; else the sign-in page, and then the page that was asked for. */
+export function SystemPages({ appId, address }: { appId: string; address: Address }) {
+  const model = useModelQuery(appId);
+  useEffect(() => {
+    if (model.data) noteSystem(appId);
+  }, [model.data, appId]);
+  if (model.data) {
+    return (
+      <SystemProvider appId={appId} model={model.data}>
+        <Shell address={address}>
+          <Arrival key={appId} address={address} />
+          <Boundary key={location.pathname}>
+            <Suspense fallback={<PageLoading />}>
+              <PageOf address={address} />
+            </Suspense>
+          </Boundary>
+        </Shell>
+      </SystemProvider>
+    );
+  }
+  if (isSessionOver(model.error)) {
+    const onDone = () => {
+      setStatus({ isSignedOut: false });
+      queryClient.resetQueries({ queryKey: keys.model(appId) });
+    };
+    return <SignInPage appId={appId} onDone={onDone} />;
+  }
+  if (model.error && !(model.error instanceof NoConnection)) {
+    return (
+      <Loading>
+        <Failure error={model.error} onRetry={() => model.refetch()} />
+      </Loading>
+    );
+  }
+  return <Loading onRetry={model.error ? () => model.refetch() : undefined} />;
+}
+
+function PageOf({ address }: { address: Address }) {
+  switch (address.kind) {
+    case 'home':
+      return <HomePage />;
+    case 'grid':
+      return (
+        <NoTable table={address.table}>
+          <GridPage key={address.table} table={address.table} />
+        </NoTable>
+      );
+    case 'record':
+      return (
+        <NoTable table={address.table}>
+          <RecordPage key={`${address.table}/${address.objectId}`} table={address.table} objectId={address.objectId} />
+        </NoTable>
+      );
+    case 'new':
+      return (
+        <NoTable table={address.table}>
+          <NewPage key={address.table} table={address.table} />
+        </NoTable>
+      );
+    case 'page':
+      if (address.page === 'search') return <SearchPage />;
+      if (address.page === 'me') return <MePage />;
+      return <NotFound />;
+    default:
+      return <NotFound />;
+  }
+}
+
+/** Another page: the keyboard goes on at its beginning. */
+function Arrival({ address }: { address: Address }) {
+  const text = JSON.stringify(address);
+  const last = useRef(text);
+  useEffect(() => {
+    if (last.current === text) return;
+    last.current = text;
+    scrollTo(0, 0);
+    document.getElementById('main')?.focus({ preventScroll: true });
+  }, [text]);
+  return null;
+}
+
+function PageLoading() {
+  return (
+    <div className="page-loading">
+      <Skeleton lines={8} />
+    </div>
+  );
+}

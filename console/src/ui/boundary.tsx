@@ -1,0 +1,48 @@
+import { Component, type ComponentType, lazy, type ReactNode } from 'react';
+import { currentStatus, setStatus } from '../api/status.ts';
+import { words } from '../words/index.ts';
+import { MessagePage } from './states.tsx';
+
+/** A part of the program that could not be loaded. */
+class MissingPart extends Error {}
+
+/** A page that is loaded when it is first shown. Where that fails, the whole page asks to be loaded again. */
+export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>) {
+  return lazy(async () => {
+    try {
+      return { default: await load() };
+    } catch (error) {
+      if (!currentStatus().isOffline) setStatus({ isOutdated: true });
+      throw new MissingPart(String(error));
+    }
+  });
+}
+
+interface Props {
+  readonly children: ReactNode;
+}
+
+/** Holds up what fails below it; another page (`key`) is tried anew. */
+export class Boundary extends Component<Props, { error: unknown }> {
+  override state = { error: null as unknown };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (error === null) return this.props.children;
+    const isMissing = error instanceof MissingPart;
+    return (
+      <MessagePage
+        title={isMissing ? words.errors.chunkTitle : words.errors.brokenTitle}
+        text={isMissing ? words.errors.chunkText : words.errors.brokenText}
+      >
+        <button type="button" className="button button-main" onClick={() => location.reload()}>
+          {words.shell.reload}
+        </button>
+      </MessagePage>
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { words } from '../words/index.ts';
+import { announce } from './announce.tsx';
+import { Icon } from './icons.tsx';
+
+/** Puts a text into the clipboard. Without `label` it is a picture named by `name`. */
+export function CopyButton({ text, label, name }: { text: () => string; label?: string; name?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      setCopied(true);
+      announce(words.shell.copied);
+      setTimeout(() => setCopied(false), 2000);
+    } catch {}
+  };
+  return (
+    <button
+      type="button"
+      className={label ? 'button' : 'button button-quiet button-icon button-small'}
+      aria-label={label ? undefined : (name ?? words.shell.copy)}
+      onClick={copy}
+    >
+      <Icon name={isCopied ? 'check' : 'copy'} size={label ? 16 : 14} />
+      {label && (isCopied ? words.shell.copied : label)}
+    </button>
+  );
+}

@@ -1,0 +1,30 @@
+import type { FieldModel } from '../../../src/console/protocol.ts';
+import { isLtr, linkOf } from '../model/text.ts';
+import { safeUrl } from '../model/values.ts';
+
+/** Text of data, kept apart from the text around it: `‏דנה (VIP) 3` stays as it was typed. */
+export function Name({ children }: { children: string }) {
+  return <bdi>{children}</bdi>;
+}
+
+/** An id, a phone, an e-mail: from left to right in every language. */
+export function Ltr({ children }: { children: string }) {
+  return (
+    <bdi dir="ltr" className="ltr">
+      {children}
+    </bdi>
+  );
+}
+
+/** The text of a field, as its kind reads; what can be followed is a link. */
+export function FieldText({ field, children }: { field: FieldModel; children: string }) {
+  const text = isLtr(field, children) ? <Ltr>{children}</Ltr> : <Name>{children}</Name>;
+  const link = linkOf(field, children);
+  if (!link || !(link.startsWith('mailto:') || link.startsWith('tel:') || safeUrl(link))) return text;
+  const isPage = /^https?:/i.test(link);
+  return (
+    <a href={link} {...(isPage ? { target: '_blank', rel: 'noreferrer noopener' } : {})}>
+      {text}
+    </a>
+  );
+}
