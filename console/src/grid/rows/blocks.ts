@@ -64,8 +64,8 @@ export class BlockCache {
     if (this.#blocks.has(block.index)) this.#blocks.set(block.index, block);
   }
 
-  clear(): void {
-    this.#blocks.clear();
+  delete(index: number): void {
+    this.#blocks.delete(index);
   }
 
   get size(): number {
