@@ -32,7 +32,11 @@ function build(directory: string): void {
   mkdirSync(dirname(directory), { recursive: true });
   try {
     const vite = [join(consoleDir, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', temporary, '--logLevel', 'warn'];
-    const { status, error } = spawnSync(process.execPath, vite, { cwd: consoleDir, stdio: ['ignore', 'inherit', 'inherit'] });
+    const { status, error } = spawnSync(process.execPath, vite, {
+      cwd: consoleDir,
+      env: { ...process.env, NO_COLOR: '1' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     if (status !== 0) throw new LaunchError(`the console could not be built: ${error?.message ?? `vite ended with ${status}`}`);
     compress(temporary);
     rmSync(directory, { recursive: true, force: true });

@@ -54,6 +54,8 @@ launching(() => {
   // Types of the console's packages are checked too.
   if (name === 'check') ensureInstalled({ folder: join(root, 'console') });
   // The service builds it in the background; of the many that tests start none is to be busy with it.
-  if (name === 'test') spawnSync(findNode(), [QUIET, 'scripts/build-console.ts'], { stdio: 'inherit' });
+  if (name === 'test')
+    for (const script of ['build-console', 'chromium'])
+      spawnSync(findNode(), [QUIET, `scripts/${script}.ts`], { stdio: 'inherit' });
   run(findNode(), command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
 });

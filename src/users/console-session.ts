@@ -65,7 +65,7 @@ export async function logOutOfConsole(store: Store, token: unknown): Promise<voi
 }
 
 /** What a token that opens private files is made with: the secret of the installation, and the system that it is of. */
-export interface FileTokenScope {
+interface FileTokenScope {
   readonly secret: string;
   readonly appId: string;
 }

@@ -5,7 +5,6 @@ export { agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
 export { changePassword } from './change-password.ts';
 export {
   consoleSession,
-  type FileTokenScope,
   fileTokenOf,
   fileTokenUser,
   logInToConsole,

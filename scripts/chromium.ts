@@ -1,0 +1,50 @@
+/**
+ * The browser that the tests of the console run in: Debian's Chromium, or the one that CHROMIUM names.
+ * Usage: node scripts/chromium.ts, which installs it where it is missing and this machine is Debian's kind with root's rights.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+/** How to come by one, for people. */
+const HOW =
+  'The tests of the console need Chromium: run "apt-get install chromium fonts-noto-core" as root, or set CHROMIUM to its path.';
+
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** @returns the path of the program. @throws Error that says how to come by one */
+export function chromiumPath(): string {
+  const found = process.env.CHROMIUM ?? places.find((path) => existsSync(path));
+  if (found === undefined || !existsSync(found)) throw new Error(HOW);
+  return found;
+}
+
+function isThere(): boolean {
+  try {
+    chromiumPath();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** With fonts that have Hebrew, so that widths are those of a machine that people use. */
+function install(): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const options = { env, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] };
+  spawnSync('apt-get', ['update', '-qq'], options);
+  spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium', 'fonts-noto-core'], options);
+}
+
+if (import.meta.main && !isThere()) {
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    console.error('Installing Chromium for the tests of the console (apt-get) ...');
+    install();
+  }
+  if (!isThere()) console.error(HOW);
+}
