@@ -2,6 +2,7 @@ import { grantFor } from '../../../access/index.ts';
 import type { CrmContext } from '../../../crm/context.ts';
 import { getRow, type Row } from '../../../crm/queries/records.ts';
 import { storedRows } from '../../../crm/queries/unscoped-reads.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { RecordAnswer } from '../../protocol.ts';
 import { rowNames } from '../wire/names.ts';
@@ -20,6 +21,12 @@ export async function answerOf(context: CrmContext, table: TableSchema, record: 
     mayDo(context, table, objectId, 'delete'),
   ]);
   return { record, names, may: { update, delete: remove } };
+}
+
+/** The same of one that was written, which its writer may not see. @param written what is known of it then */
+export async function writtenAnswer(context: CrmContext, table: TableSchema, written: Row): Promise<RecordAnswer> {
+  const answer = await unless(['objectNotFound', ...unseen], null, () => recordAnswer(context, table, written.objectId));
+  return answer ?? { record: written, names: {}, may: { update: false, delete: false } };
 }
 
 /** Whether the grant for an action has this very record. */

@@ -1,13 +1,12 @@
 import { inTurn } from '../../../crm/commands/exclusive.ts';
 import { eachItem, reporter } from '../../../crm/commands/items.ts';
 import { matchOf } from '../../../crm/commands/match.ts';
+import { unchangedSince } from '../../../crm/commands/only-if.ts';
 import { createRow, ignoredFlags, updateRow } from '../../../crm/commands/records.ts';
 import { withAdded } from '../../../crm/commands/schema-additions.ts';
 import { findRows, type Row, requireFind } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import { canonicalJson, isJsonObject, type JsonObject, jsonBytes } from '../../../kernel/json.ts';
-import type { OnlyIf } from '../../../records/index.ts';
-import { fieldOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/index.ts';
 import { flag, instant, names, object, objectId, objects, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
@@ -38,10 +37,6 @@ export const updateRecord = defineTool({
     }));
   },
 });
-
-const unchangedSince =
-  (value: number | null): OnlyIf =>
-  (table) => ({ kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value });
 
 /** As Create-Many: each update has its own outcome. */
 export const updateMany = defineTool({

@@ -1,0 +1,116 @@
+import { authorize, master } from '../../../access/index.ts';
+import { unchangedSince } from '../../../crm/commands/only-if.ts';
+import { updateRow } from '../../../crm/commands/records.ts';
+import type { CrmContext } from '../../../crm/context.ts';
+import { grantOn } from '../../../crm/queries/field-visibility.ts';
+import { getRow, type Row } from '../../../crm/queries/records.ts';
+import { unless } from '../../../crm/refusals.ts';
+import { pointedAt } from '../../../crm/wire/values.ts';
+import { fail } from '../../../errors/fail.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { parseWhere } from '../../../query/where/index.ts';
+import { isServerSet, type OnlyIf } from '../../../records/index.ts';
+import { emptySchema } from '../../../schema/change.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { parseIsoDate, type Storage, storageOf } from '../../../values/index.ts';
+import type { ApiEndpoint } from '../../api-endpoint.ts';
+import type { RecordAnswer } from '../../protocol.ts';
+import { bodyOf, idOf, objectAt, refuse, tableOf } from '../wire/parameters.ts';
+import { answerOf, writtenAnswer } from './answer.ts';
+import { ConflictError } from './conflict.ts';
+import { checkFields } from './fields.ts';
+
+/** So often a change is tried of a record that others write to meanwhile, in other fields. */
+const MAX_ATTEMPTS = 8;
+
+/** Changes a record as far as its fields still hold what the user saw. @throws ConflictError (409) where they do not */
+export const putRecord: ApiEndpoint = {
+  method: 'PUT',
+  path: '/records/:table/:id',
+  async run(context, request): Promise<RecordAnswer> {
+    const table = tableOf(context, request, 'update');
+    const objectId = idOf(request);
+    grantOn(context, table.className, 'update', objectId);
+    const member = bodyOf(request, ['changes', 'base']);
+    const [sent, base] = [objectAt(member('changes'), 'changes'), objectAt(member('base'), 'base')];
+    checkFields(context, table, sent);
+    // As in REST, what is sent for these is passed over.
+    const changes = Object.fromEntries(Object.entries(sent).filter(([name]) => !isServerSet(name)));
+    const unseen = Object.keys(changes).find((name) => !isRelation(table, name) && own(base, name) === undefined);
+    if (unseen !== undefined) refuse('base', `says nothing of ${unseen}`);
+    for (let left = MAX_ATTEMPTS; left > 0; left--) {
+      const answer = await attempt(context, table, objectId, { changes, base });
+      if (answer) return answer;
+    }
+    return fail('changedMeanwhile');
+  },
+};
+
+interface Change {
+  readonly changes: JsonObject;
+  readonly base: JsonObject;
+}
+
+/** @returns `null` where somebody wrote to the record meanwhile: it is to be looked at again */
+async function attempt(
+  context: CrmContext,
+  table: TableSchema,
+  objectId: string,
+  { changes, base }: Change,
+): Promise<RecordAnswer | null> {
+  const row = await getRow(context, table.className, objectId);
+  // What stands there already needs no write, whoever wrote it: an answer may have been lost.
+  const left = Object.entries(changes).filter(([name, value]) => isRelation(table, name) || !same(valueAt(row, name), value));
+  const lost = left
+    .map(([name]) => name)
+    .filter((name) => !isRelation(table, name) && !same(valueAt(row, name), own(base, name)));
+  if (lost.length > 0) throw await conflictOf(context, table, row, lost);
+  if (left.length === 0) return answerOf(context, table, row);
+  const data = Object.fromEntries(left.map(([name, value]) => [name, value ?? { __op: 'Delete' }]));
+  // Of what is masked the caller sees another value than stands there.
+  const { masks } = grantOn(context, table.className, 'get');
+  const onlyIf = unchanged(
+    row,
+    Object.keys(data).filter((name) => !masks.has(name)),
+  );
+  const written = await unless(['changedMeanwhile'], null, () => updateRow(context, table.className, objectId, data, { onlyIf }));
+  return written && writtenAnswer(context, table, { objectId, updatedAt: written.updatedAt ?? null });
+}
+
+async function conflictOf(context: CrmContext, table: TableSchema, row: Row, fields: string[]): Promise<ConflictError> {
+  const answer = await answerOf(context, table, row);
+  const author = pointedAt(row.updatedBy);
+  const by = author === undefined ? null : answer.names._User?.[author] || null;
+  return new ConflictError({ ...answer, fields, by, at: String(row.updatedAt) });
+}
+
+const isRelation = ({ fields }: TableSchema, name: string): boolean => fields.get(name)?.type === 'Relation';
+
+const valueAt = (row: JsonObject, name: string): JsonValue => own(row, name) ?? null;
+
+const same = (one: JsonValue, other: JsonValue = null): boolean => canonicalJson(bare(one)) === canonicalJson(bare(other));
+
+/** A File is known by its name; an address of it may be good for a while only. */
+function bare(value: JsonValue): JsonValue {
+  if (!isJsonObject(value) || own(value, '__type') !== 'File') return value;
+  return { __type: 'File', name: own(value, 'name') ?? null };
+}
+
+const plain: ReadonlySet<Storage> = new Set(['text', 'number', 'boolean', 'date', 'pointer']);
+const MAX_COMPARED_LENGTH = 10_000;
+
+/** That the record is as it was read: by its time, and, since two writes may share a millisecond, by the values that are about to change. */
+function unchanged(row: Row, names: readonly string[]): OnlyIf {
+  const untouched = unchangedSince(parseIsoDate(String(row.updatedAt)));
+  return (table) => {
+    const isPlain = (name: string) => {
+      const field = table.fields.get(name);
+      return field !== undefined && plain.has(storageOf(field)) && String(row[name] ?? '').length <= MAX_COMPARED_LENGTH;
+    };
+    const where = Object.fromEntries(names.filter(isPlain).map((name) => [name, asRead(own(row, name))]));
+    const values = parseWhere(where, authorize(master, 'find', table), { schema: emptySchema, principal: master });
+    return { kind: 'and', items: [untouched(table), values] };
+  };
+}
+
+const asRead = (value: JsonValue | undefined): JsonObject => (value === undefined ? { $exists: false } : { $eq: value });
