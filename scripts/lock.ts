@@ -1,5 +1,5 @@
 /**
- * Completes package-lock.json with the optional platform packages that npm left out because the registry of the moment did not
+ * Completes the lock files, of the service and of the console, with the optional platform packages that npm left out because the registry of the moment did not
  * have them: `npm ci` refuses a lock file without them (https://github.com/npm/cli/issues/4828).
  * Fails, too, where an entry has no integrity hash.
  * Usage: node scripts/lock.ts [--fix]
@@ -18,7 +18,7 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const FILE = 'package-lock.json';
+const FILES = ['package-lock.json', 'console/package-lock.json'];
 const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
 
@@ -58,22 +58,24 @@ function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | 
   return words.some((word) => word.startsWith('gnu')) ? { os, cpu, libc: ['glibc'] } : { os, cpu };
 }
 
-if (import.meta.main) {
-  const lock = JSON.parse(readFileSync(FILE, 'utf8')) as { packages: Record<string, LockedPackage> };
+function check(file: string, isFixed: boolean): void {
+  const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
   const missing = missingPlatforms(lock.packages);
-  if (process.argv.includes('--fix') && missing.size > 0) {
+  if (isFixed && missing.size > 0) {
     const all = [...Object.entries(lock.packages), ...missing].sort(([a], [b]) => a.localeCompare(b, 'en'));
-    writeFileSync(FILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(all) }, null, 2)}\n`);
-    console.log(`${FILE}: ${missing.size} platform packages added`);
+    writeFileSync(file, `${JSON.stringify({ ...lock, packages: Object.fromEntries(all) }, null, 2)}\n`);
+    console.log(`${file}: ${missing.size} platform packages added`);
   } else if (missing.size > 0) {
-    console.error(`${FILE} lacks ${[...missing.keys()].join(', ')}: run "npm run fix"`);
+    console.error(`${file} lacks ${[...missing.keys()].join(', ')}: run "npm run fix"`);
     process.exitCode = 1;
   }
   const unproved = withoutIntegrity(lock.packages);
   if (unproved.length > 0) {
     console.error(
-      `${FILE} has no integrity for ${unproved.join(', ')}: install these anew, or a version that the registry has for every platform`,
+      `${file} has no integrity for ${unproved.join(', ')}: install these anew, or a version that the registry has for every platform`,
     );
     process.exitCode = 1;
   }
 }
+
+if (import.meta.main) for (const file of FILES) check(file, process.argv.includes('--fix'));

@@ -123,8 +123,8 @@ async function assemble(
   const bearer = (system: System, token: string) => oauth.bearer(system, token);
   const probe = () => stores.engine.probe();
   const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });
-  const { rateLimits } = config;
-  const pages = new Console({ ...shared, automation, secret, rateLimits, limitOf: rateLimitOf });
+  const { rateLimits, dataDir } = config;
+  const pages = new Console({ ...shared, automation, secret, dataDir, rateLimits, limitOf: rateLimitOf });
   const fileViewer: Console['fileViewer'] = (system, cookie) => pages.fileViewer(system, cookie);
   const http = await HttpServer.create({ ...shared, resets, functions, probe, fileViewer }, config, [agentTools, oauth, pages]);
   return {

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
-import { loadSettings, type Settings } from './config/index.ts';
+import { type Config, loadSettings, type Settings } from './config/index.ts';
 import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
@@ -36,7 +36,11 @@ const actions: Actions = {
   withFiles: (appId, work) => inWorkshop('used', (workshop) => workshop.withFiles(appId, work)),
 };
 
-const printAddress = (address: string) => print(`Record Data Service listening on ${address}`);
+/** @param address that the service listens at */
+function printAddress({ baseUrl = '' }: Config, address: string): void {
+  print(`Record Data Service listening on ${address}`);
+  print(`Console: ${baseUrl || address}/console/`);
+}
 
 async function serveAlone({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
@@ -48,7 +52,7 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
     const told = toldToEnd(life);
     await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     const address = await app.listen();
-    printAddress(address);
+    printAddress(config, address);
     life.started(app.administration.systems().length, address);
     await Promise.race([told, faults.first]);
     cause = 'told';
@@ -72,7 +76,7 @@ async function serveTogether({ config, secrets }: Settings): Promise<void> {
   });
   try {
     await serveWith(config.webConcurrency, Promise.race([told, faults.first]), (address) => {
-      printAddress(address);
+      printAddress(config, address);
       life.started(systems, address);
     });
   } finally {

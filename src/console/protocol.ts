@@ -14,7 +14,7 @@ export interface ApiError {
 /** Names of records that Pointers in an answer point at, by table and id. */
 export type PointerNames = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** `POST session`: sign-in. Answers `Me`. */
+/** `POST session`: sign-in. Answers `SignedIn`. */
 export interface SignInRequest {
   readonly username: string;
   readonly password: string;
@@ -30,7 +30,12 @@ export interface Me {
   readonly isAdministrator: boolean;
 }
 
-/** `PUT me/password`. Other sessions of the user end; this one goes on. Answers `{}`. */
+export interface SignedIn extends Me {
+  /** Whether the password is the one that the first start has made: the user should choose another. */
+  readonly hasFirstPassword?: true;
+}
+
+/** `PUT me/password`. Other sessions of the user end; this one goes on. Answers `Me`. */
 export interface PasswordRequest {
   readonly oldPassword: string;
   readonly newPassword: string;

@@ -20,6 +20,8 @@ export interface ConsoleServices extends Omit<CrmServices, 'addresses'> {
   readonly addresses: Addresses;
   /** Of this installation: tokens that open private files are signed with it. */
   readonly secret: string;
+  /** Where the first start has left what it made. */
+  readonly dataDir: string;
   /** Requests a minute from one address; 0: as many as is usual here. */
   readonly rateLimits: { readonly login: number };
   /** Makes a limit of requests a minute from one address. */

@@ -5,8 +5,10 @@ import { networkOf } from '../../kernel/network.ts';
 import { changePassword, consoleSession, fileTokenOf, logInToConsole, logOutOfConsole } from '../../users/index.ts';
 import type { ApiCall, OpenEndpoint } from '../api.ts';
 import { meOf } from '../data/me.ts';
+import type { Me } from '../protocol.ts';
 import type { AddressCounter, ConsoleServices } from '../services.ts';
 import type { ConsoleCookies } from './cookies.ts';
+import { isFirstPassword } from './first-password.ts';
 
 /** Passwords that one address may try in a minute where RATE_LIMIT_LOGIN says nothing: those of an office come from one. */
 export const SIGN_INS_PER_MINUTE = 60;
@@ -35,7 +37,8 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
           isGone: () => call.reply.raw.destroyed,
         });
         call.caller.progress.hasWritten = true;
-        return begin(parts, call, token);
+        const hasFirstPassword = await isFirstPassword(parts.services.dataDir, call.system.appId, own(sent, 'password'));
+        return { ...(await begin(parts, call, token)), ...(hasFirstPassword && { hasFirstPassword }) };
       },
     },
     {
@@ -69,7 +72,7 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
 }
 
 /** Gives the browser its cookies. */
-async function begin({ services, cookies }: SignInParts, { system, reply, caller }: ApiCall, token: string): Promise<object> {
+async function begin({ services, cookies }: SignInParts, { system, reply, caller }: ApiCall, token: string): Promise<Me> {
   const { appId, store } = system;
   const session = await consoleSession(store, token);
   const principal = caller.known(session.principal);
