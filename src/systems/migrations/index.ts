@@ -13,10 +13,21 @@ import { signIn } from './005-sign-in.ts';
 import { authors } from './006-authors.ts';
 import { copies } from './007-copies.ts';
 import { deletions } from './008-deletions.ts';
+import { textIndexes } from './009-text-indexes.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. What was released stays as it is; the next one is added at the end. They take the template as it is now. */
-const migrations: readonly SystemMigration[] = [users, files, phones, automation, signIn, authors, copies, deletions];
+const migrations: readonly SystemMigration[] = [
+  users,
+  files,
+  phones,
+  automation,
+  signIn,
+  authors,
+  copies,
+  deletions,
+  textIndexes,
+];
 
 /** What a system that is made now has (`Schema.templateVersion`). */
 export const newestVersion: number = migrations.at(-1)?.number ?? 0;

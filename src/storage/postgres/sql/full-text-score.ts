@@ -2,7 +2,9 @@ import type { TextSearch } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { K1 } from '../../sql/full-text/match.ts';
-import { foldedSearch, indexFolding } from '../../sql/full-text/words.ts';
+import { MAX_PREFIX_LETTERS, PREFIX_LETTERS } from '../../sql/full-text/prefixes.ts';
+import { foldedSearch, type Wanted } from '../../sql/full-text/wanted.ts';
+import { indexFolding } from '../../sql/full-text/words.ts';
 import { arrayLiteral } from './arrays.ts';
 import { textFolder, writeFields } from './full-text-texts.ts';
 import { cut, indexedFields, positionsMissing, quotedLexeme, wordsMissing } from './full-text-vector.ts';
@@ -14,15 +16,12 @@ import { cut, indexedFields, positionsMissing, quotedLexeme, wordsMissing } from
 export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
   const fields = indexedFields(table);
   const { terms, phrases } = foldedSearch(search, indexFolding);
-  if (fields.length === 0 || terms.length + phrases.length === 0) {
+  if (fields.length === 0 || phrases.length < search.phrases.length || terms.length + phrases.length === 0) {
     out.add('NULL');
     return;
   }
   const folder = textFolder(indexFolding, [...terms, ...phrases]);
-  // Both words of a pair have spaces of their own, so that `replace` takes neighbours for two.
-  const wanted = (list: readonly string[]) =>
-    arrayLiteral(list.map((words) => cutWords(words).replaceAll(' ', '  ').slice(1, -1)));
-  const lexemes = new Set([...terms, ...phrases].flatMap((words) => cutWords(words).trim().split(' ')));
+  const lexemes = new Set([...terms, ...phrases].flatMap(({ words }) => cutWords(words).trim().split(' ')));
 
   out
     .add('(WITH f AS MATERIALIZED (SELECT CASE WHEN c.v @@ ')
@@ -32,19 +31,36 @@ export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema,
   );
   out.add(" || lexeme || ' ', '' ORDER BY at) FROM (SELECT u.lexeme, p.at, lag(p.at) OVER (ORDER BY p.at) AS before");
   out.add(' FROM unnest(c.v) AS u, unnest(u.positions) AS p(at) WHERE u.lexeme = ANY(').bind(arrayLiteral([...lexemes]));
-  out.add('::text[])) AS places) END AS f FROM (VALUES ');
+  out.add('::text[])');
+  const prefixed = terms.filter(({ isPrefixed }) => isPrefixed).map(({ words }) => cutWords(words).trim());
+  if (prefixed.length > 0) out.add(' OR u.lexeme ~ ').bind(`^${prefixes}(?:${prefixed.join('|')})$`);
+  out.add(') AS places) END AS f FROM (VALUES ');
   writeFields(out, alias, fields);
   folder.writeConstants(out.add(') AS c(x, v), '));
   out.add(') SELECT CASE WHEN bool_and(n > 0 OR NOT required) THEN ');
-  out.add(`nullif(sum(n * ${K1 + 1} / (n + ${K1})), 0) END FROM (SELECT w.required, (SELECT `);
+  out.add('nullif(sum(t), 0) / CASE WHEN bool_or(n > 0) THEN 1 ELSE 1 + sum(t) END END');
+  out.add(` FROM (SELECT required, n, (n + m) * ${K1 + 1} / (n + m + ${K1}) AS t FROM (SELECT w.required, (SELECT `);
   out.add(
-    "coalesce(sum((length(f.f) - length(replace(f.f, w.w, ''))) / length(w.w)), 0)::float8 FROM f) AS n FROM (SELECT unnest(",
+    "coalesce(sum((length(f.f) - length(replace(f.f, w.w, ''))) / length(w.w)), 0)::float8 FROM f) AS n, CASE WHEN w.p IS NULL THEN 0 ",
   );
-  out.bind(wanted(phrases)).add('::text[]) AS w, true AS required UNION ALL SELECT unnest(').bind(wanted(terms));
-  out.add('::text[]), false) AS w) AS counts)');
+  out.add("ELSE (SELECT count(*) FROM f, regexp_matches(f.f, w.p, 'g'))::float8 END AS m FROM (");
+  writeWanted(out, phrases, true);
+  writeWanted(out.add(' UNION ALL '), terms, false);
+  out.add(') AS w) AS counts) AS weights)');
 }
+
+const prefixes = `[${PREFIX_LETTERS}]{1,${MAX_PREFIX_LETTERS}}`;
 
 /** Words as far as the index keeps them. */
 function cutWords(words: string): string {
   return words.split(' ').map(cut).join(' ');
+}
+
+/** Rows of words `w`, and a pattern `p` of what they are behind prefix letters, or NULL. */
+function writeWanted(out: SqlOut, wanted: readonly Wanted[], required: boolean): void {
+  // Both words of a pair have spaces of their own, so that `replace` takes neighbours for two.
+  const spaced = wanted.map(({ words }) => cutWords(words).replaceAll(' ', '  ').slice(1, -1));
+  const patterns = wanted.map(({ isPrefixed }, at) => (isPrefixed ? ` ${prefixes}${spaced[at]?.slice(1)}` : null));
+  out.add('SELECT unnest(').bind(arrayLiteral(spaced)).add('::text[]) AS w, unnest(').bind(arrayLiteral(patterns));
+  out.add(`::text[]) AS p, ${required} AS required`);
 }

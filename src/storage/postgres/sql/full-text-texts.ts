@@ -1,5 +1,6 @@
 import type { Field } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
+import type { Wanted } from '../../sql/full-text/wanted.ts';
 import { type Folding, MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { characterClasses, smallLetters } from './full-text-characters.ts';
 import { vectorColumn } from './full-text-vector.ts';
@@ -16,9 +17,9 @@ export interface TextFolder {
  * Folds texts in the database, for searches that the index alone cannot answer.
  * @param wanted all words that are looked for: their letters alone have to be folded
  */
-export function textFolder(folding: Folding, wanted: readonly string[]): TextFolder {
+export function textFolder(folding: Folding, wanted: readonly Wanted[]): TextFolder {
   const { marks, wordCharacters } = characterClasses();
-  const { from, to } = folding.caseSensitive ? { from: '', to: '' } : smallLetters(wanted);
+  const { from, to } = folding.caseSensitive ? { from: '', to: '' } : smallLetters(wanted.map(({ words }) => words));
   const small = (text: string) => (folding.caseSensitive ? text : `translate(${text}, k.capitals, k.small)`);
   return {
     folded(text) {

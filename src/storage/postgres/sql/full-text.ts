@@ -1,10 +1,12 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { foldedSearch, indexFolding } from '../../sql/full-text/words.ts';
+import { MAX_PREFIX_LETTERS, PREFIX_LETTERS } from '../../sql/full-text/prefixes.ts';
+import { foldedSearch, type Wanted } from '../../sql/full-text/wanted.ts';
+import { indexFolding } from '../../sql/full-text/words.ts';
 import { arrayLiteral } from './arrays.ts';
 import { textFolder, writeFoldedTexts } from './full-text-texts.ts';
-import { indexedFields, positionsMissing, quotedLexeme, vectorColumn, wordsMissing } from './full-text-vector.ts';
+import { indexedFields, positionsMissing, quotedLexeme, stemLexeme, vectorColumn, wordsMissing } from './full-text-vector.ts';
 
 /**
  * Whether a record holds every phrase, or without phrases any of the terms, and nothing that is excluded. The vectors fold case and
@@ -33,8 +35,8 @@ export function writeSearch(out: SqlOut, alias: string, table: TableSchema, sear
 }
 
 /** Whether a field holds any of the words or phrases, which are folded as the index is. */
-function writeHolds(out: SqlOut, alias: string, fields: readonly Field[], wanted: readonly string[]): void {
-  writeMatches(out.add('('), alias, fields, wanted.map((phrase) => queryOf(phrase, ' <-> ')).join(' | '));
+function writeHolds(out: SqlOut, alias: string, fields: readonly Field[], wanted: readonly Wanted[]): void {
+  writeMatches(out.add('('), alias, fields, wanted.map(foundBy).join(' | '));
   // Where the vector has not all of a text's words or positions, the text itself decides.
   const doubt = [...new Set(wanted.map(doubtOf))].join(' | ');
   writeMatches(out.add(' OR ('), alias, fields, doubt);
@@ -52,16 +54,21 @@ function writeMatches(out: SqlOut, alias: string, fields: readonly Field[], quer
   out.add(')');
 }
 
+/** A tsquery for the vectors that a word or phrase is found in. */
+function foundBy({ words, isPrefixed }: Wanted): string {
+  return isPrefixed ? `${queryOf(words, ' <-> ')} | ${stemLexeme(words.trim())}` : queryOf(words, ' <-> ');
+}
+
 function queryOf(phrase: string, operator: ' <-> ' | ' & '): string {
   const query = phrase.trim().split(' ').map(quotedLexeme).join(operator);
   return `(${query})`;
 }
 
 /** Finds the vectors that may keep back a word or phrase. */
-function doubtOf(phrase: string): string {
+function doubtOf({ words }: Wanted): string {
   const lost = quotedLexeme(wordsMissing);
-  if (!phrase.trim().includes(' ')) return lost;
-  return `${lost} | (${queryOf(phrase, ' & ')} & ${quotedLexeme(positionsMissing)})`;
+  if (!words.trim().includes(' ')) return lost;
+  return `${lost} | (${queryOf(words, ' & ')} & ${quotedLexeme(positionsMissing)})`;
 }
 
 /** Whether the texts match a search that minds case or diacritics, as `textMatcher` of storage/sql/full-text says. */
@@ -87,11 +94,21 @@ function writeTextsMatch(out: SqlOut, alias: string, fields: readonly Field[], s
   out.add(')');
 }
 
-function writeAnyIn(out: SqlOut, wanted: readonly string[]): void {
+function writeAnyIn(out: SqlOut, wanted: readonly Wanted[]): void {
   writeWanted(out.add('EXISTS (SELECT 1 FROM '), wanted);
-  out.add(' WHERE strpos(f.f, w.w) > 0)');
+  out.add(' WHERE strpos(f.f, w.w) > 0 OR f.f ~ w.p)');
 }
 
-function writeWanted(out: SqlOut, wanted: readonly string[]): void {
-  out.add('unnest(').bind(arrayLiteral(wanted)).add('::text[]) AS w(w)');
+/** A row of each: the words `w`, and a pattern `p` of what they are behind prefix letters, or NULL. */
+function writeWanted(out: SqlOut, wanted: readonly Wanted[]): void {
+  out.add('unnest(').bind(arrayLiteral(wanted.map(({ words }) => words)));
+  out
+    .add('::text[], ')
+    .bind(arrayLiteral(wanted.map(prefixedPattern)))
+    .add('::text[]) AS w(w, p)');
+}
+
+/** Words are letters, digits and marks, so that there is nothing to escape. */
+function prefixedPattern({ words, isPrefixed }: Wanted): string | null {
+  return isPrefixed ? ` [${PREFIX_LETTERS}]{1,${MAX_PREFIX_LETTERS}}${words.slice(1)}` : null;
 }

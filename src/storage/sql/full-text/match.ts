@@ -1,39 +1,51 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
-import { type Folding, foldedSearch, indexedPart, indexFolding, words } from './words.ts';
+import { occurrences } from './prefixes.ts';
+import { foldedSearch, type Wanted } from './wanted.ts';
+import { type Folding, indexedPart, indexFolding, words } from './words.ts';
 
 /** Whether texts match a search that minds case or diacritics. Words are those of the full-text index. */
 export function textMatcher(search: TextSearch): (texts: readonly (string | null)[]) => boolean {
   const { terms, phrases, excluded } = foldedSearch(search);
+  // A phrase without words stands nowhere.
+  if (phrases.length < search.phrases.length) return () => false;
   return (texts) => {
     const folded = texts.map((text) => foldedText(text, search));
-    const found = (wanted: string) => folded.some((text) => text.includes(wanted));
+    const found = (wanted: Wanted) => folded.some((text) => holds(text, wanted));
     return (phrases.length > 0 || terms.some(found)) && phrases.every(found) && !excluded.some(found);
   };
 }
 
 const foldedText = (text: string | null, folding: Folding) => (text === null ? ' ' : words(indexedPart(text), folding));
 
+function holds(text: string, { words, isPrefixed }: Wanted): boolean {
+  return text.includes(words) || (isPrefixed && occurrences(text, words).prefixed > 0);
+}
+
 /** BM25's k1, as FTS5 has it: a word that stands in a record again and again counts for ever less, up to k1 + 1 times the first. */
 export const K1 = 1.2;
 
 /**
  * The relevance of texts to a search by their own words alone: the term frequency part of BM25
- * (https://sqlite.org/fts5.html, "The bm25() function"). `null` where the search does not find them.
+ * (https://sqlite.org/fts5.html, "The bm25() function"). Texts that have a word of the search, or its phrases, as they are come to 1 at least, those
+ * that have words behind prefix letters alone to less. `null` where the search does not find them.
  */
 export function textScorer(search: TextSearch): (texts: readonly (string | null)[]) => number | null {
   const { terms, phrases } = foldedSearch(search, indexFolding);
+  const all = [...phrases, ...terms];
+  if (phrases.length < search.phrases.length) return () => null;
   return (texts) => {
     const folded = texts.map((text) => foldedText(text, indexFolding));
-    const counts = [...phrases, ...terms].map((wanted) => folded.reduce((sum, text) => sum + occurrences(text, wanted), 0));
-    if (counts.slice(0, phrases.length).includes(0)) return null;
-    const score = counts.reduce((sum, count) => sum + (count * (K1 + 1)) / (count + K1), 0);
-    return score > 0 ? score : null;
+    let score = 0;
+    let hasWhole = false;
+    for (const [at, { words, isPrefixed }] of all.entries()) {
+      const counts = folded.map((text) => occurrences(text, words));
+      const whole = counts.reduce((sum, one) => sum + one.whole, 0);
+      const count = whole + (isPrefixed ? counts.reduce((sum, one) => sum + one.prefixed, 0) : 0);
+      if (count === 0 && at < phrases.length) return null;
+      hasWhole ||= whole > 0;
+      score += (count * (K1 + 1)) / (count + K1);
+    }
+    if (score === 0) return null;
+    return hasWhole ? score : score / (1 + score);
   };
-}
-
-/** How often words stand in a text; both with a space at each end, which neighbours share. */
-function occurrences(text: string, wanted: string): number {
-  let count = 0;
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length - 1)) count++;
-  return count;
 }

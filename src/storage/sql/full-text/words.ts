@@ -27,17 +27,15 @@ const marks = /\p{M}/gu;
 /** More marks on one letter than any script has. To order n of them takes n² steps, and no time limit ends these. */
 const piledMarks = /(\p{M}{32})\p{M}+/gu;
 
+/** Characters that have no marks in them and are none. */
+const unmarked = /^[\0-\x7f\u05d0-\u05ea]*$/;
+
 /** The words of a text between single spaces, one at each end, so that whole words and phrases are found by plain search. */
 export function words(text: string, folding: Folding): string {
-  const plain = text.replace(piledMarks, '$1');
+  const isPlain = unmarked.test(text);
+  const plain = isPlain ? text : text.replace(piledMarks, '$1');
   // A sigma at the end of a word is no letter of its own.
   let folded = folding.caseSensitive ? plain : plain.toLowerCase().replaceAll('ς', 'σ');
-  folded = folding.diacriticSensitive ? folded.normalize('NFC') : folded.normalize('NFD').replace(marks, '');
+  if (!isPlain) folded = folding.diacriticSensitive ? folded.normalize('NFC') : folded.normalize('NFD').replace(marks, '');
   return ` ${folded.replace(separators, ' ').trim()} `;
-}
-
-/** The words that a search wants and those that it excludes, as they stand in folded texts. Those without any word are left out. */
-export function foldedSearch(search: TextSearch, folding: Folding = search) {
-  const fold = (list: readonly string[]) => list.map((text) => words(text, folding)).filter((text) => text.trim() !== '');
-  return { terms: fold(search.terms), phrases: fold(search.phrases), excluded: fold(search.excluded) };
 }

@@ -32,9 +32,87 @@ const cases: [name: string, search: Partial<TextSearch>, found: string][] = [
   ['case- and diacritic-sensitive', { terms: ['CAFÉ'], caseSensitive: true, diacriticSensitive: true }, ''],
 ];
 
+const hebrewCases: [term: string, found: string][] = [
+  ['בית', 'a b c d e f'],
+  ['בַּיִת', 'a b c d e f'],
+  ['הבית', 'b d g'],
+  ['ושבבית', 'c'],
+  ['בבית', 'c'],
+  ['ביתום', 'g'],
+  ['ספר', 'd e'],
+  ['בראשית', 'h'],
+  ['שלום', 'h'],
+  ['ה', ''],
+  ['ית', 'a b e f'],
+  ['sql', 'i'],
+];
+
+/** Records with Hebrew words as they are, pointed, and behind prefix letters; those of before the index among them. */
+async function testHebrew(tables: EngineTables): Promise<void> {
+  await tables.make('Hebrew', { title: 'String', body: 'HTML/XML' });
+  await tables.add('Hebrew', { objectId: 'a', title: 'בַּיִת קטן' });
+  await tables.add('Hebrew', { objectId: 'b', title: 'הַבַּיִת הגדול' });
+  await tables.change({ kind: 'setTextIndex', className: 'Hebrew', fields: ['title', 'body'] });
+  await tables.add('Hebrew', { objectId: 'c', title: 'ושבבית' });
+  await tables.add('Hebrew', { objectId: 'd', title: 'x', body: 'כשהבית ספר' });
+  await tables.add('Hebrew', { objectId: 'e', title: 'בֵּית־סֵפֶר, בית' });
+  await tables.add('Hebrew', { objectId: 'f', title: 'בּיִת' });
+  await tables.add('Hebrew', { objectId: 'g', title: 'וכשהבית', body: 'ביתום' });
+  await tables.add('Hebrew', { objectId: 'h', title: 'בְּרֵאשִׁ֖ית׃', body: 'ל"שלום"' });
+  await tables.add('Hebrew', { objectId: 'i', title: 'בSQL ב-SQL' });
+  const found = (search: Partial<TextSearch>) => tables.ids('Hebrew', searchFilter(tables, search, 'Hebrew'));
+  for (const [term, ids] of hebrewCases)
+    test(`$text: ${term} behind prefix letters and points`, async () => assert.equal(await found({ terms: [term] }), ids));
+
+  test('$text: phrases are found as they are, what is excluded behind prefix letters, too', async () => {
+    assert.equal(await found({ phrases: ['בית'] }), 'a e f');
+    assert.equal(await found({ phrases: ['הבית ספר'] }), '');
+    assert.equal(await found({ phrases: ['בֵּית ספר'] }), 'e');
+    assert.equal(await found({ terms: ['ספר', 'קטן'], excluded: ['בית'] }), '');
+    assert.equal(await found({ terms: ['בית'], excluded: ['הבית'] }), 'a c e f');
+    assert.equal(await found({ terms: ['בית'], excluded: ['בית ספר'] }), 'a b c d f');
+  });
+
+  test('$text: a search that minds diacritics finds words as they are', async () => {
+    assert.equal(await found({ terms: ['בית'], caseSensitive: true }), 'a b c d e f');
+    assert.equal(await found({ terms: ['ספר'], excluded: ['גן', 'בית'], caseSensitive: true }), '');
+    assert.equal(await found({ terms: ['בית'], diacriticSensitive: true }), 'e');
+    assert.equal(await found({ terms: ['בַּיִת'], diacriticSensitive: true }), 'a');
+    assert.equal(await found({ terms: ['הבית'], diacriticSensitive: true }), '');
+  });
+
+  test('$text: so many words are looked for behind prefix letters, the others as they are', async () => {
+    const others = Array.from({ length: 9 }, (_, at) => `אאא${String.fromCharCode(0x5d0 + at)}`);
+    assert.equal(await found({ terms: [...others, 'sql', 'בית'] }), 'a b c d e f i');
+    assert.equal(await found({ terms: [...others, 'גגג', 'בית', 'הבית'] }), 'a b e f');
+  });
+
+  test('$text: words as they are come before those behind prefix letters', async () => {
+    for (const guarded of [false, true]) {
+      const score = await textScores(tables, { terms: ['בית'] }, guarded, 'Hebrew');
+      const one = 1 / 2;
+      assert.deepEqual(
+        [...score],
+        [['a', 1], ['b', one], ['c', one], ['d', one], ['e', (2 * 2.2) / 3.2], ['f', 1], ['g', null], ['h', null], ['i', null]], // biome-ignore format: one comparison
+      );
+      const two = await textScores(tables, { terms: ['בית', 'ספר'], phrases: ['x'] }, guarded, 'Hebrew');
+      assert.deepEqual(two.get('d'), 3);
+    }
+  });
+
+  test('$text: what is indexed of pointed texts follows their changes', async () => {
+    await tables.add('Hebrew', { objectId: 'z', title: 'שׁוּלְחָן' });
+    assert.equal(await found({ terms: ['שולחן'] }), 'z');
+    await retitle(tables, 'כִּסֵּא', 'Hebrew', 'z');
+    assert.deepEqual([await found({ terms: ['שולחן'] }), await found({ terms: ['כסא'] })], ['', 'z']);
+    await retitle(tables, '', 'Hebrew', 'z');
+  });
+}
+
 /** Makes a table with a text index, some of its records older than that, and defines the tests. */
 export async function testFullText(tables: EngineTables): Promise<void> {
   await testLongTexts(tables);
+  await testHebrew(tables);
   await tables.make('T', { title: 'String', body: 'HTML/XML', other: 'String' });
   await tables.add('T', { objectId: 'a', title: 'Coffee shop', body: 'best Café in town' });
   await tables.add('T', { objectId: 'b', title: 'coffee', body: 'a shop far away "quoted"' });
@@ -71,9 +149,9 @@ export async function testFullText(tables: EngineTables): Promise<void> {
 /** A text whose last word but one, of five letters, ends with what is indexed of it. */
 const long = (last: string) => `first ${'𝒳 '.repeat(MAX_INDEXED_LENGTH / 2 - 6)}${last} beyond`;
 
-async function retitle(tables: EngineTables, value: string): Promise<void> {
-  const assignments = [{ kind: 'set', field: tables.field('Cut', 'title'), value }] as const;
-  const update = { kind: 'update', table: tables.table('Cut'), objectId: 'a', guard: null, assignments, returning: [] } as const;
+async function retitle(tables: EngineTables, value: string, className = 'Cut', objectId = 'a'): Promise<void> {
+  const assignments = [{ kind: 'set', field: tables.field(className, 'title'), value }] as const;
+  const update = { kind: 'update', table: tables.table(className), objectId, guard: null, assignments, returning: [] } as const;
   await tables.run(compileUpdate(update, tables.dialect));
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { catalogMigrations, migrate, registryMigrations, type SqliteMigration } from './migrations.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-migrations-'));
@@ -89,41 +88,4 @@ test('numbers have no gaps', () => {
       list.map(({ number }) => number),
       list.map((_, index) => index + 1),
     );
-});
-
-test('text indexes that were made without a bound are brought to it, whatever their texts', () => {
-  const [db] = open() as [DatabaseSync];
-  db.exec(tables);
-  migrate(
-    db,
-    catalogMigrations.filter(({ number }) => number < 4),
-    'it',
-  );
-  const long = `first ${'x '.repeat(MAX_INDEXED_LENGTH)}last`;
-  for (const [name, text] of [
-    ['Long', long],
-    ['Short', 'first last'],
-  ] as const) {
-    db.exec(`
-      INSERT INTO rds_tables (className, sqlName, permissions, indexes, textIndex) VALUES ('${name}', 't_${name}', '{}', '[]', '["Text"]');
-      INSERT INTO rds_fields VALUES ('${name}', 1, 'Text', 'String', NULL, 'text');
-      CREATE TABLE "t_${name}" ("_seq" INTEGER PRIMARY KEY, "text" TEXT);
-      CREATE VIRTUAL TABLE "t_${name}~fts" USING fts5("text", content='t_${name}', content_rowid='_seq');
-      CREATE TRIGGER "t_${name}~fts~insert" AFTER INSERT ON "t_${name}" BEGIN
-        INSERT INTO "t_${name}~fts" (rowid, "text") VALUES (new."_seq", new."text"); END;
-    `);
-    db.prepare(`INSERT INTO "t_${name}" VALUES (1, ?)`).run(text);
-  }
-  migrate(db, catalogMigrations, 'it');
-  const found = (name: string, word: string) =>
-    db
-      .prepare(`SELECT rowid FROM "t_${name}~fts" WHERE "t_${name}~fts" MATCH ?`)
-      .all(word)
-      .map(({ rowid }) => rowid);
-  assert.deepEqual([found('Long', 'first'), found('Long', 'last'), found('Short', 'last')], [[1], [], [1]]);
-  for (const name of ['Long', 'Short']) {
-    db.prepare(`INSERT INTO "t_${name}" VALUES (2, ?)`).run(long);
-    db.exec(`DELETE FROM "t_${name}" WHERE "_seq" = 1`);
-    assert.deepEqual([found(name, 'first'), found(name, 'last')], [[2], []]);
-  }
 });

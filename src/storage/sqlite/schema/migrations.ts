@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Migration, pendingMigrations } from '../../migrations.ts';
-import { boundTextIndex } from './text-index.ts';
 
 /** A step of our own tables inside a SQLite file. */
 export interface SqliteMigration extends Migration {
@@ -24,7 +23,8 @@ export const catalogMigrations: readonly SqliteMigration[] = [
         UPDATE rds_tables SET isCopied = 1 WHERE timeline IS NOT NULL;
       `),
   },
-  { number: 4, what: 'bound of what text indexes hold of a text', apply: boundTextIndexes },
+  // systems/migrations/009 makes all text indexes anew.
+  { number: 4, what: 'bound of what text indexes hold of a text', apply() {} },
   {
     number: 5,
     what: 'whose store it is',
@@ -37,15 +37,6 @@ export const catalogMigrations: readonly SqliteMigration[] = [
       `),
   },
 ];
-
-function boundTextIndexes(db: DatabaseSync): void {
-  const columnOf = db.prepare('SELECT columnName FROM rds_fields WHERE className = ? AND name = ?');
-  for (const { className, sqlName, textIndex } of db.prepare("SELECT * FROM rds_tables WHERE textIndex <> '[]'").all()) {
-    const fields = JSON.parse(textIndex as string) as string[];
-    const columns = fields.map((name) => columnOf.get(className as string, name)?.columnName as string);
-    boundTextIndex(db, { sqlName: sqlName as string, columns });
-  }
-}
 
 /** Files from before migrations were numbered have the tables already; the first of them counted the changes in another way, or not at all. */
 function createCatalog(db: DatabaseSync): void {

@@ -18,7 +18,8 @@ export function dropTextIndex(db: DatabaseSync, index: TextIndex): void {
 
 /**
  * Full text over columns that stay in the record table (external content); triggers keep the two in step within the same commit. The index
- * holds the beginning of each text (`MAX_INDEXED_LENGTH`), so FTS5's own `applyChanges`, which takes whole texts, is not for it.
+ * holds the beginning of each text (`MAX_INDEXED_LENGTH`) without Hebrew points, which FTS5 takes for spaces between words; so its own commands
+ * that read the texts (`rebuild`, `integrity-check`) are not for it.
  */
 export function createTextIndex(db: DatabaseSync, index: TextIndex): void {
   if (index.columns.length === 0) return;
@@ -30,18 +31,6 @@ export function createTextIndex(db: DatabaseSync, index: TextIndex): void {
   );
   db.exec(`INSERT INTO ${fts} (rowid, ${list}) SELECT "_seq", ${partsOf(index, 't')} FROM ${quote(index.sqlName)} AS t`);
   createTriggers(db, index);
-}
-
-/** Brings an index to the bound that was made without one. Where no text is beyond it the index holds what it should already. */
-export function boundTextIndex(db: DatabaseSync, index: TextIndex): void {
-  const isLong = index.columns.map((column) => `octet_length(${quote(column)}) > ${MAX_INDEXED_LENGTH}`).join(' OR ');
-  if (db.prepare(`SELECT 1 FROM ${quote(index.sqlName)} WHERE ${isLong} LIMIT 1`).get()) {
-    dropTextIndex(db, index);
-    createTextIndex(db, index);
-  } else {
-    dropTriggers(db, index);
-    createTriggers(db, index);
-  }
 }
 
 const triggersOf = (index: TextIndex) => ['insert', 'update', 'delete'].map((event) => quote(`${ftsName(index)}~${event}`));
@@ -63,6 +52,6 @@ function createTriggers(db: DatabaseSync, index: TextIndex): void {
   db.exec(`CREATE TRIGGER ${onDelete} AFTER DELETE ON ${source} BEGIN ${remove} END`);
 }
 
-/** The texts of a row as far as they are indexed. */
+/** The texts of a row as they are indexed. */
 const partsOf = ({ columns }: TextIndex, row: string) =>
-  columns.map((column) => `substr(${row}.${quote(column)}, 1, ${MAX_INDEXED_LENGTH})`).join(', ');
+  columns.map((column) => `rds_without_points(substr(${row}.${quote(column)}, 1, ${MAX_INDEXED_LENGTH}))`).join(', ');

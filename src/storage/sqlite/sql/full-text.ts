@@ -1,6 +1,8 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
+import { withoutPoints } from '../../sql/full-text/points.ts';
+import { prefixedForms, prefixedWords } from '../../sql/full-text/prefixes.ts';
 
 /** The name of the full-text table of a record table; its rowid is the record's `_seq`, its columns are the fields of the text index. */
 export function ftsName(table: Pick<TableSchema, 'sqlName'>): string {
@@ -40,14 +42,17 @@ function writeTextFunction(out: SqlOut, name: string, alias: string, table: Tabl
   out.add(')');
 }
 
-/** bm25 counts the hits of the whole index each time it starts, so it runs once for all records and they look theirs up. */
+/**
+ * bm25 counts the hits of the whole index each time it starts, so it runs once for all records and they look theirs up. It weighs each form of a
+ * word by itself, rare ones the most: a search for words behind prefix letters counts a record's own words.
+ */
 export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch, alone: boolean): void {
   const match = matchText(search, false);
   if (match === null) {
     out.add('NULL');
     return;
   }
-  if (alone) {
+  if (alone || prefixedWords(search).size > 0) {
     writeTextFunction(out, 'rds_text_score', alias, table, search);
     return;
   }
@@ -63,16 +68,24 @@ export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema,
     .add(')');
 }
 
-const phrase = (words: string) => `"${words.replaceAll('"', '""')}"`;
-const anyOf = (words: readonly string[]) => `(${words.map(phrase).join(' OR ')})`;
+/** As the index holds it (`createTextIndex`). */
+const phrase = (words: string) => `"${withoutPoints(words).replaceAll('"', '""')}"`;
+const anyOf = (phrases: readonly string[]) => `(${phrases.join(' OR ')})`;
+
+/** A word, and behind which letters it is found. */
+function formsOf(word: string, prefixed: ReadonlySet<string>): string[] {
+  return prefixed.has(word) ? [word, ...prefixedForms(withoutPoints(word))].map(phrase) : [phrase(word)];
+}
 
 /**
  * An FTS5 expression: every phrase, any term, no excluded word. Terms next to phrases need not occur, but raise the score.
  * @returns `null` for a search that finds nothing: one without terms and phrases
  */
 export function matchText(search: TextSearch, excluding: boolean): string | null {
-  const wanted = [...search.phrases, ...search.terms];
-  if (wanted.length === 0) return null;
-  const all = [...search.phrases.map(phrase), anyOf(wanted)].join(' AND ');
-  return excluding && search.excluded.length > 0 ? `(${all}) NOT ${anyOf(search.excluded)}` : all;
+  if (search.phrases.length + search.terms.length === 0) return null;
+  const prefixed = prefixedWords(search);
+  const forms = (words: readonly string[]) => words.flatMap((word) => formsOf(word, prefixed));
+  const phrases = search.phrases.map(phrase);
+  const all = [...phrases, anyOf([...phrases, ...forms(search.terms)])].join(' AND ');
+  return excluding && search.excluded.length > 0 ? `(${all}) NOT ${anyOf(forms(search.excluded))}` : all;
 }

@@ -8,6 +8,7 @@ import { parseIsoDate } from '../../../values/json/iso.ts';
 import { wireDate, wirePointer } from '../../../values/json/wire.ts';
 import { applyEdits, type JsonEdit } from '../../../values/operators/apply.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
+import { withoutPoints } from '../../sql/full-text/points.ts';
 
 /**
  * Gives a connection the functions that our SQL calls. Errors thrown in them come out of the statement as they are.
@@ -21,6 +22,7 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
   db.function('rds_without', pure, withoutFunction());
   db.function('rds_instant', pure, (text) => (typeof text === 'string' ? parseIsoDate(text) : null));
   db.function('rds_wire', pure, wire);
+  db.function('rds_without_points', pure, (text) => (typeof text === 'string' ? withoutPoints(text) : text));
   db.function('rds_text_match', { ...pure, varargs: true }, textFunction(textMatcher));
   db.function('rds_text_score', { ...pure, varargs: true }, textFunction(textScorer));
   db.function('rds_edit', pure, (current, edits, type, label) =>
