@@ -14,12 +14,13 @@ export function useModelQuery(appId: string) {
   });
 }
 
-export function useRecordQuery(appId: string, table: string, id: string) {
+export function useRecordQuery(appId: string, table: string, id: string, enabled = true) {
   return useQuery({
     queryKey: keys.record(appId, table, id),
     queryFn: ({ signal }) =>
       call<RecordAnswer>(appId, 'GET', `records/${encodeURIComponent(table)}/${encodeURIComponent(id)}`, { signal }),
     staleTime: 0,
+    enabled,
   });
 }
 

@@ -109,11 +109,19 @@ export function resolved(
   return { ...draft, fields: Object.fromEntries(fields) };
 }
 
-/** Fields whose value others changed between two states of a record, the user's own writes aside. */
-export function changedFields(before: JsonObject, after: JsonObject, own: JsonObject = {}): readonly string[] {
+/** What a user wrote last, and when that was; `null` while it is on its way. */
+export interface OwnWrite {
+  readonly changes: JsonObject;
+  readonly updatedAt: JsonValue | undefined;
+}
+
+/** Fields whose value others changed between two states of a record. */
+export function changedFields(before: JsonObject, after: JsonObject, own: OwnWrite | null): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const name of ['updatedAt', 'updatedBy', 'ACL']) names.delete(name);
-  return [...names].filter(
-    (name) => !sameValue(before[name], after[name]) && !(Object.hasOwn(own, name) && sameValue(own[name], after[name])),
-  );
+  const isAnswer = own?.updatedAt !== undefined && own.updatedAt !== null && sameValue(own.updatedAt, after.updatedAt);
+  // The service may have stored a value in another form than it was sent in.
+  const isOwn = (name: string) =>
+    own !== null && Object.hasOwn(own.changes, name) && (isAnswer || sameValue(own.changes[name], after[name]));
+  return [...names].filter((name) => !sameValue(before[name], after[name]) && !isOwn(name));
 }

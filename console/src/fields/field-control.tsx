@@ -1,0 +1,46 @@
+import { lazy, Suspense } from 'react';
+import { pointerOf } from '../model/values.ts';
+import { words } from '../words/index.ts';
+import { BooleanControl } from './boolean-control.tsx';
+import type { ControlProps } from './control.ts';
+import { FileControl } from './file-control.tsx';
+import { PointerControl } from './pointer-control.tsx';
+import { PointersControl } from './pointers-control.tsx';
+import { TextControl } from './text-control.tsx';
+
+const DateControl = lazy(() => import('./date-control.tsx'));
+
+/** The control of a field, by its type. */
+export function FieldControl(props: ControlProps) {
+  const { field, value } = props;
+  switch (field.type) {
+    case 'Boolean':
+      return <BooleanControl {...props} />;
+    case 'Date':
+      return (
+        <Suspense fallback={<span className="input" />}>
+          <DateControl {...props} />
+        </Suspense>
+      );
+    case 'Pointer':
+      return <PointerControl {...props} />;
+    case 'File':
+    case 'PrivateFile':
+      return <FileControl {...props} />;
+    case 'Relation':
+      return <span className="hint">{words.fields.relation}</span>;
+    case 'Array':
+      return field.targetClass && isPointers(value) ? <PointersControl {...props} /> : <TextControl {...props} />;
+    default:
+      return <TextControl {...props} />;
+  }
+}
+
+/** Whether the label belongs to a group and not to one control. */
+export function isGroup(type: ControlProps['field']['type']): boolean {
+  return type === 'Date' || type === 'Relation';
+}
+
+function isPointers(value: ControlProps['value']): boolean {
+  return value === null || (Array.isArray(value) && value.every((item) => pointerOf(item)));
+}

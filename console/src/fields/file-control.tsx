@@ -1,0 +1,78 @@
+import { useRef, useState } from 'react';
+import { describe } from '../api/describe.ts';
+import { useSystem } from '../api/system.tsx';
+import { type Upload, uploadFile } from '../api/writes.ts';
+import { fileOf } from '../model/values.ts';
+import { announce } from '../ui/announce.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { words } from '../words/index.ts';
+import type { ControlProps } from './control.ts';
+import styles from './fields.module.css';
+import { FileView } from './file-view.tsx';
+
+/** A file: what there is, and the upload of another. It is sent at once and stands in the record when that is saved. */
+export function FileControl({ id, labelId, table, field, value, describedBy, onChange }: ControlProps) {
+  const { appId } = useSystem();
+  const input = useRef<HTMLInputElement>(null);
+  const upload = useRef<Upload | null>(null);
+  const [percent, setPercent] = useState<number | null>(null);
+  const [problem, setProblem] = useState('');
+  const file = fileOf(value);
+  const send = async (chosen: File | undefined) => {
+    if (!chosen) return;
+    setProblem('');
+    setPercent(0);
+    upload.current = uploadFile(appId, table, field.name, chosen, (share) => setPercent(Math.round(share * 100)));
+    try {
+      onChange(await upload.current.done);
+    } catch (error) {
+      if (error instanceof DOMException) return;
+      const text = `${words.fields.uploadFailed} ${describe(error).text}`;
+      setProblem(text);
+      announce(text);
+    } finally {
+      setPercent(null);
+      if (input.current) input.current.value = '';
+    }
+  };
+  return (
+    <div className={styles.file}>
+      {file && <FileView file={file} />}
+      <input
+        ref={input}
+        id={id}
+        type="file"
+        hidden
+        aria-labelledby={labelId}
+        onChange={(event) => send(event.target.files?.[0])}
+      />
+      {percent === null ? (
+        <span className={styles.actions}>
+          <button
+            type="button"
+            className="button button-small"
+            aria-describedby={`${labelId} ${describedBy ?? ''}`.trim()}
+            onClick={() => input.current?.click()}
+          >
+            <Icon name="upload" size={14} />
+            {file ? words.fields.replace : words.fields.upload}
+          </button>
+          {file && (
+            <button type="button" className="button button-quiet button-small" onClick={() => onChange(null)}>
+              {words.fields.removeFile}
+            </button>
+          )}
+        </span>
+      ) : (
+        <span className={styles.actions}>
+          <progress className={styles.progress} max={100} value={percent} aria-labelledby={labelId} />
+          <span>{words.fields.uploading(percent)}</span>
+          <button type="button" className="button button-quiet button-small" onClick={() => upload.current?.cancel()}>
+            {words.fields.cancelUpload}
+          </button>
+        </span>
+      )}
+      {problem && <p className="problem">{problem}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { Link } from 'wouter';
+import type { FieldModel, PointerNames } from '../../../src/console/protocol.ts';
+import type { JsonValue } from '../../../src/kernel/json.ts';
+import { useSystem } from '../api/system.tsx';
+import { isEmpty } from '../model/record.ts';
+import { shortened } from '../model/text.ts';
+import { dateOf, fileOf, type PointerValue, pointerOf } from '../model/values.ts';
+import { FieldText } from '../ui/text.tsx';
+import { words } from '../words/index.ts';
+import styles from './fields.module.css';
+import { FileView } from './file-view.tsx';
+import { usePointerName } from './use-pointer-name.ts';
+
+interface Props {
+  readonly field: FieldModel;
+  readonly value: JsonValue | undefined;
+  readonly names: PointerNames;
+  /** Longer texts are cut. */
+  readonly maxLength?: number;
+}
+
+/** A value as text, link or picture: where it is only read. */
+export function ValueView({ field, value, names, maxLength = 20_000 }: Props) {
+  const { format } = useSystem();
+  if (value === undefined || isEmpty(value)) return <span className={styles.none}>{words.fields.none}</span>;
+  if (typeof value === 'boolean') return value ? words.fields.yes : words.fields.no;
+  if (typeof value === 'number') return <bdi dir="ltr">{format.number(value)}</bdi>;
+  if (typeof value === 'string') return <FieldText field={field}>{shortened(value, maxLength)}</FieldText>;
+  const pointer = pointerOf(value);
+  if (pointer) return <PointerLink pointer={pointer} names={names} />;
+  const date = dateOf(value);
+  if (date) return <time dateTime={date.toISOString()}>{format.date(date)}</time>;
+  const file = fileOf(value);
+  if (file) return <FileView file={file} />;
+  if (Array.isArray(value) && value.every((item) => pointerOf(item))) {
+    return (
+      <span className={styles.chips}>
+        {value.map((item) => (
+          <span key={JSON.stringify(item)} className={styles.chip}>
+            <PointerLink pointer={pointerOf(item) as PointerValue} names={names} />
+          </span>
+        ))}
+      </span>
+    );
+  }
+  return (
+    <code className={styles.json} dir="ltr">
+      {shortened(JSON.stringify(value, null, maxLength > 1000 ? 2 : 0), maxLength)}
+    </code>
+  );
+}
+
+/** The name of the record that is pointed at, as a link to it. */
+export function PointerLink({ pointer, names }: { pointer: PointerValue; names: PointerNames }) {
+  const { paths, tables } = useSystem();
+  const name = usePointerName(pointer, names);
+  const text = <bdi>{shortened(name ?? pointer.objectId, 200)}</bdi>;
+  if (!tables.has(pointer.className)) return text;
+  return <Link href={paths.record(pointer.className, pointer.objectId)}>{text}</Link>;
+}
