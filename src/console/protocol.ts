@@ -208,7 +208,14 @@ export interface ChangesAnswer {
   readonly isModelChanged: boolean;
 }
 
-/** `GET views/{Table}`, `GET view/{id}`, `POST views/{Table}`, `PUT view/{id}`, `DELETE view/{id}`. */
+/** `GET views/{Table}`: those that the caller may see, by name. */
+export interface ViewsAnswer {
+  readonly views: readonly SavedView[];
+}
+
+/**
+ * `GET view/{id}`; `POST views/{Table}` and `PUT view/{id}` take `ViewContent` and answer it; `DELETE view/{id}` answers `{}`.
+ */
 export interface SavedView extends ViewContent {
   readonly objectId: string;
   readonly table: string;
@@ -222,7 +229,7 @@ export interface ViewContent {
   /** As of `order`; empty: none. */
   readonly order: string;
   readonly columns: readonly ColumnState[];
-  /** Who sees it beside its owner: nobody, or those of a role. */
+  /** Who sees it beside its owner: nobody, those of roles, or with `*` everybody who may read reports. */
   readonly sharedWith: readonly string[];
 }
 

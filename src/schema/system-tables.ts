@@ -109,7 +109,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
   },
   Emails: { kept: [], secret: [copyFields.sources] },
   _GeneralLogs: { kept: ['Type', 'Name', 'Value'] },
-  _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'], queries: ['where'] },
+  _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy', 'View'], queries: ['where'] },
   _Trigger: {
     kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active', 'nextRun', 'lastRun'],
     secret: ['_cursor', '_author'],

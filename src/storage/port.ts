@@ -239,8 +239,8 @@ export interface Store {
   isCurrent(): boolean;
   /**
    * Another number once anybody has written to a table. Cheap: what was made of the table's records is good for as long as the number is
-   * the same. Writes of other processes are noticed within half a second.
-   * @param className a system table that is watched (`isWatched`); others may be counted in this process only
+   * the same. Writes of other processes to system tables that are watched (`isWatched`) are noticed within half a second, to others within
+   * one or two, to hidden ones not for certain.
    */
   tableVersion(className: string): number;
   /**

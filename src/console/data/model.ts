@@ -58,6 +58,9 @@ export async function modelOf(context: CrmContext): Promise<Shared> {
 export const findable = (context: CrmContext): TableSchema[] =>
   knownTables(context).filter((table) => mayDo(context, 'find', table));
 
+/** Whether the navigation has a link to a table that the caller may find in (CONTRACT "Console"). */
+export const isListed = ({ className }: TableSchema): boolean => !isSystemTable(className);
+
 const mayDo = ({ principal, store }: CrmContext, action: keyof TableModel['may'], table: TableSchema): boolean =>
   grantFor(principal, action, table, store.schema()) !== null;
 
@@ -69,7 +72,7 @@ function tableModel(context: CrmContext, table: TableSchema, labels: TableLabels
   return {
     name: className,
     ...(label !== undefined && { label }),
-    isListed: !isSystemTable(className),
+    isListed: isListed(table),
     may: { find: true, get: may('get'), create: may('create'), update: may('update'), delete: may('delete') },
     keepsHistory: table.timeline !== undefined && !isLog(className),
     titleFields: titleFieldsOf(table).filter((name) => names.has(name)),

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
+import { titleFieldsOf, titleOf } from '../wire/titles.ts';
 import { pointer } from '../wire/values.ts';
-import { askable } from './field-visibility.ts';
-import { knownTables } from './records.ts';
+import { askable, seen } from './field-visibility.ts';
+import { countRows, findRows, knownTables, tableNamed } from './records.ts';
 
 /** A table with the fields of it that point at another. */
 export interface Referrer {
@@ -40,4 +41,30 @@ export function pointingAt({ fields }: Referrer, className: string, objectId: st
   const wheres = fields.map((field): JsonObject => ({ [field]: pointer(className, objectId) }));
   const [only = {}] = wheres;
   return wheres.length === 1 ? only : { $or: wheres };
+}
+
+/** The records of a referrer that point at one. */
+export interface Referring {
+  readonly count: number;
+  /** The newest, with what they are called. */
+  readonly newest: readonly { readonly objectId: string; readonly title?: string; readonly createdAt: string }[];
+}
+
+/** How many records of a table match, and the newest of them; `null` where there are none. @throws what `findRows` throws */
+export async function newestReferring(
+  context: CrmContext,
+  { className }: Referrer,
+  where: JsonObject,
+  limit: number,
+): Promise<Referring | null> {
+  const count = await countRows(context, className, where);
+  if (count === 0) return null;
+  const table = tableNamed(context, className);
+  const keys = ['objectId', 'createdAt', ...seen(context, table, titleFieldsOf(table))];
+  const rows = limit === 0 ? [] : await findRows(context, className, { where, keys, order: '-createdAt', limit });
+  const newest = rows.map(({ objectId, createdAt, ...row }) => {
+    const title = titleOf(row);
+    return { objectId, ...(title !== undefined && { title }), createdAt: String(createdAt) };
+  });
+  return { count, newest };
 }

@@ -8,7 +8,8 @@ import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/writer.ts';
-import type { InvalidationBus, StoreInvalidation, Watcher } from './cluster/invalidation.ts';
+import { type InvalidationBus, type StoreInvalidation, storeInvalidation, type Watcher } from './cluster/invalidation.ts';
+import { LateNotices } from './cluster/late-notices.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database } from './connection/database.ts';
 import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.ts';
@@ -71,6 +72,7 @@ export class PostgresStore implements Store, Watcher {
   readonly #writesTo = new Map<string, number>();
   #globalVersion = 0;
   readonly #delist: () => void;
+  readonly #notices: LateNotices;
 
   /**
    * Opens the system.
@@ -92,7 +94,7 @@ export class PostgresStore implements Store, Watcher {
     this.#known = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
-    const written = (tables: Iterable<string>) => this.#count(tables);
+    const written = (tables: Iterable<string>) => this.#wrote(tables);
     const transactions = transactionsOf(database, schemaName);
     const { outage } = database;
     const rejection = (error: unknown) => {
@@ -101,6 +103,7 @@ export class PostgresStore implements Store, Watcher {
       return seen;
     };
     const look = (statement: Statement) => database.short(statement, schemaName);
+    this.#notices = new LateNotices((tables) => look(storeInvalidation(schemaName, { schemaChanged: false, tables })));
     this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
       maxGroup: MAX_GROUP,
@@ -173,7 +176,7 @@ export class PostgresStore implements Store, Watcher {
       { timeLimit: 0, idleLimit: 0 },
     );
     this.#known.adopt(version);
-    this.#count(tables);
+    this.#wrote(tables);
     return result;
   }
 
@@ -212,6 +215,12 @@ export class PostgresStore implements Store, Watcher {
     await this.#refresh();
     if (this.schema() === schema) throw error;
     return this.#queued(write, behind);
+  }
+
+  /** What this process wrote to. */
+  #wrote(tables: Iterable<string>): void {
+    this.#count(tables);
+    this.#notices.add(tables);
   }
 
   #count(tables: Iterable<string>): void {
@@ -282,6 +291,7 @@ export class PostgresStore implements Store, Watcher {
     this.#behind.close();
     this.#closed = true;
     await this.#queue.whenIdle();
+    this.#notices.flush();
     this.#delist();
     this.#unwatch();
     await this.#leave();

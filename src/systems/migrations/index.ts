@@ -14,6 +14,7 @@ import { authors } from './006-authors.ts';
 import { copies } from './007-copies.ts';
 import { deletions } from './008-deletions.ts';
 import { textIndexes } from './009-text-indexes.ts';
+import { views } from './010-views.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. What was released stays as it is; the next one is added at the end. They take the template as it is now. */
@@ -27,6 +28,7 @@ const migrations: readonly SystemMigration[] = [
   copies,
   deletions,
   textIndexes,
+  views,
 ];
 
 /** What a system that is made now has (`Schema.templateVersion`). */

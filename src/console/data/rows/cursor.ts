@@ -1,6 +1,7 @@
 import { isoOf } from '../../../crm/wire/values.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { parseIsoDate } from '../../../values/index.ts';
+import { opaqueText, opaqueValues } from '../wire/cursors.ts';
 import { isStorable, refuse } from '../wire/parameters.ts';
 import type { RowOrder, SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
@@ -27,7 +28,7 @@ export const placeOf = (row: JsonObject, keys: readonly SeekKey[]): Place =>
 
 /** As the client has it: opaque. */
 export function cursorText(order: RowOrder, cursor: Cursor): string {
-  return Buffer.from(JSON.stringify([order.text, partOf(cursor)])).toString('base64url');
+  return opaqueText([order.text, partOf(cursor)]);
 }
 
 function partOf(cursor: Cursor): JsonValue {
@@ -42,7 +43,7 @@ function partOf(cursor: Cursor): JsonValue {
 export function readCursor(name: string, text: string, order: RowOrder): Cursor {
   const wrong = () => refuse(name, 'is no cursor of this order');
   if (text.length > MAX_CURSOR_LENGTH) return wrong();
-  const [ofOrder, part] = parsed(text) ?? [];
+  const [ofOrder, part] = opaqueValues(text) ?? [];
   if (ofOrder !== order.text || part === undefined) return wrong();
   if (!order.keys) {
     return Number.isSafeInteger(part) && (part as number) >= 0 ? { kind: 'position', position: part as number } : wrong();
@@ -50,15 +51,6 @@ export function readCursor(name: string, text: string, order: RowOrder): Cursor 
   if (typeof part === 'string') return isStorable(part) ? { kind: 'row', objectId: part } : wrong();
   if (!Array.isArray(part) || part.length !== order.keys.length) return wrong();
   return order.keys.every((key, at) => isOf(key, part[at] ?? null)) ? { kind: 'place', place: part as Place } : wrong();
-}
-
-function parsed(text: string): JsonValue[] | undefined {
-  try {
-    const value: JsonValue = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return Array.isArray(value) && value.length === 2 && !isJsonObject(value[1]) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isOf({ storage, isRequired }: SeekKey, value: JsonValue): boolean {

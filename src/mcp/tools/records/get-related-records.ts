@@ -1,6 +1,6 @@
 import { seen } from '../../../crm/queries/field-visibility.ts';
-import { countRows, findRows, getRow, tableNamed } from '../../../crm/queries/records.ts';
-import { pointingAt, type Referrer, referrersOf } from '../../../crm/queries/references.ts';
+import { getRow, tableNamed } from '../../../crm/queries/records.ts';
+import { newestReferring, pointingAt, type Referrer, referrersOf } from '../../../crm/queries/references.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { serviceError } from '../../../errors/fail.ts';
@@ -60,19 +60,16 @@ function wanted(referrers: readonly Referrer[], className: string, names: readon
 /** `null` where no record points at it. */
 async function newestOf(
   call: ToolCall,
-  { className, fields }: Referrer,
+  referrer: Referrer,
   where: JsonObject,
   most: number,
   bytes: number,
 ): Promise<JsonObject | null> {
-  const count = await countRows(call, className, where);
-  if (count === 0) return null;
-  const table = tableNamed(call, className);
-  const keys = ['objectId', 'createdAt', ...seen(call, table, titleFieldsOf(table))];
-  const rows = most === 0 ? [] : await findRows(call, className, { where, keys, order: '-createdAt', limit: most });
-  const newest = rows.map(({ objectId: id, createdAt = null, ...row }): JsonValue => {
-    const title = titleOf(row);
-    return { objectId: id, ...(title !== undefined && { Name: title }), createdAt };
-  });
-  return { table: className, fields: [...fields], count, newest: pageOf(newest, { limit: most }, Math.max(bytes, 0)).results };
+  const found = await newestReferring(call, referrer, where, most);
+  if (!found) return null;
+  const newest = found.newest.map(
+    ({ objectId: id, title, createdAt }): JsonValue => ({ objectId: id, ...(title !== undefined && { Name: title }), createdAt }),
+  );
+  const { results } = pageOf(newest, { limit: most }, Math.max(bytes, 0));
+  return { table: referrer.className, fields: [...referrer.fields], count: found.count, newest: results };
 }

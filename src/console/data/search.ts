@@ -1,0 +1,103 @@
+import pLimit from 'p-limit';
+import type { CrmContext } from '../../crm/context.ts';
+import { askable, seen } from '../../crm/queries/field-visibility.ts';
+import { findRows } from '../../crm/queries/records.ts';
+import { unless, unseen } from '../../crm/refusals.ts';
+import { searchTable } from '../../crm/search/search.ts';
+import { literal } from '../../crm/search/text-match.ts';
+import { titleFieldsOf, titleOf } from '../../crm/wire/titles.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { splitNames } from '../../query/model/names.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import { storageOf } from '../../values/index.ts';
+import type { ApiEndpoint, ApiRequest } from '../api-endpoint.ts';
+import type { SearchAnswer, SearchResult } from '../protocol.ts';
+import { findable, isListed } from './model.ts';
+import { numberOf, refuse, textOf } from './wire/parameters.ts';
+
+const MAX_QUERY_LENGTH = 200;
+const MAX_TABLES_LENGTH = 10_000;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 50;
+/** Tables that are read at once. */
+const CONCURRENCY = 3;
+/** After so long no other table is begun with. */
+const TIMEOUT_MS = 5 * SECOND_MS;
+
+/** A result with how well it fits: the lowest first. */
+interface Ranked {
+  readonly rank: number;
+  readonly result: SearchResult;
+}
+
+/** Over every table that the caller may find in, or some; without a text the first by name, for who chooses one. */
+export const getSearch: ApiEndpoint = {
+  method: 'GET',
+  path: '/search',
+  async run(context, request): Promise<SearchAnswer> {
+    const text = (textOf(request, 'q', MAX_QUERY_LENGTH) ?? '').trim();
+    const limit = numberOf(request, 'limit', DEFAULT_LIMIT, MAX_LIMIT);
+    const { tables, isNamed } = tablesOf(context, request);
+    if (text === '' && !isNamed) return { results: [], isPartial: false };
+    const deadline = performance.now() + TIMEOUT_MS;
+    const turn = pLimit(CONCURRENCY);
+    let isPartial = false;
+    const search = async (table: TableSchema): Promise<Ranked[]> => {
+      const read = () => unless(unseen, [], () => resultsOf(context, table, { text, limit, isNamed }));
+      const isLate = context.signal.aborted || performance.now() > deadline;
+      const found = isLate ? null : await unless(['timeout'], null, read);
+      if (!found) isPartial = true;
+      return found ?? [];
+    };
+    const found = (await Promise.all(tables.map((table) => turn(() => search(table))))).flat();
+    const results = found.sort((one, other) => one.rank - other.rank).slice(0, limit);
+    return { results: results.map(({ result }) => result), isPartial };
+  },
+};
+
+/** Those that are named, else all that the navigation shows. @throws permissionDenied (119) where none of those that are named may be searched */
+function tablesOf(context: CrmContext, request: ApiRequest): { tables: readonly TableSchema[]; isNamed: boolean } {
+  const named = new Set(splitNames('tables', textOf(request, 'tables', MAX_TABLES_LENGTH)));
+  const known = findable(context);
+  if (named.size === 0) return { tables: known.filter(isListed), isNamed: false };
+  const tables = known.filter(({ className }) => named.has(className));
+  return tables.length > 0 ? { tables, isNamed: true } : refuse('tables', 'names none that may be searched');
+}
+
+interface Sought {
+  readonly text: string;
+  readonly limit: number;
+  readonly isNamed: boolean;
+}
+
+async function resultsOf(context: CrmContext, table: TableSchema, { text, limit, isNamed }: Sought): Promise<Ranked[]> {
+  const first = isNamed ? await byTitle(context, table, text, limit) : [];
+  const rest = text === '' || first.length >= limit ? [] : await searchTable(context, table, text, limit);
+  const known = new Set(first.map(({ result }) => result.objectId));
+  const others = rest.flatMap(({ rank, shown }): Ranked[] => {
+    const { objectId, Name, matched } = shown as { objectId: string; Name?: string; matched: JsonObject };
+    if (known.has(objectId)) return [];
+    return [{ rank, result: { table: table.className, objectId, title: Name ?? '', matched } }];
+  });
+  return [...first, ...others];
+}
+
+/** Records whose name begins with the text, in the order of their names: who chooses one types its beginning. */
+async function byTitle(context: CrmContext, table: TableSchema, text: string, limit: number): Promise<Ranked[]> {
+  const { className } = table;
+  const shown = seen(context, table, titleFieldsOf(table));
+  const [title] = askable(context, table, titleFieldsOf(table));
+  const field = title === undefined ? undefined : table.fields.get(title);
+  if (field && text !== '' && storageOf(field) !== 'text') return [];
+  const where =
+    title === undefined ? {} : { [title]: text === '' ? { $exists: true } : { $regex: `^${literal(text)}`, $options: 'i' } };
+  const order = title ?? '-createdAt';
+  const rows = await findRows(context, className, { where, keys: ['objectId', ...shown], order, limit });
+  return rows.map(({ objectId, ...row }) => {
+    const name = titleOf(row) ?? '';
+    const rank = text === '' || name.toLowerCase() === text.toLowerCase() ? 0 : 1;
+    const matched: JsonObject = title !== undefined && text !== '' && row[title] !== undefined ? { [title]: row[title] } : {};
+    return { rank, result: { table: className, objectId, title: name, matched } };
+  });
+}

@@ -1,0 +1,61 @@
+import type { CrmContext } from '../../../crm/context.ts';
+import { checkReport } from '../../../crm/reports/saved-report.ts';
+import { isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { ApiRequest } from '../../api-endpoint.ts';
+import type { ColumnState, ViewContent } from '../../protocol.ts';
+import { asked, bodyOf, isStorable, objectAt, refuse } from '../wire/parameters.ts';
+
+const MAX_NAME_LENGTH = 200;
+const MAX_ORDER_LENGTH = 2_000;
+const MAX_COLUMNS = 500;
+const MAX_WIDTH = 10_000;
+const MAX_ROLES = 50;
+const MAX_ROLE_LENGTH = 100;
+
+/**
+ * The view that a body has, of a table.
+ * @throws invalidArguments (107) for another form, and fields that the table has not; what `checkReport` throws
+ */
+export async function contentOf(context: CrmContext, request: ApiRequest, table: string): Promise<ViewContent> {
+  const member = bodyOf(request, ['name', 'where', 'order', 'columns', 'sharedWith']);
+  const content: ViewContent = {
+    name: textAt(member('name'), 'name', MAX_NAME_LENGTH).trim() || refuse('name', 'must not be empty'),
+    where: objectAt(member('where') ?? {}, 'where'),
+    order: textAt(member('order') ?? '', 'order', MAX_ORDER_LENGTH),
+    columns: listAt(member('columns') ?? [], 'columns', MAX_COLUMNS).map(columnOf),
+    sharedWith: [...new Set(listAt(member('sharedWith') ?? [], 'sharedWith', MAX_ROLES).map(roleOf))],
+  };
+  const { where, order, columns } = content;
+  const keys = columns.map(({ field }) => field);
+  if (new Set(keys).size < keys.length) refuse('columns', 'names a field twice');
+  await asked(() => checkReport(context, { table, keys, where, order: order || undefined, groupBy: [] }));
+  return content;
+}
+
+function textAt(value: JsonValue | undefined, name: string, maxLength: number): string {
+  if (typeof value !== 'string' || value.length > maxLength || !isStorable(value))
+    return refuse(name, `must be a text of at most ${maxLength} characters`);
+  return value;
+}
+
+const listAt = (value: JsonValue, name: string, most: number): readonly JsonValue[] =>
+  Array.isArray(value) && value.length <= most ? value : refuse(name, `must be a list of at most ${most}`);
+
+const roleOf = (value: JsonValue): string =>
+  textAt(value, 'sharedWith', MAX_ROLE_LENGTH).replace(/^role:/, '') || refuse('sharedWith', 'names no role');
+
+/** @throws invalidArguments (107) */
+function columnOf(value: JsonValue): ColumnState {
+  return readColumn(value) ?? refuse('columns', 'must be a list of {field, width?, isPinned?}');
+}
+
+/** A column of a view; `undefined` for anything else. */
+export function readColumn(value: JsonValue): ColumnState | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [field, width, isPinned] = ['field', 'width', 'isPinned'].map((name) => own(value, name) ?? undefined);
+  if (typeof field !== 'string' || field === '' || field.length > limits.nameLength || !isStorable(field)) return undefined;
+  if (width !== undefined && !(typeof width === 'number' && width > 0 && width <= MAX_WIDTH)) return undefined;
+  if (isPinned !== undefined && typeof isPinned !== 'boolean') return undefined;
+  return { field, ...(width !== undefined && { width }), ...(isPinned !== undefined && { isPinned }) };
+}
