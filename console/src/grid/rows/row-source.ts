@@ -88,7 +88,12 @@ export class RowSource {
     return this.#pending.size;
   }
 
-  /** Records that were deleted while they were seen. */
+  /** How many of the rows were deleted while they were seen. */
+  get goneCount(): number {
+    return this.#gone.size;
+  }
+
+  /** Whether a record was deleted while it was seen. */
   isGone(objectId: string): boolean {
     return this.#gone.has(objectId);
   }
@@ -119,11 +124,10 @@ export class RowSource {
     this.#changed();
   }
 
-  /** Ends all requests for good. */
+  /** Ends all requests. */
   dispose(): void {
     this.stop();
     this.#refreshing?.abort();
-    this.#listeners.clear();
   }
 
   /**

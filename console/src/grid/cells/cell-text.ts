@@ -1,0 +1,72 @@
+import type { FieldModel, PointerNames } from '../../../../src/console/protocol.ts';
+import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
+import type { Format } from '../../model/format.ts';
+import { dateOf, fileOf, pointerName, pointerOf } from '../../model/values.ts';
+
+/** Long enough for any cell; the rest is on the page of the record. */
+const MAX_TEXT = 240;
+
+/** How values are written in a cell. */
+export interface TextContext {
+  readonly format: Format;
+  readonly yes: string;
+  readonly no: string;
+}
+
+/** The value of a field, a Date where the service writes it as a bare time. */
+export function valueOf(record: JsonObject, field: string): JsonValue {
+  return (Object.hasOwn(record, field) ? record[field] : undefined) ?? null;
+}
+
+/** Whether a cell has nothing to show. */
+export function isBlank(value: JsonValue): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** A value as the text of its cell, and of its copy; without a limit of length. */
+export function cellText(value: JsonValue, field: FieldModel, names: PointerNames, context: TextContext): string {
+  if (isBlank(value)) return '';
+  if (typeof value === 'boolean') return value ? context.yes : context.no;
+  if (typeof value === 'number') return context.format.number(value);
+  if (Array.isArray(value)) {
+    const parts = value.map((one) => (Array.isArray(one) ? JSON.stringify(one) : cellText(one, { ...field, type: 'Object' }, names, context)));
+    return parts.join(', ');
+  }
+  if (field.type === 'Date') {
+    const date = dateOf(value);
+    if (date) return context.format.date(date);
+  }
+  if (typeof value === 'string') return value;
+  return objectText(value, names, context);
+}
+
+function objectText(value: JsonValue, names: PointerNames, context: TextContext): string {
+  const pointer = pointerOf(value);
+  if (pointer) return pointerName(pointer, names) ?? pointer.objectId;
+  const file = fileOf(value);
+  if (file) return fileName(file.name);
+  const date = dateOf(value);
+  return date ? context.format.date(date) : JSON.stringify(value);
+}
+
+/** A stored name without the part that the service put before it. */
+export const fileName = (name: string) => name.replace(/^[0-9a-f]{16,}_/i, '');
+
+/** One line of a text, cut where no cell is wide enough; never inside of a character. */
+export function lineOf(text: string): string {
+  const line = text.length > MAX_TEXT * 2 ? text.slice(0, MAX_TEXT * 2) : text;
+  const flat = line.replace(/\s+/g, ' ').trim();
+  return flat.length > MAX_TEXT ? `${[...flat].slice(0, MAX_TEXT).join('')}…` : flat;
+}
+
+/** HTML as the text that it shows; nothing of it is ever read as HTML. */
+export function textOfHtml(html: string): string {
+  return html
+    .slice(0, MAX_TEXT * 8)
+    .replace(/<[^>]{0,500}>/g, ' ')
+    .replaceAll('&nbsp;', ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}

@@ -1,0 +1,74 @@
+import { Button, Dialog, DialogTrigger, Popover } from 'react-aria-components';
+import type { TableModel } from '../../../../src/console/protocol.ts';
+import { useSystem } from '../../api/system.tsx';
+import { FieldList } from '../filter/field-list.tsx';
+import { gridWords } from '../words/index.ts';
+import type { Sort } from './order.ts';
+
+export interface SortPanelProps {
+  readonly table: TableModel;
+  readonly sorts: readonly Sort[];
+  onChange(sorts: readonly Sort[]): void;
+}
+
+/** By which fields the rows are ordered. */
+export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
+  const { fieldLabelOf } = useSystem();
+  const words = gridWords.sort;
+  const others = table.fields.filter(
+    ({ name, type }) => !sorts.some(({ field }) => field === name) && !['ACL', 'Relation', 'Object', 'File', 'PrivateFile'].includes(type),
+  );
+  return (
+    <DialogTrigger>
+      <Button className={`g-button${sorts.length > 0 ? ' g-button-on' : ''}`}>
+        <span aria-hidden="true" className="g-icon g-icon-sort" />
+        <span className="g-button-text">{sorts.length > 0 ? words.count(sorts.length) : words.title}</span>
+      </Button>
+      <Popover placement="bottom end" className="g-popover">
+        <Dialog aria-label={words.title} className="g-dialog g-sorts">
+          {sorts.length === 0 ? <p className="g-hint">{words.none}</p> : null}
+          <ul className="g-sort-list">
+            {sorts.map((sort, at) => {
+              const label = fieldLabelOf(table.name, sort.field);
+              return (
+                <li key={sort.field}>
+                  <bdi>{label}</bdi>
+                  <Button
+                    className="g-button"
+                    onPress={() => onChange(sorts.map((one, index) => (index === at ? { ...one, isDescending: !one.isDescending } : one)))}
+                  >
+                    {sort.isDescending ? words.descending : words.ascending}
+                  </Button>
+                  <Button
+                    className="g-icon-button"
+                    aria-label={words.remove(label)}
+                    onPress={() => onChange(sorts.filter((one) => one !== sort))}
+                  >
+                    <span aria-hidden="true">×</span>
+                  </Button>
+                </li>
+              );
+            })}
+          </ul>
+          <DialogTrigger>
+            <Button className="g-button">{words.add}</Button>
+            <Popover placement="bottom start" className="g-popover">
+              <Dialog aria-label={words.add} className="g-dialog">
+                {({ close }) => (
+                  <FieldList
+                    table={table.name}
+                    fields={others}
+                    onChoice={(field) => {
+                      onChange([...sorts, { field, isDescending: false }]);
+                      close();
+                    }}
+                  />
+                )}
+              </Dialog>
+            </Popover>
+          </DialogTrigger>
+        </Dialog>
+      </Popover>
+    </DialogTrigger>
+  );
+}

@@ -1,0 +1,40 @@
+import { useRef } from 'react';
+import { Button, Popover } from 'react-aria-components';
+import { gridWords } from '../words/index.ts';
+import type { EditActions, Failed } from './edit-state.ts';
+
+export interface CellFailureProps {
+  readonly failed: Failed;
+  readonly label: string;
+  readonly actions: EditActions;
+}
+
+/** Beside a cell that could not be saved: why, and what to do with what was typed. */
+export function CellFailure({ failed, label, actions }: CellFailureProps) {
+  const anchor = useRef<HTMLSpanElement>(null);
+  return (
+    <>
+      <span ref={anchor} className="g-anchor" />
+      <Popover
+        triggerRef={anchor}
+        isOpen
+        isNonModal
+        placement="bottom start"
+        className="g-popover g-failure"
+        aria-label={gridWords.edit.failed(label)}
+      >
+        <p role="alert">
+          <strong>{gridWords.edit.failed(label)}</strong> {failed.why}
+        </p>
+        <div className="g-actions">
+          <Button className="g-button" onPress={() => actions.discard(failed)}>
+            {gridWords.discard}
+          </Button>
+          <Button className="g-button g-button-main" onPress={() => actions.editAgain(failed)}>
+            {gridWords.edit.again}
+          </Button>
+        </div>
+      </Popover>
+    </>
+  );
+}

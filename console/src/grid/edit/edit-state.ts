@@ -1,0 +1,52 @@
+import type { FieldModel, PointerNames } from '../../../../src/console/protocol.ts';
+import type { JsonValue } from '../../../../src/kernel/json.ts';
+
+/** A cell, wherever it stands at the moment. */
+export interface CellName {
+  readonly objectId: string;
+  readonly field: FieldModel;
+}
+
+interface EditedCell extends CellName {
+  /** What the cell held when the editing began. */
+  readonly base: JsonValue;
+  /** What the editor begins with, or what could not be saved. */
+  readonly value: JsonValue;
+  readonly names: PointerNames;
+}
+
+/** A cell with an editor in it. */
+export interface Editing extends EditedCell {
+  readonly kind: 'editing';
+}
+
+/** A cell whose new value could not be saved: it stays in it. */
+export interface Failed extends EditedCell {
+  readonly kind: 'failed';
+  /** Why, in words. */
+  readonly why: string;
+  /** Whether it failed last: that one says why. */
+  readonly isLast: boolean;
+}
+
+export type EditState = Editing | Failed;
+
+/** What an editor leaves with, and what is done with a value that could not be saved. */
+export interface EditActions {
+  /** @param step where Tab leads; 0: nowhere */
+  commit(value: JsonValue, names: PointerNames, step: -1 | 0 | 1): void;
+  /** What was typed is no value of the field, and the editor was left. */
+  refuse(typed: string, why: string): void;
+  cancel(): void;
+  editAgain(cell: CellName): void;
+  discard(cell: CellName): void;
+}
+
+export const isOf = (edit: CellName, objectId: string, field: FieldModel) =>
+  edit.objectId === objectId && edit.field.name === field.name;
+
+const inPlace = new Set<FieldModel['type']>(['String', 'Number', 'Boolean', 'Date', 'Pointer', 'HTML/XML']);
+
+/** Whether cells of the field have an editor; what has none is edited on the record's page. */
+export const hasEditor = (field: FieldModel) =>
+  !field.isReadOnly && (inPlace.has(field.type) || (field.type === 'Array' && !!field.targetClass));

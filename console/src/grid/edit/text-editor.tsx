@@ -1,0 +1,84 @@
+import { type ChangeEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import type { JsonValue } from '../../../../src/kernel/json.ts';
+import { isLong, isLtr } from '../../model/text.ts';
+import { gridWords } from '../words/index.ts';
+import type { CellEditorProps } from './cell-editor.tsx';
+import { parseNumber } from './parse-number.ts';
+
+/** Texts and numbers: a line, or some lines over the cell where the text is long. */
+export function TextEditor({ edit, label, actions }: CellEditorProps) {
+  const { field } = edit;
+  const first = edit.value === null ? '' : String(edit.value);
+  const [text, setText] = useState(first);
+  const [why, setWhy] = useState<string | null>(null);
+  const element = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const isLeft = useRef(false);
+  const message = useId();
+  const isWide = field.type === 'HTML/XML' || isLong(first);
+
+  useLayoutEffect(() => {
+    element.current?.focus({ preventScroll: true });
+    if (!isWide) element.current?.select();
+  }, [isWide]);
+
+  const leave = (step: -1 | 0 | 1, isBlur: boolean) => {
+    if (isLeft.current) return;
+    const value = valueOfText(text, field.type === 'Number');
+    if (value === undefined) {
+      if (!isBlur) return setWhy(gridWords.edit.notNumber);
+      isLeft.current = true;
+      return actions.refuse(text, gridWords.edit.notNumber);
+    }
+    isLeft.current = true;
+    actions.commit(value, edit.names, step);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Escape') {
+      isLeft.current = true;
+      actions.cancel();
+    } else if (event.key === 'Enter' && !(isWide && (event.shiftKey || event.altKey))) {
+      event.preventDefault();
+      leave(0, false);
+    } else if (event.key === 'Tab') {
+      event.preventDefault();
+      leave(event.shiftKey ? -1 : 1, false);
+    }
+  };
+  const shared = {
+    ref: element,
+    value: text,
+    'aria-label': gridWords.edit.label(label),
+    'aria-invalid': why !== null,
+    'aria-describedby': why === null ? undefined : message,
+    dir: field.type === 'Number' || isLtr(field, text) ? ('ltr' as const) : ('auto' as const),
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      setText(event.target.value);
+      setWhy(null);
+    },
+    onKeyDown,
+    onBlur: () => leave(0, true),
+  };
+  return (
+    <>
+      {isWide ? (
+        <textarea {...shared} className="g-editor g-editor-wide" rows={6} />
+      ) : (
+        <input {...shared} className="g-editor" type="text" inputMode={field.type === 'Number' ? 'decimal' : undefined} />
+      )}
+      {why === null ? null : (
+        <span id={message} role="alert" className="g-why">
+          {why}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** `undefined`: no number. */
+function valueOfText(text: string, isNumber: boolean): JsonValue | undefined {
+  if (!isNumber) return text === '' ? null : text;
+  if (text.trim() === '') return null;
+  return parseNumber(text) ?? undefined;
+}

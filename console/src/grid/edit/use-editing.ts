@@ -1,0 +1,140 @@
+import { useCallback, useMemo, useRef, useState } from 'react';
+import type { Conflict, PointerNames } from '../../../../src/console/protocol.ts';
+import type { JsonValue } from '../../../../src/kernel/json.ts';
+import { describe } from '../../api/describe.ts';
+import { ApiFailure } from '../../api/failure.ts';
+import { useSystem } from '../../api/system.tsx';
+import { updateRecord } from '../../api/writes.ts';
+import { sameValue } from '../../model/values.ts';
+import { valueOf } from '../cells/cell-text.ts';
+import type { Row, RowSource } from '../rows/row-source.ts';
+import { gridWords } from '../words/index.ts';
+import { type CellName, type Editing, type EditState, type Failed, isOf } from './edit-state.ts';
+
+/** A value that was not saved because another one was saved meanwhile. */
+export interface EditConflict {
+  readonly edit: Editing;
+  readonly conflict: Conflict;
+}
+
+export interface EditingOptions {
+  readonly table: string;
+  readonly source: RowSource;
+  speak(text: string): void;
+  /** After an editor was left. @param step where Tab leads; 0: back to the cell */
+  onLeft(step: -1 | 0 | 1): void;
+}
+
+/** Editing of cells in place: what is typed shows at once, and stays until it is saved or given up. */
+export function useEditing({ table, source, speak, onLeft }: EditingOptions) {
+  const { appId, fieldLabelOf } = useSystem();
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const [failed, setFailed] = useState<readonly Failed[]>([]);
+  const [conflict, setConflict] = useState<EditConflict | null>(null);
+  const queue = useRef(new Map<string, Promise<unknown>>());
+
+  const fail = useCallback(
+    (edit: Editing, why: string) => {
+      speak(`${gridWords.edit.failed(fieldLabelOf(table, edit.field.name))} ${why}`);
+      setFailed((old) => [
+        ...old.filter((one) => !isOf(one, edit.objectId, edit.field)).map((one) => ({ ...one, isLast: false })),
+        { ...edit, kind: 'failed', why, isLast: true },
+      ]);
+    },
+    [speak, fieldLabelOf, table],
+  );
+
+  const write = useCallback(
+    async (edit: Editing) => {
+      const { objectId, field, base, value, names } = edit;
+      source.patch(objectId, { [field.name]: value }, names);
+      try {
+        const answer = await updateRecord(appId, table, objectId, { changes: { [field.name]: value }, base: { [field.name]: base } });
+        source.patch(objectId, answer.record, answer.names);
+        speak(gridWords.edit.saved(fieldLabelOf(table, field.name)));
+      } catch (error) {
+        const found = error instanceof ApiFailure ? error.conflict : undefined;
+        source.patch(objectId, found ? found.record : { [field.name]: base }, found?.names);
+        if (found && !sameValue(valueOf(found.record, field.name), value)) setConflict({ edit, conflict: found });
+        else if (!found) fail(edit, describe(error).text);
+      }
+    },
+    [appId, table, source, speak, fieldLabelOf, fail],
+  );
+
+  /** Writes of one record go one after the other: the second begins with what the first has left. */
+  const save = useCallback(
+    (edit: Editing) => {
+      const before = queue.current.get(edit.objectId) ?? Promise.resolve();
+      const done = before.then(() => write(edit)).finally(() => {
+        if (queue.current.get(edit.objectId) === done) queue.current.delete(edit.objectId);
+      });
+      queue.current.set(edit.objectId, done);
+    },
+    [write],
+  );
+
+  const forget = useCallback(
+    (cell: CellName) => setFailed((old) => old.filter((one) => !isOf(one, cell.objectId, cell.field))),
+    [],
+  );
+
+  const begin = useCallback(
+    (row: Row, field: CellName['field'], startsEmpty: boolean) => {
+      const objectId = String(row.record.objectId);
+      const before = failed.find((one) => isOf(one, objectId, field));
+      const base = before?.base ?? valueOf(row.record, field.name);
+      const value = startsEmpty ? null : (before?.value ?? base);
+      forget({ objectId, field });
+      setEditing({ kind: 'editing', objectId, field, base, value, names: before?.names ?? row.names });
+    },
+    [failed, forget],
+  );
+
+  const leave = useCallback(
+    (value: JsonValue, names: PointerNames, step: -1 | 0 | 1) => {
+      if (editing && !sameValue(value, editing.base)) save({ ...editing, value, names });
+      setEditing(null);
+      onLeft(step);
+    },
+    [editing, save, onLeft],
+  );
+
+  const actions = useMemo(
+    () => ({
+      commit: leave,
+      refuse: (typed: string, why: string) => {
+        if (editing) fail({ ...editing, value: typed }, why);
+        setEditing(null);
+      },
+      cancel: () => {
+        setEditing(null);
+        onLeft(0);
+      },
+      editAgain: (cell: CellName) => {
+        const again = failed.find((one) => isOf(one, cell.objectId, cell.field));
+        if (!again) return;
+        forget(cell);
+        setEditing({ ...again, kind: 'editing' });
+      },
+      discard: (cell: CellName) => {
+        forget(cell);
+        onLeft(0);
+      },
+    }),
+    [editing, failed, leave, fail, forget, onLeft],
+  );
+
+  /** @param isMine whether the user's value is to stand; `null`: he decides later, and it stays in its cell */
+  const resolve = (isMine: boolean | null) => {
+    if (!conflict) return;
+    const theirs = valueOf(conflict.conflict.record, conflict.edit.field.name);
+    if (isMine === true) save({ ...conflict.edit, base: theirs });
+    if (isMine === null) fail({ ...conflict.edit, base: theirs }, gridWords.edit.conflictTitle);
+    setConflict(null);
+    onLeft(0);
+  };
+
+  const edits: readonly EditState[] = useMemo(() => (editing ? [...failed, editing] : failed), [failed, editing]);
+  return { edits, isEditing: editing !== null, conflict, begin, save, resolve, actions };
+}

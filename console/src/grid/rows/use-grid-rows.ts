@@ -1,0 +1,134 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { CountAnswer, RowsAnswer } from '../../../../src/console/protocol.ts';
+import type { JsonObject } from '../../../../src/kernel/json.ts';
+import { call } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+import { BLOCK_ROWS, type BlockRequest } from './blocks.ts';
+import { type RowReader, RowSource } from './row-source.ts';
+
+/** Rows that are drawn before anything is known of a table. */
+const FIRST_ROWS = 30;
+/** The count is asked for again no sooner than so long after a change. */
+const COUNT_PAUSE_MS = 400;
+/** The order of a table where the user chose none. */
+export const USUAL_ORDER = '-createdAt';
+
+export interface GridRows {
+  readonly source: RowSource;
+  /** Rows to draw and to scroll through. */
+  readonly rowCount: number;
+  /** The number of records that match now; `null`: not known yet. */
+  readonly count: number | null;
+  /** Records that came since the rows were read. */
+  readonly addedCount: number;
+  readonly isLoading: boolean;
+  /** Reads all again, and shows what is new. */
+  reload(): void;
+}
+
+/**
+ * The rows that match, in their order.
+ * @param fields that are shown; others are not read.
+ * @param countsFirst whether the count is not to wait for the first rows.
+ */
+export function useGridRows(
+  appId: string,
+  table: string,
+  where: JsonObject,
+  order: string,
+  fields: readonly string[],
+  countsFirst: boolean,
+): GridRows {
+  const client = useQueryClient();
+  const [generation, setGeneration] = useState(0);
+  const question = JSON.stringify([appId, table, where, order, generation]);
+  const asked = useAskedFields(fields);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the question stands for all of it
+  const source = useMemo(() => new RowSource(readerOf(appId, table, where, order, asked)), [question, asked]);
+  useEffect(() => () => source.dispose(), [source]);
+  const version = useSyncExternalStore(source.subscribe, source.version);
+
+  const countKey = [appId, 'grid-count', question];
+  const count = useQuery({
+    queryKey: countKey,
+    queryFn: ({ signal }) =>
+      call<CountAnswer>(appId, 'GET', `count/${encodeURIComponent(table)}${parameters({ where: whereText(where) })}`, { signal }),
+    enabled: countsFirst || !source.isEmpty,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  useRefresh(source, [...keys.table(appId, table), 'grid', question], () =>
+    client.invalidateQueries({ queryKey: countKey }, { cancelRefetch: false }),
+  );
+
+  const now = count.data?.count ?? null;
+  const first = useRef<{ source: RowSource; count: number } | null>(null);
+  if (now !== null && first.current?.source !== source) first.current = { source, count: now };
+  const known = first.current?.source === source ? first.current.count : null;
+  const reached = source.isEmpty ? FIRST_ROWS : 2 * BLOCK_ROWS;
+  return {
+    source,
+    rowCount: Math.min(known ?? source.end ?? reached, source.end ?? Number.POSITIVE_INFINITY),
+    count: now ?? (source.end !== null && version > 0 ? source.end : null),
+    addedCount: now !== null && known !== null ? Math.max(0, now - known + source.goneCount) : 0,
+    isLoading: source.pendingCount > 0,
+    reload: () => setGeneration((old) => old + 1),
+  };
+}
+
+/** The fields asked for so far: a column that is taken away asks for nothing anew. */
+function useAskedFields(fields: readonly string[]): string {
+  const asked = useRef<readonly string[]>([]);
+  if (fields.some((field) => !asked.current.includes(field))) asked.current = [...new Set([...asked.current, ...fields])].sort();
+  return asked.current.join(',');
+}
+
+/** After a change of the table (`api/changes.ts` outdates its queries) what is seen is read again, then the count. */
+function useRefresh(source: RowSource, queryKey: readonly unknown[], recount: () => void): void {
+  const pulse = useQuery({
+    queryKey,
+    queryFn: async () => {
+      if (source.failure !== null) source.retry();
+      await source.refresh();
+      return Date.now();
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const started = useRef(source);
+  const beat = pulse.dataUpdatedAt;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a beat is all that matters
+  useEffect(() => {
+    if (beat === 0 || started.current !== source) {
+      started.current = source;
+      return;
+    }
+    const timer = setTimeout(recount, COUNT_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [beat, source]);
+}
+
+function readerOf(appId: string, table: string, where: JsonObject, order: string, fields: string): RowReader {
+  const path = `rows/${encodeURIComponent(table)}`;
+  const read = (query: Record<string, string | null>, signal: AbortSignal) =>
+    call<RowsAnswer>(appId, 'GET', `${path}${parameters({ ...query, keys: fields })}`, { signal });
+  return {
+    block: (request, signal) =>
+      read({ where: whereText(where), order: order || USUAL_ORDER, limit: String(BLOCK_ROWS), ...placeOf(request) }, signal),
+    byIds: (objectIds, signal) =>
+      read({ where: whereText({ objectId: { $in: [...objectIds] } }), limit: String(objectIds.length) }, signal),
+  };
+}
+
+function placeOf(request: BlockRequest): Record<string, string> {
+  if (request.kind === 'skip') return { skip: String(request.skip) };
+  return { [request.kind]: request.cursor };
+}
+
+const whereText = (where: JsonObject) => (Object.keys(where).length === 0 ? null : JSON.stringify(where));
+
+function parameters(query: Record<string, string | null>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== null);
+  return `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,99 @@
+import type { CSSProperties } from 'react';
+import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
+import { titleField, usualWidth } from '../columns/columns.ts';
+
+/** Below this width of the window only the title is pinned, and it takes no more than its share. */
+const NARROW_PX = 600;
+const NARROW_TITLE_SHARE = 0.42;
+/** With fewer columns all cells of a row are drawn. */
+const WINDOWED_COLUMNS = 12;
+const OVERSCAN_PX = 400;
+
+export interface Column {
+  readonly state: ColumnState;
+  readonly field: FieldModel;
+  readonly label: string;
+  readonly width: number;
+  readonly isPinned: boolean;
+  readonly isTitle: boolean;
+  /** Distance of its beginning from the beginning of the first column. */
+  readonly start: number;
+  /** By variables of the grid, so that a drag of a border draws no row anew. */
+  readonly style: CSSProperties;
+}
+
+export interface Layout {
+  readonly columns: readonly Column[];
+  readonly pinnedCount: number;
+  readonly pinnedWidth: number;
+  readonly totalWidth: number;
+}
+
+export function layoutOf(
+  table: TableModel,
+  states: readonly ColumnState[],
+  labelOf: (field: FieldModel) => string,
+  windowWidth: number,
+): Layout {
+  const fields = new Map(table.fields.map((field) => [field.name, field]));
+  const title = titleField(table);
+  const isNarrow = windowWidth > 0 && windowWidth < NARROW_PX;
+  let start = 0;
+  const columns = states.flatMap((state, index): Column[] => {
+    const field = fields.get(state.field);
+    if (!field) return [];
+    const isTitle = field.name === title;
+    const isPinned = isTitle || (!!state.isPinned && !isNarrow);
+    const usual = state.width ?? usualWidth(field, isTitle);
+    const width = isTitle && isNarrow ? Math.min(usual, Math.round(windowWidth * NARROW_TITLE_SHARE)) : usual;
+    const style: CSSProperties = { width: `var(--w${index})`, ...(isPinned ? { insetInlineStart: `var(--s${index})` } : {}) };
+    const column = { state, field, label: labelOf(field), width, isPinned, isTitle, start, style };
+    start += width;
+    return [column];
+  });
+  const pinned = columns.filter(({ isPinned }) => isPinned);
+  return {
+    columns,
+    pinnedCount: pinned.length,
+    pinnedWidth: pinned.reduce((sum, { width }) => sum + width, 0),
+    totalWidth: start,
+  };
+}
+
+/** The variables of a grid: widths, and where pinned columns stand. */
+export function layoutVariables({ columns, totalWidth }: Layout): Record<`--${string}`, string> {
+  const variables: Record<`--${string}`, string> = { '--total': `${totalWidth}px` };
+  for (const [index, { width, start, isPinned }] of columns.entries()) {
+    variables[`--w${index}`] = `${width}px`;
+    if (isPinned) variables[`--s${index}`] = `${start}px`;
+  }
+  return variables;
+}
+
+export interface ColumnSpan {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** The columns after the pinned ones that are seen, with some beside them. @param scrolled distance from the beginning of the row */
+export function columnsInWindow({ columns, pinnedCount }: Layout, scrolled: number, windowWidth: number): ColumnSpan {
+  if (columns.length <= WINDOWED_COLUMNS) return { first: pinnedCount, end: columns.length };
+  const from = scrolled - OVERSCAN_PX;
+  const to = scrolled + windowWidth + OVERSCAN_PX;
+  let first = pinnedCount;
+  while (first < columns.length - 1 && endOf(columns[first] as Column) < from) first += 1;
+  let end = first;
+  while (end < columns.length && (columns[end] as Column).start < to) end += 1;
+  return { first, end };
+}
+
+/** How far the row has to be scrolled for a column to be seen whole. */
+export function scrolledShowing(layout: Layout, at: number, scrolled: number, windowWidth: number): number {
+  const column = layout.columns[at];
+  if (!column || column.isPinned) return scrolled;
+  const start = column.start - layout.pinnedWidth;
+  if (start < scrolled) return start;
+  return Math.max(scrolled, endOf(column) - windowWidth);
+}
+
+const endOf = ({ start, width }: Column) => start + width;

@@ -1,0 +1,171 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import {
+  drift,
+  END_ZONE_PX,
+  movedTo,
+  offsetShowing,
+  type Position,
+  rowsInWindow,
+  type Span,
+  START,
+  scrolledTo,
+  scrollMap,
+} from '../rows/scroll-map.ts';
+
+export const ROW_PX = 36;
+export const HEADER_PX = 38;
+const OVERSCAN_ROWS = 10;
+/** A wheel or a finger counts as turning for so long after each of its events. */
+const PUSHED_MS = 250;
+/** After so long without a scroll the scroll bar is put where the rows are. */
+const SETTLE_MS = 160;
+/** No wheel goes so many windows at once. */
+const COARSE_WINDOWS = 20;
+
+export interface ScrollView extends Span {
+  /** What a row's place in the table and in the scrolled element differ by. */
+  readonly shift: number;
+  readonly scrolledInline: number;
+  readonly direction: number;
+}
+
+export interface Scroll {
+  readonly ref: RefObject<HTMLDivElement | null>;
+  readonly view: ScrollView;
+  /** Of the window on the rows. */
+  readonly size: { readonly height: number; readonly width: number };
+  readonly virtualHeight: number;
+  /** Rows that are seen whole. */
+  readonly pageRows: number;
+  onScroll(): void;
+  onPush(): void;
+  showRow(row: number): void;
+  /** Moves by true pixels of rows. */
+  scrollRows(rows: number): void;
+  scrollInline(scrolled: number): void;
+}
+
+/** The scrolling of a grid of any length (`scroll-map.ts`): what is seen, and how to get elsewhere. */
+export function useScroll(rowCount: number, isRightToLeft: boolean): Scroll {
+  const ref = useRef<HTMLDivElement>(null);
+  const position = useRef<Position>(START);
+  const direction = useRef(0);
+  const pushedAt = useRef(0);
+  const settling = useRef(0);
+  const [size, setSize] = useState({ height: 600, width: 0 });
+  const map = useMemo(() => scrollMap(rowCount, ROW_PX, size.height), [rowCount, size.height]);
+  const seen = useCallback(
+    (): ScrollView => ({
+      ...rowsInWindow(map, position.current.offset, OVERSCAN_ROWS),
+      shift: position.current.offset - position.current.scrollTop,
+      scrolledInline: Math.abs(ref.current?.scrollLeft ?? 0),
+      direction: direction.current,
+    }),
+    [map],
+  );
+  const [view, setView] = useState<ScrollView>(seen);
+  const draw = useCallback(() => setView((old) => (isSame(old, seen()) ? old : seen())), [seen]);
+
+  const put = useCallback(
+    (next: Position) => {
+      const element = ref.current;
+      position.current = next;
+      if (!element) return;
+      flushSync(draw);
+      element.scrollTop = next.scrollTop;
+      // The browser rounds: the rows go with what it took.
+      position.current = { ...next, scrollTop: element.scrollTop };
+      flushSync(draw);
+    },
+    [draw],
+  );
+
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const measure = () =>
+      setSize((old) => {
+        const now = { height: Math.max(ROW_PX, element.clientHeight - HEADER_PX), width: element.clientWidth };
+        return now.height === old.height && now.width === old.width ? old : now;
+      });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // Another number of rows or another window: the same rows stay in sight.
+  useLayoutEffect(() => {
+    const element = ref.current;
+    const next = movedTo(map, position.current.offset);
+    if (element && Math.abs(element.scrollTop - next.scrollTop) > 0.5) element.scrollTop = next.scrollTop;
+    position.current = { ...next, scrollTop: element?.scrollTop ?? next.scrollTop };
+    draw();
+  }, [map, draw]);
+
+  useEffect(() => () => clearTimeout(settling.current), []);
+
+  const settle = useCallback(() => {
+    direction.current = 0;
+    if (drift(map, position.current) > 1) put(movedTo(map, position.current.offset));
+    else draw();
+  }, [map, put, draw]);
+
+  const onScroll = useCallback(() => {
+    const element = ref.current;
+    if (!element) return;
+    const delta = element.scrollTop - position.current.scrollTop;
+    if (Math.abs(delta) >= 0.5) {
+      const now = performance.now();
+      const isPushed = now - pushedAt.current < PUSHED_MS;
+      if (isPushed) pushedAt.current = now;
+      const isCoarse = Math.abs(delta) > COARSE_WINDOWS * map.viewport || (!isPushed && Math.abs(delta) > map.viewport);
+      position.current = scrolledTo(map, position.current, element.scrollTop, isCoarse);
+      direction.current = Math.sign(delta);
+      if (drift(map, position.current) > END_ZONE_PX / 2) put(movedTo(map, position.current.offset));
+    }
+    clearTimeout(settling.current);
+    settling.current = window.setTimeout(settle, SETTLE_MS);
+    flushSync(draw);
+  }, [map, put, settle, draw]);
+
+  const moveTo = useCallback(
+    (offset: number) => {
+      if (offset === position.current.offset) return;
+      direction.current = Math.sign(offset - position.current.offset);
+      clearTimeout(settling.current);
+      settling.current = window.setTimeout(settle, SETTLE_MS);
+      put(movedTo(map, offset));
+    },
+    [map, put, settle],
+  );
+
+  return {
+    ref,
+    view,
+    size,
+    virtualHeight: map.virtualHeight,
+    pageRows: Math.max(1, Math.floor(size.height / ROW_PX) - 1),
+    onScroll,
+    onPush: useCallback(() => {
+      pushedAt.current = performance.now();
+    }, []),
+    showRow: useCallback((row) => moveTo(offsetShowing(map, position.current.offset, row)), [map, moveTo]),
+    scrollRows: useCallback((rows) => moveTo(position.current.offset + rows * ROW_PX), [moveTo]),
+    scrollInline: useCallback(
+      (scrolled) => {
+        if (ref.current) ref.current.scrollLeft = isRightToLeft ? -scrolled : scrolled;
+      },
+      [isRightToLeft],
+    ),
+  };
+}
+
+const isSame = (left: ScrollView, right: ScrollView) =>
+  left.first === right.first &&
+  left.end === right.end &&
+  left.shift === right.shift &&
+  left.direction === right.direction &&
+  // Columns are drawn some hundred pixels beyond what is seen.
+  Math.abs(left.scrolledInline - right.scrolledInline) < 100;
