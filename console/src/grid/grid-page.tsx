@@ -1,21 +1,22 @@
-import { Link } from 'wouter';
+import { I18nProvider } from 'react-aria-components/I18nProvider';
 import { useSystem } from '../api/system.tsx';
-import { Page } from '../ui/page.tsx';
-import { words } from '../words/index.ts';
+import { MessagePage } from '../ui/states.tsx';
+import { locale, words } from '../words/index.ts';
+import { TableView } from './table-view.tsx';
+import { gridWords } from './words/index.ts';
+import './styles/page.css';
+import './styles/grid.css';
+import './styles/cells.css';
+import './styles/parts.css';
 
-/** A table's page. */
+/** The page of a table: its records as a grid (CONTRACT "Console"). */
 export function GridPage({ table }: { table: string }) {
-  const { labelOf, paths } = useSystem();
+  const model = useSystem().tables.get(table);
+  if (!model) return <MessagePage title={words.errors.noTableTitle} text={words.errors.noTableText} />;
+  if (!model.may.find) return <MessagePage title={gridWords.rows.closedTitle} text={gridWords.rows.closedText} />;
   return (
-    <Page
-      title={labelOf(table)}
-      actions={
-        <Link href={paths.newRecord(table)} className="button button-main">
-          {words.record.new}
-        </Link>
-      }
-    >
-      <p />
-    </Page>
+    <I18nProvider locale={locale}>
+      <TableView table={model} />
+    </I18nProvider>
   );
 }

@@ -1,5 +1,12 @@
 import { type RefObject, useState } from 'react';
-import { Button, Dialog, Heading, Input, Label, Menu, MenuItem, Popover, Separator, TextField } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Input } from 'react-aria-components/Input';
+import { Label } from 'react-aria-components/Label';
+import { Menu, MenuItem } from 'react-aria-components/Menu';
+import { Dialog, Heading } from 'react-aria-components/Modal';
+import { Popover } from 'react-aria-components/Popover';
+import { Separator } from 'react-aria-components/Separator';
+import { TextField } from 'react-aria-components/TextField';
 import { operatorsOf } from '../filter/condition.ts';
 import type { Column } from '../table/layout.ts';
 import { gridWords, isRightToLeft } from '../words/index.ts';
@@ -98,13 +105,13 @@ function WidthDialog({ column, opener, commands, onClose }: WidthDialogProps) {
         >
           <TextField value={text} onChange={setText} inputMode="numeric" autoFocus className="g-field">
             <Label>{words.pixels}</Label>
-            <Input className="g-input" dir="ltr" />
+            <Input className="input" dir="ltr" />
           </TextField>
           <div className="g-actions">
-            <Button className="g-button" onPress={onClose}>
+            <Button className="button button-small" onPress={onClose}>
               {gridWords.cancel}
             </Button>
-            <Button type="submit" className="g-button g-button-main">
+            <Button type="submit" className="button button-small button-main">
               {gridWords.apply}
             </Button>
           </div>

@@ -1,7 +1,13 @@
 import { useState } from 'react';
-import { Button, Checkbox, Dialog, DialogTrigger, Input, Popover, SearchField } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Checkbox } from 'react-aria-components/Checkbox';
+import { Input } from 'react-aria-components/Input';
+import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
+import { Popover } from 'react-aria-components/Popover';
+import { SearchField } from 'react-aria-components/SearchField';
 import type { ColumnState, TableModel } from '../../../../src/console/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
+import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import { arranged, canMove, movedBy, titleField, usualColumns, withShown } from './columns.ts';
 
@@ -16,9 +22,9 @@ export function ColumnsPanel({ table, columns, onChange }: ColumnsPanelProps) {
   const words = gridWords.columns;
   return (
     <DialogTrigger>
-      <Button className="g-button">
-        <span aria-hidden="true" className="g-icon g-icon-columns" />
-        <span className="g-button-text">{words.title}</span>
+      <Button className="button button-small">
+        <ToolIcon name="columns" />
+        <span className="g-tool-text">{words.title}</span>
       </Button>
       <Popover placement="bottom end" className="g-popover">
         <Dialog aria-label={words.title} className="g-dialog g-columns">
@@ -44,7 +50,7 @@ function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
   return (
     <>
       <SearchField aria-label={words.find} value={sought} onChange={setSought} autoFocus className="g-field">
-        <Input className="g-input" placeholder={words.find} />
+        <Input className="input" placeholder={words.find} />
       </SearchField>
       <ul className="g-column-list">
         {matches.map((name) => {
@@ -69,7 +75,7 @@ function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
                   {([-1, 1] as const).map((step) => (
                     <Button
                       key={step}
-                      className="g-icon-button"
+                      className="button button-quiet button-icon button-small"
                       isDisabled={!canMove(columns, at, step)}
                       aria-label={step < 0 ? words.moveUp(label(name)) : words.moveDown(label(name))}
                       onPress={() => onChange(movedBy(columns, at, step))}
@@ -83,9 +89,9 @@ function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
           );
         })}
       </ul>
-      {matches.length === 0 ? <p className="g-hint">{words.none}</p> : null}
+      {matches.length === 0 ? <p className="hint">{words.none}</p> : null}
       <div className="g-actions">
-        <Button className="g-button" onPress={() => onChange(usualColumns(table))}>
+        <Button className="button button-small" onPress={() => onChange(usualColumns(table))}>
           {words.reset}
         </Button>
       </div>

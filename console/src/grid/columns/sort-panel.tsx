@@ -1,7 +1,10 @@
-import { Button, Dialog, DialogTrigger, Popover } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
+import { Popover } from 'react-aria-components/Popover';
 import type { TableModel } from '../../../../src/console/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { FieldList } from '../filter/field-list.tsx';
+import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Sort } from './order.ts';
 
@@ -20,13 +23,13 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
   );
   return (
     <DialogTrigger>
-      <Button className={`g-button${sorts.length > 0 ? ' g-button-on' : ''}`}>
-        <span aria-hidden="true" className="g-icon g-icon-sort" />
-        <span className="g-button-text">{sorts.length > 0 ? words.count(sorts.length) : words.title}</span>
+      <Button className={`button button-small${sorts.length > 0 ? ' g-on' : ''}`}>
+        <ToolIcon name="sort" />
+        <span className="g-tool-text">{sorts.length > 0 ? words.count(sorts.length) : words.title}</span>
       </Button>
       <Popover placement="bottom end" className="g-popover">
         <Dialog aria-label={words.title} className="g-dialog g-sorts">
-          {sorts.length === 0 ? <p className="g-hint">{words.none}</p> : null}
+          {sorts.length === 0 ? <p className="hint">{words.none}</p> : null}
           <ul className="g-sort-list">
             {sorts.map((sort, at) => {
               const label = fieldLabelOf(table.name, sort.field);
@@ -34,13 +37,13 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
                 <li key={sort.field}>
                   <bdi>{label}</bdi>
                   <Button
-                    className="g-button"
+                    className="button button-small"
                     onPress={() => onChange(sorts.map((one, index) => (index === at ? { ...one, isDescending: !one.isDescending } : one)))}
                   >
                     {sort.isDescending ? words.descending : words.ascending}
                   </Button>
                   <Button
-                    className="g-icon-button"
+                    className="button button-quiet button-icon button-small"
                     aria-label={words.remove(label)}
                     onPress={() => onChange(sorts.filter((one) => one !== sort))}
                   >
@@ -51,7 +54,7 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
             })}
           </ul>
           <DialogTrigger>
-            <Button className="g-button">{words.add}</Button>
+            <Button className="button button-small">{words.add}</Button>
             <Popover placement="bottom start" className="g-popover">
               <Dialog aria-label={words.add} className="g-dialog">
                 {({ close }) => (

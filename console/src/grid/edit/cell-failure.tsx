@@ -1,5 +1,6 @@
 import { useRef } from 'react';
-import { Button, Popover } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Popover } from 'react-aria-components/Popover';
 import { gridWords } from '../words/index.ts';
 import type { EditActions, Failed } from './edit-state.ts';
 
@@ -27,10 +28,10 @@ export function CellFailure({ failed, label, actions }: CellFailureProps) {
           <strong>{gridWords.edit.failed(label)}</strong> {failed.why}
         </p>
         <div className="g-actions">
-          <Button className="g-button" onPress={() => actions.discard(failed)}>
+          <Button className="button button-small" onPress={() => actions.discard(failed)}>
             {gridWords.discard}
           </Button>
-          <Button className="g-button g-button-main" onPress={() => actions.editAgain(failed)}>
+          <Button className="button button-small button-main" onPress={() => actions.editAgain(failed)}>
             {gridWords.edit.again}
           </Button>
         </div>

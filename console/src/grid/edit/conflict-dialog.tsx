@@ -1,6 +1,6 @@
-import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useSystem } from '../../api/system.tsx';
 import { dateOf } from '../../model/values.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { CellContent } from '../cells/cell-content.tsx';
 import { isBlank, valueOf } from '../cells/cell-text.ts';
 import { mergedNames } from '../rows/row-source.ts';
@@ -20,34 +20,35 @@ export function ConflictDialog({ conflict: { edit, conflict }, onChoice }: Confl
   const at = dateOf(conflict.at);
   const names = mergedNames(conflict.names, edit.names);
   const theirs = valueOf(conflict.record, edit.field.name);
+  const sides = [
+    { name: words.mine, value: edit.value },
+    { name: words.theirs, value: theirs },
+  ];
   return (
-    <ModalOverlay isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onChoice(null)} className="g-overlay">
-      <Modal className="g-modal">
-        <Dialog role="alertdialog" className="g-dialog">
-          <Heading slot="title" className="g-dialog-title">
-            {words.conflictTitle}
-          </Heading>
-          <p>{words.conflictText(conflict.by ?? words.someone, at ? format.ago(at) : '')}</p>
-          <dl className="g-sides">
-            <div>
-              <dt>{words.mine}</dt>
-              <dd>{isBlank(edit.value) ? words.empty : <CellContent value={edit.value} field={edit.field} names={names} />}</dd>
-            </div>
-            <div>
-              <dt>{words.theirs}</dt>
-              <dd>{isBlank(theirs) ? words.empty : <CellContent value={theirs} field={edit.field} names={names} />}</dd>
-            </div>
-          </dl>
-          <div className="g-actions">
-            <Button className="g-button" onPress={() => onChoice(false)}>
-              {words.keepTheirs}
-            </Button>
-            <Button className="g-button g-button-main" onPress={() => onChoice(true)}>
-              {words.keepMine}
-            </Button>
+    <Dialog
+      title={words.conflictTitle}
+      isAlert
+      onClose={() => onChoice(null)}
+      footer={
+        <>
+          <button type="button" className="button" onClick={() => onChoice(false)}>
+            {words.keepTheirs}
+          </button>
+          <button type="button" className="button button-main" data-first onClick={() => onChoice(true)}>
+            {words.keepMine}
+          </button>
+        </>
+      }
+    >
+      <p>{words.conflictText(conflict.by ?? words.someone, at ? format.ago(at) : '')}</p>
+      <dl className="g-sides">
+        {sides.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{isBlank(value) ? words.empty : <CellContent value={value} field={edit.field} names={names} />}</dd>
           </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+        ))}
+      </dl>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { type CalendarDate, parseAbsolute, toCalendarDate, toCalendarDateTime, type ZonedDateTime, toZoned } from '@internationalized/date';
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { Button, DateField, DateInput, DateSegment, type DateValue } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { DateField, DateInput, DateSegment, type DateValue } from 'react-aria-components/DateField';
 import { useSystem } from '../../api/system.tsx';
 import { dateOf, wireDate } from '../../model/values.ts';
 import { gridWords } from '../words/index.ts';
@@ -55,7 +56,7 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
         <DateInput className="g-date-input">{(segment) => <DateSegment segment={segment} className="g-segment" />}</DateInput>
       </DateField>
       <Button
-        className="g-icon-button"
+        className="button button-quiet button-icon button-small"
         aria-label={gridWords.edit.clear}
         onPress={() => {
           isLeft.current = true;

@@ -1,5 +1,7 @@
 import { useRef, useState } from 'react';
-import { Button, Dialog, Popover } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Dialog } from 'react-aria-components/Modal';
+import { Popover } from 'react-aria-components/Popover';
 import type { PointerNames } from '../../../../src/console/protocol.ts';
 import { pointerOf, wirePointer } from '../../model/values.ts';
 import { RecordPicker } from '../picker/record-picker.tsx';
@@ -54,11 +56,11 @@ export function PointersEditor({ edit, label, actions }: CellEditorProps) {
             }}
           />
           <div className="g-actions">
-            <Button className="g-button" onPress={() => leave([], names)}>
+            <Button className="button button-small" onPress={() => leave([], names)}>
               {gridWords.edit.clear}
             </Button>
             {isMany ? (
-              <Button className="g-button g-button-main" onPress={() => leave(ids, names)}>
+              <Button className="button button-small button-main" onPress={() => leave(ids, names)}>
                 {gridWords.apply}
               </Button>
             ) : null}

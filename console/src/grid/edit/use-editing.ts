@@ -6,6 +6,7 @@ import { ApiFailure } from '../../api/failure.ts';
 import { useSystem } from '../../api/system.tsx';
 import { updateRecord } from '../../api/writes.ts';
 import { sameValue } from '../../model/values.ts';
+import { announce } from '../../ui/announce.tsx';
 import { valueOf } from '../cells/cell-text.ts';
 import type { Row, RowSource } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
@@ -20,13 +21,12 @@ export interface EditConflict {
 export interface EditingOptions {
   readonly table: string;
   readonly source: RowSource;
-  speak(text: string): void;
   /** After an editor was left. @param step where Tab leads; 0: back to the cell */
   onLeft(step: -1 | 0 | 1): void;
 }
 
 /** Editing of cells in place: what is typed shows at once, and stays until it is saved or given up. */
-export function useEditing({ table, source, speak, onLeft }: EditingOptions) {
+export function useEditing({ table, source, onLeft }: EditingOptions) {
   const { appId, fieldLabelOf } = useSystem();
   const [editing, setEditing] = useState<Editing | null>(null);
   const [failed, setFailed] = useState<readonly Failed[]>([]);
@@ -35,13 +35,13 @@ export function useEditing({ table, source, speak, onLeft }: EditingOptions) {
 
   const fail = useCallback(
     (edit: Editing, why: string) => {
-      speak(`${gridWords.edit.failed(fieldLabelOf(table, edit.field.name))} ${why}`);
+      announce(`${gridWords.edit.failed(fieldLabelOf(table, edit.field.name))} ${why}`);
       setFailed((old) => [
         ...old.filter((one) => !isOf(one, edit.objectId, edit.field)).map((one) => ({ ...one, isLast: false })),
         { ...edit, kind: 'failed', why, isLast: true },
       ]);
     },
-    [speak, fieldLabelOf, table],
+    [fieldLabelOf, table],
   );
 
   const write = useCallback(
@@ -51,7 +51,7 @@ export function useEditing({ table, source, speak, onLeft }: EditingOptions) {
       try {
         const answer = await updateRecord(appId, table, objectId, { changes: { [field.name]: value }, base: { [field.name]: base } });
         source.patch(objectId, answer.record, answer.names);
-        speak(gridWords.edit.saved(fieldLabelOf(table, field.name)));
+        announce(gridWords.edit.saved(fieldLabelOf(table, field.name)));
       } catch (error) {
         const found = error instanceof ApiFailure ? error.conflict : undefined;
         source.patch(objectId, found ? found.record : { [field.name]: base }, found?.names);
@@ -59,7 +59,7 @@ export function useEditing({ table, source, speak, onLeft }: EditingOptions) {
         else if (!found) fail(edit, describe(error).text);
       }
     },
-    [appId, table, source, speak, fieldLabelOf, fail],
+    [appId, table, source, fieldLabelOf, fail],
   );
 
   /** Writes of one record go one after the other: the second begins with what the first has left. */

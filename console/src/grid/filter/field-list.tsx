@@ -1,5 +1,8 @@
 import { useState } from 'react';
-import { Autocomplete, Input, Menu, MenuItem, SearchField } from 'react-aria-components';
+import { Autocomplete } from 'react-aria-components/Autocomplete';
+import { Input } from 'react-aria-components/Input';
+import { Menu, MenuItem } from 'react-aria-components/Menu';
+import { SearchField } from 'react-aria-components/SearchField';
 import type { FieldModel } from '../../../../src/console/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { gridWords } from '../words/index.ts';
@@ -22,13 +25,13 @@ export function FieldList({ table, fields, onChoice }: FieldListProps) {
   return (
     <Autocomplete inputValue={sought} onInputChange={setSought}>
       <SearchField aria-label={words.findField} autoFocus className="g-field">
-        <Input className="g-input" placeholder={words.findField} />
+        <Input className="input" placeholder={words.findField} />
       </SearchField>
       <Menu
         aria-label={words.field}
         className="g-menu g-field-list"
         items={matches}
-        renderEmptyState={() => <p className="g-hint">{words.noField}</p>}
+        renderEmptyState={() => <p className="hint">{words.noField}</p>}
       >
         {({ name, label }) => (
           <MenuItem id={name} textValue={label} className="g-item" onAction={() => onChoice(name)}>

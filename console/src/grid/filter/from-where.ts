@@ -68,7 +68,7 @@ const readers: Partial<Record<FieldModel['type'], Reader>> = {
   Date: (value, _field, context) => readDate(value, context),
   Pointer: readPointers,
   Relation: readPointers,
-  Array: (value, field, context) => (field.targetClass ? readPointers(value, field, context) : readElement(value)),
+  Array: (value, field) => (field.targetClass ? readPointers(value, field) : readElement(value)),
 };
 
 /** The value of `{$eq: value}`. */

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useSearchQuery } from '../../api/reads.ts';
 import { useSystem } from '../../api/system.tsx';
+import { useSettled } from '../../ui/use-settled.ts';
 import { gridWords } from '../words/index.ts';
 
 const LIMIT = 20;
@@ -22,7 +23,7 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
   const { appId, labelOf } = useSystem();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const query = useLater(text);
+  const query = useSettled(text.trim(), TYPING_PAUSE_MS);
   const { data, isPending } = useSearchQuery(appId, query, table, LIMIT, true);
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
@@ -71,7 +72,7 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
       ) : null}
       <input
         ref={input}
-        className="g-input"
+        className="input"
         type="text"
         role="combobox"
         aria-label={`${gridWords.filter.findRecord}: ${labelOf(table)}`}
@@ -107,17 +108,7 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
           </div>
         ))}
       </div>
-      {results.length === 0 ? <p className="g-hint">{isPending ? gridWords.loading : gridWords.filter.noRecord}</p> : null}
+      {results.length === 0 ? <p className="hint">{isPending ? gridWords.loading : gridWords.filter.noRecord}</p> : null}
     </div>
   );
-}
-
-/** A text once it has been still for a moment. */
-function useLater(text: string): string {
-  const [later, setLater] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(text), TYPING_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return later;
 }

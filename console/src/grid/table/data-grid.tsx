@@ -2,6 +2,7 @@ import { type ClipboardEvent, type CSSProperties, type KeyboardEvent, type Mouse
 import { flushSync } from 'react-dom';
 import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
+import { announce } from '../../ui/announce.tsx';
 import { cellText, valueOf } from '../cells/cell-text.ts';
 import type { Sort } from '../columns/order.ts';
 import { ConflictDialog } from '../edit/conflict-dialog.tsx';
@@ -23,13 +24,12 @@ export interface DataGridProps {
   readonly rows: GridRows;
   readonly headerActions: HeaderActions;
   openRecord(objectId: string): void;
-  speak(text: string): void;
 }
 
 const NO_EDITS: readonly EditState[] = [];
 
 /** The rows of a table as an ARIA grid: what is seen of them is drawn, the keyboard reaches all. */
-export function DataGrid({ table, columns, sorts, rows, headerActions, openRecord, speak }: DataGridProps) {
+export function DataGrid({ table, columns, sorts, rows, headerActions, openRecord }: DataGridProps) {
   const { format, fieldLabelOf, labelOf } = useSystem();
   const { source, rowCount } = rows;
   const [cell, setCell] = useState<Cell>({ row: HEADER_ROW, column: 0 });
@@ -65,7 +65,6 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   const editing = useEditing({
     table: table.name,
     source,
-    speak,
     onLeft: (step) => {
       takesFocus.current = true;
       const next = step === 0 ? null : nextEditable(cell, step, layout.columns.length, canEditColumn);
@@ -134,7 +133,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     if (text === null) return;
     event.preventDefault();
     event.clipboardData.setData('text/plain', text);
-    speak(gridWords.edit.copied);
+    announce(gridWords.edit.copied);
   };
   const onClick = (event: MouseEvent<HTMLDivElement>) => {
     const link = (event.target as Element).closest('a');

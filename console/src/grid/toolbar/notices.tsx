@@ -1,0 +1,131 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { ApiFailure } from '../../api/failure.ts';
+import type { Format } from '../../model/format.ts';
+import { Icon } from '../../ui/icons.tsx';
+import { Failure } from '../../ui/states.tsx';
+import type { GridRows } from '../rows/use-grid-rows.ts';
+import { gridWords } from '../words/index.ts';
+import { ToolIcon } from './tool-icon.tsx';
+
+/** Tables of so many records are warned of, where a field has no index. */
+const LARGE_TABLE = 50_000;
+const QUERY_TIMEOUT = 124;
+const FORBIDDEN = 119;
+/** A query that runs for so long can be stopped. */
+const SLOW_MS = 700;
+
+export interface NoticesProps {
+  readonly rows: GridRows;
+  readonly hasFilter: boolean;
+  /** Of the field that the rows are sorted by and that has no index. */
+  readonly unindexedLabel: string | null;
+  readonly isWhereBroken: boolean;
+  readonly isViewMissing: boolean;
+  readonly format: Format;
+  readonly children: ReactNode;
+  onClearFilter(): void;
+}
+
+/** What is to be said of the rows, and what stands in their place where there are none. */
+export function Notices(props: NoticesProps) {
+  const { rows, unindexedLabel, format } = props;
+  const { source } = rows;
+  const isSlow = useSlow(source, source.isEmpty && rows.isLoading);
+  const isLarge = rows.count === null || rows.count > LARGE_TABLE;
+  const warns = unindexedLabel !== null && isLarge && (isSlow || (rows.count ?? 0) > LARGE_TABLE);
+  const { added, addedHint, noIndex, brokenWhere } = gridWords.rows;
+  return (
+    <>
+      {warns || (isSlow && !source.isStopped) ? (
+        <p className="g-notice" role="status">
+          <Icon name={warns ? 'warning' : 'clock'} />
+          <span>{warns && unindexedLabel ? noIndex(unindexedLabel) : gridWords.loading}</span>
+          {rows.isLoading && source.isEmpty ? (
+            <button type="button" className="button button-small" onClick={() => source.stop()}>
+              {gridWords.stop}
+            </button>
+          ) : null}
+        </p>
+      ) : null}
+      {props.isWhereBroken ? <p className="g-notice">{brokenWhere}</p> : null}
+      {props.isViewMissing ? <p className="g-notice">{gridWords.views.missing}</p> : null}
+      <RowsFailure rows={rows} />
+      <div className="g-frame">
+        {props.children}
+        {rows.addedCount > 0 ? (
+          <button type="button" className="button button-main button-small g-added" title={addedHint} onClick={rows.reload}>
+            <ToolIcon name="refresh" size={14} />
+            {added(rows.addedCount, format.number(rows.addedCount))}
+          </button>
+        ) : null}
+        <NoRows {...props} />
+      </div>
+    </>
+  );
+}
+
+function RowsFailure({ rows: { source } }: { rows: GridRows }) {
+  if (source.failure === null) return null;
+  const isTimeout = source.failure instanceof ApiFailure && source.failure.code === QUERY_TIMEOUT;
+  if (!isTimeout) return <Failure error={source.failure} onRetry={() => source.retry()} />;
+  const { slowTitle, slowText } = gridWords.rows;
+  return (
+    <div className="g-notice g-notice-bad" role="alert">
+      <Icon name="warning" />
+      <span>
+        <strong>{slowTitle}.</strong> {slowText}
+      </span>
+      <button type="button" className="button button-small" onClick={() => source.retry()}>
+        {gridWords.retry}
+      </button>
+    </div>
+  );
+}
+
+function NoRows({ rows, hasFilter, onClearFilter }: NoticesProps) {
+  const { source } = rows;
+  const words = gridWords.rows;
+  if (source.failure !== null) {
+    const isClosed = source.failure instanceof ApiFailure && source.failure.code === FORBIDDEN;
+    return source.isEmpty && isClosed ? <Empty title={words.closedTitle} text={words.closedText} /> : null;
+  }
+  if (source.isStopped && source.isEmpty)
+    return (
+      <Empty title={words.stoppedTitle} text={words.stoppedText}>
+        <button type="button" className="button" onClick={() => source.retry()}>
+          {gridWords.retry}
+        </button>
+      </Empty>
+    );
+  if (source.end !== 0) return null;
+  if (!hasFilter) return <Empty title={words.emptyTitle} text={words.emptyText} />;
+  return (
+    <Empty title={words.noMatchTitle} text={words.noMatchText}>
+      <button type="button" className="button" onClick={onClearFilter}>
+        {words.clearFilter}
+      </button>
+    </Empty>
+  );
+}
+
+function Empty({ title, text, children }: { title: string; text: string; children?: ReactNode }) {
+  return (
+    <div className="g-empty">
+      <Icon name="table" size={28} />
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {children}
+    </div>
+  );
+}
+
+/** Whether the first rows of a question have been waited for so long that one may want to stop. */
+function useSlow(question: object, isWaiting: boolean): boolean {
+  const [slow, setSlow] = useState<object | null>(null);
+  useEffect(() => {
+    if (!isWaiting) return;
+    const timer = setTimeout(() => setSlow(question), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, [question, isWaiting]);
+  return isWaiting && slow === question;
+}

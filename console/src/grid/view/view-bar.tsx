@@ -1,0 +1,152 @@
+import { useState } from 'react';
+import { Button } from 'react-aria-components/Button';
+import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Separator } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import type { SavedView, ViewContent } from '../../../../src/console/protocol.ts';
+import { describe } from '../../api/describe.ts';
+import { useSystem } from '../../api/system.tsx';
+import { announce } from '../../ui/announce.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { ToolIcon } from '../toolbar/tool-icon.tsx';
+import { gridWords } from '../words/index.ts';
+import { SaveViewDialog } from './save-view-dialog.tsx';
+import { useViewList, useViewWrites } from './use-views.ts';
+import type { View } from './use-view.ts';
+
+const ALL = ' all';
+
+/** The saved views of the table, and what saves this one. */
+export function ViewBar({ table, view }: { table: string; view: View }) {
+  const { appId } = useSystem();
+  const list = useViewList(appId, table);
+  const writes = useViewWrites(appId, table);
+  const [dialog, setDialog] = useState<'save' | 'remove' | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const words = gridWords.views;
+  const { saved, state } = view;
+  const views = list.data ?? [];
+  const mine = views.filter(({ isMine }) => isMine);
+  const shared = views.filter(({ isMine }) => !isMine);
+
+  const save = async (content: ViewContent) => {
+    const made = await writes.create(content);
+    setDialog(null);
+    announce(words.saved(made.name));
+    view.open(made.objectId);
+  };
+  const update = async (present: SavedView) => {
+    try {
+      await writes.update(present.objectId, { name: present.name, sharedWith: present.sharedWith, ...state });
+      announce(words.saved(present.name));
+      view.open(present.objectId, true);
+      setProblem(null);
+    } catch (error) {
+      setProblem(describe(error).text);
+    }
+  };
+  const remove = async (present: SavedView) => {
+    try {
+      await writes.remove(present.objectId);
+      setDialog(null);
+      announce(words.removed(present.name));
+      view.open(null, true);
+    } catch (error) {
+      setProblem(describe(error).text);
+    }
+  };
+  return (
+    <>
+      <MenuTrigger>
+        <Button className="button button-small g-view-button">
+          <ToolIcon name="views" />
+          <bdi className="g-view-name">{saved?.name ?? words.all}</bdi>
+          <Icon name="down" size={14} />
+        </Button>
+        <Popover placement="bottom start" className="g-popover">
+          <Menu
+            aria-label={words.title}
+            className="g-menu"
+            selectionMode="single"
+            selectedKeys={[saved?.objectId ?? ALL]}
+            onAction={(key) => view.open(key === ALL ? null : String(key))}
+          >
+            <MenuItem id={ALL} className="g-item">
+              {words.all}
+            </MenuItem>
+            <ViewSection title={words.mine} views={mine} />
+            <ViewSection title={words.shared} views={shared} />
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {view.isChanged && saved ? (
+        <>
+          <span className="g-badge">{words.changed}</span>
+          {saved.isMine ? (
+            <Button className="button button-small" onPress={() => update(saved)}>
+              {words.saveChanges}
+            </Button>
+          ) : null}
+          <Button className="button button-quiet button-small" onPress={() => view.open(saved.objectId)}>
+            {words.undo}
+          </Button>
+        </>
+      ) : null}
+      <Button className="button button-small" onPress={() => setDialog('save')}>
+        {words.save}
+      </Button>
+      {saved?.isMine ? (
+        <Button className="button button-quiet button-small button-icon" aria-label={words.remove} onPress={() => setDialog('remove')}>
+          <Icon name="trash" />
+        </Button>
+      ) : null}
+      {problem && dialog === null ? (
+        <span role="alert" className="problem">
+          {problem}
+        </span>
+      ) : null}
+      {dialog === 'save' ? <SaveViewDialog state={state} present={saved} onSave={save} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'remove' && saved ? (
+        <Dialog
+          title={words.removeTitle(saved.name)}
+          isAlert
+          onClose={() => setDialog(null)}
+          footer={
+            <>
+              <button type="button" className="button" onClick={() => setDialog(null)}>
+                {gridWords.cancel}
+              </button>
+              <button type="button" className="button button-danger" onClick={() => remove(saved)}>
+                {words.delete}
+              </button>
+            </>
+          }
+        >
+          <p>{words.removeText}</p>
+          {problem ? (
+            <p role="alert" className="problem">
+              {problem}
+            </p>
+          ) : null}
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
+function ViewSection({ title, views }: { title: string; views: readonly SavedView[] }) {
+  if (views.length === 0) return null;
+  return (
+    <>
+      <Separator className="g-separator" />
+      <MenuSection>
+        <Header className="g-section">{title}</Header>
+        {views.map(({ objectId, name }) => (
+          <MenuItem key={objectId} id={objectId} textValue={name} className="g-item">
+            <bdi>{name}</bdi>
+          </MenuItem>
+        ))}
+      </MenuSection>
+    </>
+  );
+}
