@@ -12,6 +12,6 @@ export interface Settings {
 }
 
 export const settings: Settings = JSON.parse(
-  document.querySelector<HTMLMetaElement>('meta[name=console]')?.content ??
+  globalThis.document?.querySelector<HTMLMetaElement>('meta[name=console]')?.content ??
     '{"language":"en","root":"/console","defaultAppId":null,"nonce":"","build":""}',
 );

@@ -8,10 +8,10 @@ import { Skeleton } from '../ui/states.tsx';
 import { ColumnMenu } from './columns/column-menu.tsx';
 import { arranged, canMove, movedBefore, movedBy, withPin, withShown, withWidth } from './columns/columns.ts';
 import { orderText, parseOrder, type Sort, toggled } from './columns/order.ts';
-import { toWhere } from './filter/to-where.ts';
 import { FilterBar } from './filter/filter-bar.tsx';
 import { fromWhere } from './filter/from-where.ts';
 import { refreshWords } from './filter/refresh-words.ts';
+import { toWhere } from './filter/to-where.ts';
 import { useGridRows } from './rows/use-grid-rows.ts';
 import { DataGrid } from './table/data-grid.tsx';
 import type { Column } from './table/layout.ts';
@@ -52,7 +52,9 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   const filter = useMemo(() => fromWhere(state.where, context), [state.where, context]);
   const where = useMemo(() => refreshWords(state.where, { ...context, nowMs: Date.now() }), [state.where, context]);
   const sorts = useMemo(() => parseOrder(state.order), [state.order]);
-  const unindexed = sorts.map(({ field }) => table.fields.find(({ name }) => name === field)).find((field) => field && !field.isIndexed);
+  const unindexed = sorts
+    .map(({ field }) => table.fields.find(({ name }) => name === field))
+    .find((field) => field && !field.isIndexed);
   const fields = useMemo(() => [...state.columns.map(({ field }) => field), ...table.titleFields], [state.columns, table]);
   const rows = useGridRows(appId, table.name, where, state.order, fields, unindexed !== undefined);
   useSpokenCount(rows.count, rows.source);
@@ -65,9 +67,19 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
     },
     filter: setNewField,
     move: (field: string, step: 1 | -1) =>
-      change({ columns: movedBy(state.columns, state.columns.findIndex((one) => one.field === field), step) }, true),
+      change(
+        {
+          columns: movedBy(
+            state.columns,
+            state.columns.findIndex((one) => one.field === field),
+            step,
+          ),
+        },
+        true,
+      ),
     resize: (field: string, width: number) => change({ columns: withWidth(state.columns, field, width) }, true),
-    pin: (field: string, isPinned: boolean) => change({ columns: arranged(table, withPin(state.columns, field, isPinned)) }, true),
+    pin: (field: string, isPinned: boolean) =>
+      change({ columns: arranged(table, withPin(state.columns, field, isPinned)) }, true),
     hide: (field: string) => change({ columns: withShown(state.columns, field, false) }, true),
   };
   const headerActions = {

@@ -1,8 +1,11 @@
 import type { FieldModel, TableModel } from '../../../src/console/protocol.ts';
+import { settings } from '../settings.ts';
+import { tableNames } from '../words/table-names.ts';
 
-/** What a table is called: its label, else its name in readable form. */
+/** What a table is called: the label that the system has given it, else its usual name in this language, else its name in readable form. */
 export function tableLabel(table: Pick<TableModel, 'name' | 'label'>): string {
-  return table.label?.trim() || readableName(table.name);
+  const usual = settings.language === 'he' ? tableNames.get(table.name) : undefined;
+  return table.label?.trim() || usual || readableName(table.name);
 }
 
 /** What a field is called. `system`: words for fields of the service, which have no label of their own. */

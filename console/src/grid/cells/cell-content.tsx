@@ -62,7 +62,11 @@ export function CellContent({ value, field, names }: CellContentProps) {
 
 function BooleanMark({ value }: { value: boolean }) {
   return (
-    <span className={value ? 'g-check g-check-on' : 'g-check'} role="img" aria-label={value ? gridWords.rows.yes : gridWords.rows.no}>
+    <span
+      className={value ? 'g-check g-check-on' : 'g-check'}
+      role="img"
+      aria-label={value ? gridWords.rows.yes : gridWords.rows.no}
+    >
       {value ? '✓' : '–'}
     </span>
   );
@@ -89,7 +93,9 @@ function PointerChips({ values, names }: { values: readonly JsonValue[]; names: 
           {lineOf(pointerName(pointer, names) ?? pointer.objectId)}
         </span>
       ))}
-      {pointers.length > shown.length ? <span className="g-more">{gridWords.filter.moreNames(pointers.length - shown.length)}</span> : null}
+      {pointers.length > shown.length ? (
+        <span className="g-more">{gridWords.filter.moreNames(pointers.length - shown.length)}</span>
+      ) : null}
     </span>
   );
 }

@@ -29,7 +29,9 @@ export function cellText(value: JsonValue, field: FieldModel, names: PointerName
   if (typeof value === 'boolean') return value ? context.yes : context.no;
   if (typeof value === 'number') return context.format.number(value);
   if (Array.isArray(value)) {
-    const parts = value.map((one) => (Array.isArray(one) ? JSON.stringify(one) : cellText(one, { ...field, type: 'Object' }, names, context)));
+    const parts = value.map((one) =>
+      Array.isArray(one) ? JSON.stringify(one) : cellText(one, { ...field, type: 'Object' }, names, context),
+    );
     return parts.join(', ');
   }
   if (field.type === 'Date') {

@@ -43,13 +43,39 @@ export function ColumnMenu({ column, at, opener, sorts, canMove, commands, onClo
   const left = isRightToLeft ? 1 : -1;
   if (asksWidth) return <WidthDialog column={column} opener={opener} commands={commands} onClose={onClose} />;
   return (
-    <Popover triggerRef={opener} isOpen onOpenChange={(isOpen) => !isOpen && onClose()} placement="bottom start" className="g-popover">
+    <Popover
+      triggerRef={opener}
+      isOpen
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      placement="bottom start"
+      className="g-popover"
+    >
       <Menu aria-label={words.menu(column.label)} className="g-menu" autoFocus="first">
-        {isSortable ? <MenuItem className="g-item" onAction={() => commands.sort(name, false, false)}>{words.ascending}</MenuItem> : null}
-        {isSortable ? <MenuItem className="g-item" onAction={() => commands.sort(name, true, false)}>{words.descending}</MenuItem> : null}
-        {isElse ? <MenuItem className="g-item" onAction={() => commands.sort(name, false, true)}>{words.alsoAscending}</MenuItem> : null}
-        {isElse ? <MenuItem className="g-item" onAction={() => commands.sort(name, true, true)}>{words.alsoDescending}</MenuItem> : null}
-        {isSorted ? <MenuItem className="g-item" onAction={() => commands.sort(name, null, true)}>{words.unsorted}</MenuItem> : null}
+        {isSortable ? (
+          <MenuItem className="g-item" onAction={() => commands.sort(name, false, false)}>
+            {words.ascending}
+          </MenuItem>
+        ) : null}
+        {isSortable ? (
+          <MenuItem className="g-item" onAction={() => commands.sort(name, true, false)}>
+            {words.descending}
+          </MenuItem>
+        ) : null}
+        {isElse ? (
+          <MenuItem className="g-item" onAction={() => commands.sort(name, false, true)}>
+            {words.alsoAscending}
+          </MenuItem>
+        ) : null}
+        {isElse ? (
+          <MenuItem className="g-item" onAction={() => commands.sort(name, true, true)}>
+            {words.alsoDescending}
+          </MenuItem>
+        ) : null}
+        {isSorted ? (
+          <MenuItem className="g-item" onAction={() => commands.sort(name, null, true)}>
+            {words.unsorted}
+          </MenuItem>
+        ) : null}
         {operatorsOf(column.field).length > 0 ? (
           <MenuItem className="g-item" onAction={() => commands.filter(name)}>
             {words.filter}
@@ -59,7 +85,11 @@ export function ColumnMenu({ column, at, opener, sorts, canMove, commands, onClo
         <MenuItem className="g-item" isDisabled={!canMove(at, left)} onAction={() => commands.move(name, left)}>
           {words.moveLeft}
         </MenuItem>
-        <MenuItem className="g-item" isDisabled={!canMove(at, -left as 1 | -1)} onAction={() => commands.move(name, -left as 1 | -1)}>
+        <MenuItem
+          className="g-item"
+          isDisabled={!canMove(at, -left as 1 | -1)}
+          onAction={() => commands.move(name, -left as 1 | -1)}
+        >
           {words.moveRight}
         </MenuItem>
         <MenuItem className="g-item" shouldCloseOnSelect={false} onAction={() => setAsksWidth(true)}>
@@ -91,7 +121,13 @@ function WidthDialog({ column, opener, commands, onClose }: WidthDialogProps) {
   const [text, setText] = useState(String(column.width));
   const words = gridWords.columns;
   return (
-    <Popover triggerRef={opener} isOpen onOpenChange={(isOpen) => !isOpen && onClose()} placement="bottom start" className="g-popover">
+    <Popover
+      triggerRef={opener}
+      isOpen
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      placement="bottom start"
+      className="g-popover"
+    >
       <Dialog className="g-dialog g-form">
         <Heading slot="title" className="g-dialog-title">
           {words.widthOf(column.label)}

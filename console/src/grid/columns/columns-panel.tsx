@@ -46,7 +46,9 @@ function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
     .map(({ name }) => name)
     .filter((name) => !shown.includes(name))
     .sort((a, b) => format.compare(label(a), label(b)));
-  const matches = [...shown, ...hidden].filter((name) => `${label(name)} ${name}`.toLowerCase().includes(sought.trim().toLowerCase()));
+  const matches = [...shown, ...hidden].filter((name) =>
+    `${label(name)} ${name}`.toLowerCase().includes(sought.trim().toLowerCase()),
+  );
   return (
     <>
       <SearchField aria-label={words.find} value={sought} onChange={setSought} autoFocus className="g-field">

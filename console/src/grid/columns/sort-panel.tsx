@@ -19,7 +19,8 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
   const { fieldLabelOf } = useSystem();
   const words = gridWords.sort;
   const others = table.fields.filter(
-    ({ name, type }) => !sorts.some(({ field }) => field === name) && !['ACL', 'Relation', 'Object', 'File', 'PrivateFile'].includes(type),
+    ({ name, type }) =>
+      !sorts.some(({ field }) => field === name) && !['ACL', 'Relation', 'Object', 'File', 'PrivateFile'].includes(type),
   );
   return (
     <DialogTrigger>
@@ -38,7 +39,9 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
                   <bdi>{label}</bdi>
                   <Button
                     className="button button-small"
-                    onPress={() => onChange(sorts.map((one, index) => (index === at ? { ...one, isDescending: !one.isDescending } : one)))}
+                    onPress={() =>
+                      onChange(sorts.map((one, index) => (index === at ? { ...one, isDescending: !one.isDescending } : one)))
+                    }
                   >
                     {sort.isDescending ? words.descending : words.ascending}
                   </Button>

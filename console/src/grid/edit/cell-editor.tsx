@@ -1,5 +1,5 @@
-import type { EditActions, Editing } from './edit-state.ts';
 import { DateEditor } from './date-editor.tsx';
+import type { EditActions, Editing } from './edit-state.ts';
 import { PointersEditor } from './pointers-editor.tsx';
 import { TextEditor } from './text-editor.tsx';
 

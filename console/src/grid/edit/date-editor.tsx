@@ -1,4 +1,11 @@
-import { type CalendarDate, parseAbsolute, toCalendarDate, toCalendarDateTime, type ZonedDateTime, toZoned } from '@internationalized/date';
+import {
+  type CalendarDate,
+  parseAbsolute,
+  toCalendarDate,
+  toCalendarDateTime,
+  toZoned,
+  type ZonedDateTime,
+} from '@internationalized/date';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DateField, DateInput, DateSegment, type DateValue } from 'react-aria-components/DateField';

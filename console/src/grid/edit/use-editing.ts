@@ -49,7 +49,10 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
       const { objectId, field, base, value, names } = edit;
       source.patch(objectId, { [field.name]: value }, names);
       try {
-        const answer = await updateRecord(appId, table, objectId, { changes: { [field.name]: value }, base: { [field.name]: base } });
+        const answer = await updateRecord(appId, table, objectId, {
+          changes: { [field.name]: value },
+          base: { [field.name]: base },
+        });
         source.patch(objectId, answer.record, answer.names);
         announce(gridWords.edit.saved(fieldLabelOf(table, field.name)));
       } catch (error) {
@@ -66,9 +69,11 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
   const save = useCallback(
     (edit: Editing) => {
       const before = queue.current.get(edit.objectId) ?? Promise.resolve();
-      const done = before.then(() => write(edit)).finally(() => {
-        if (queue.current.get(edit.objectId) === done) queue.current.delete(edit.objectId);
-      });
+      const done = before
+        .then(() => write(edit))
+        .finally(() => {
+          if (queue.current.get(edit.objectId) === done) queue.current.delete(edit.objectId);
+        });
       queue.current.set(edit.objectId, done);
     },
     [write],

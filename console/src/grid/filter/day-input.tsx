@@ -1,6 +1,13 @@
 import { parseDate } from '@internationalized/date';
 import { Button } from 'react-aria-components/Button';
-import { Calendar, CalendarCell, CalendarGrid, CalendarGridBody, CalendarGridHeader, CalendarHeaderCell } from 'react-aria-components/Calendar';
+import {
+  Calendar,
+  CalendarCell,
+  CalendarGrid,
+  CalendarGridBody,
+  CalendarGridHeader,
+  CalendarHeaderCell,
+} from 'react-aria-components/Calendar';
 import { DateInput, DatePicker, DateSegment, Group, Label } from 'react-aria-components/DatePicker';
 import { Dialog, Heading } from 'react-aria-components/Modal';
 import { Popover } from 'react-aria-components/Popover';
@@ -48,7 +55,9 @@ export function DayInput({ label, day, isFirst = false, onChange }: DayInputProp
               </Button>
             </header>
             <CalendarGrid className="g-calendar">
-              <CalendarGridHeader>{(name) => <CalendarHeaderCell className="g-weekday">{name}</CalendarHeaderCell>}</CalendarGridHeader>
+              <CalendarGridHeader>
+                {(name) => <CalendarHeaderCell className="g-weekday">{name}</CalendarHeaderCell>}
+              </CalendarGridHeader>
               <CalendarGridBody>{(date) => <CalendarCell date={date} className="g-calendar-day" />}</CalendarGridBody>
             </CalendarGrid>
           </Calendar>

@@ -39,7 +39,12 @@ export function FilterBar({ table, filter, newField, onNewFieldDone, onChange }:
           />
         </span>
       ))}
-      <AddFilter table={table} newField={newField} onNewFieldDone={onNewFieldDone} onAdd={(added) => change([...conditions, added])} />
+      <AddFilter
+        table={table}
+        newField={newField}
+        onNewFieldDone={onNewFieldDone}
+        onAdd={(added) => change([...conditions, added])}
+      />
       {conditions.length > 1 ? (
         <select
           className="input g-match"
@@ -98,7 +103,11 @@ function AddFilter({ table, newField, onNewFieldDone, onAdd }: AddFilterProps) {
               onCancel={close}
             />
           ) : (
-            <FieldList table={table.name} fields={table.fields.filter((one) => operatorsOf(one).length > 0)} onChoice={setChosen} />
+            <FieldList
+              table={table.name}
+              fields={table.fields.filter((one) => operatorsOf(one).length > 0)}
+              onChoice={setChosen}
+            />
           )}
         </Dialog>
       </Popover>

@@ -40,7 +40,10 @@ export function FilterChip({ table, condition, onChange, onRemove }: FilterChipP
           <bdi className="g-filter-label">{text.label}</bdi>
           {text.operator ? <span>{text.operator}</span> : null}
           {text.value ? (
-            <bdi className={condition.kind === 'raw' ? 'g-filter-raw' : 'g-filter-value'} dir={condition.kind === 'raw' ? 'ltr' : 'auto'}>
+            <bdi
+              className={condition.kind === 'raw' ? 'g-filter-raw' : 'g-filter-value'}
+              dir={condition.kind === 'raw' ? 'ltr' : 'auto'}
+            >
               {text.value}
             </bdi>
           ) : null}

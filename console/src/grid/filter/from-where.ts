@@ -1,6 +1,6 @@
 import type { FieldModel } from '../../../../src/console/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
-import { type Condition, type FieldCondition, type Filter, operatorsOf, type Operator, type Values } from './condition.ts';
+import { type Condition, type FieldCondition, type Filter, type Operator, operatorsOf, type Values } from './condition.ts';
 import { dayBefore, dayOf, isDayWord, startOfDay } from './days.ts';
 import { isJsonObject, own } from './json.ts';
 import { elementsLike, type FilterContext, holdsText } from './to-where.ts';

@@ -39,7 +39,10 @@ const context: FilterContext = {
 const day = fc
   .date({ min: new Date('1990-01-01'), max: new Date('2060-01-01'), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 10));
-const text = fc.oneof(fc.string({ minLength: 1, maxLength: 12 }), fc.constantFrom('\\E', 'a\\Eb\\Q.*', '5', 'דנה (VIP) 3', '^x$'));
+const text = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 12 }),
+  fc.constantFrom('\\E', 'a\\Eb\\Q.*', '5', 'דנה (VIP) 3', '^x$'),
+);
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => (Object.is(one, -0) ? 0 : one));
 
 const valuesFor = (input: ReturnType<typeof inputOf>): fc.Arbitrary<Values> => {
@@ -74,7 +77,10 @@ const condition: fc.Arbitrary<FieldCondition> = fc
   );
 
 const filter: fc.Arbitrary<Filter> = fc
-  .record({ match: fc.constantFrom('all' as const, 'any' as const), conditions: fc.array(condition, { maxLength: 5 }) }, { noNullPrototype: true })
+  .record(
+    { match: fc.constantFrom('all' as const, 'any' as const), conditions: fc.array(condition, { maxLength: 5 }) },
+    { noNullPrototype: true },
+  )
   .map((one) => (one.conditions.length < 2 ? { ...one, match: 'all' as const } : one));
 
 describe('a filter and its where', () => {
@@ -97,7 +103,10 @@ describe('a filter and its where', () => {
       fc.oneof(leaf, fc.array(leaf, { maxLength: 2 })),
       { minKeys: 2, maxKeys: 3, noNullPrototype: true },
     );
-    const wheres = fc.dictionary(fc.constantFrom('Name', 'Sum', 'Unknown', 'a.b', 'createdAt', 'StatusId'), operators, { minKeys: 1, noNullPrototype: true });
+    const wheres = fc.dictionary(fc.constantFrom('Name', 'Sum', 'Unknown', 'a.b', 'createdAt', 'StatusId'), operators, {
+      minKeys: 1,
+      noNullPrototype: true,
+    });
     fc.assert(
       fc.property(wheres, (where) => {
         const read = fromWhere(where as JsonObject, context);
@@ -121,10 +130,13 @@ describe('a filter and its where', () => {
         { StatusId: { __type: 'Pointer', className: 'Statuses', objectId: 'abc' } },
         [{ kind: 'field', field: 'StatusId', operator: 'anyOf', values: ['abc'] }],
       ],
-      [{ $or: [{ Name: 'a' }, { Sum: 1 }], IsAccount: true }, [
-        { kind: 'raw', where: { $or: [{ Name: 'a' }, { Sum: 1 }] } },
-        { kind: 'field', field: 'IsAccount', operator: 'yes', values: [] },
-      ]],
+      [
+        { $or: [{ Name: 'a' }, { Sum: 1 }], IsAccount: true },
+        [
+          { kind: 'raw', where: { $or: [{ Name: 'a' }, { Sum: 1 }] } },
+          { kind: 'field', field: 'IsAccount', operator: 'yes', values: [] },
+        ],
+      ],
     ];
     for (const [where, conditions] of cases) assert.deepEqual(fromWhere(where, context), { match: 'all', conditions });
     assert.deepEqual(fromWhere({}, context), NO_FILTER);

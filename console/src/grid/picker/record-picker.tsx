@@ -62,7 +62,12 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
                 type="button"
                 className="g-chip-remove"
                 aria-label={gridWords.filter.removeRecord(names[id] ?? id)}
-                onClick={() => onChange(chosen.filter((one) => one !== id), names)}
+                onClick={() =>
+                  onChange(
+                    chosen.filter((one) => one !== id),
+                    names,
+                  )
+                }
               >
                 ×
               </button>

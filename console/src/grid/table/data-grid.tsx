@@ -1,4 +1,15 @@
-import { type ClipboardEvent, type CSSProperties, type KeyboardEvent, type MouseEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
 import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
@@ -44,7 +55,10 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   const span = useMemo(() => window, [window.first, window.end]);
   const activeColumn = Math.min(cell.column, layout.columns.length - 1);
 
-  useEffect(() => source.want(view.first, view.end, rowCount, view.direction), [source, view.first, view.end, view.direction, rowCount]);
+  useEffect(
+    () => source.want(view.first, view.end, rowCount, view.direction),
+    [source, view.first, view.end, view.direction, rowCount],
+  );
 
   const goTo = useCallback(
     (next: Cell) => {
@@ -81,7 +95,14 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     if (field.type === 'Boolean') {
       if (startsEmpty) return false;
       const base = valueOf(row.record, field.name);
-      editing.save({ kind: 'editing', objectId: String(row.record.objectId), field, base, value: base !== true, names: row.names });
+      editing.save({
+        kind: 'editing',
+        objectId: String(row.record.objectId),
+        field,
+        base,
+        value: base !== true,
+        names: row.names,
+      });
       return true;
     }
     // The key that began it is typed into the editor, which takes the focus now.
@@ -114,7 +135,11 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     if (event.key === 'Enter' && (isTitle || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       openRecord(String(row.record.objectId));
-    } else if (event.key === 'Enter' || event.key === 'F2' || (event.key === ' ' && layout.columns[at.column]?.field.type === 'Boolean')) {
+    } else if (
+      event.key === 'Enter' ||
+      event.key === 'F2' ||
+      (event.key === ' ' && layout.columns[at.column]?.field.type === 'Boolean')
+    ) {
       event.preventDefault();
       if (!begin(at, false) && event.key === 'Enter') openRecord(String(row.record.objectId));
     } else if (isTyped(event)) begin(at, true);

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import type { PointerNames } from '../../../../src/console/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
+import { useSystem } from '../../api/system.tsx';
 import { CellContent } from '../cells/cell-content.tsx';
 import { cellText, lineOf, valueOf } from '../cells/cell-text.ts';
 import { CellEditor } from '../edit/cell-editor.tsx';
@@ -8,7 +9,6 @@ import { CellFailure } from '../edit/cell-failure.tsx';
 import { type EditActions, type EditState, isOf } from '../edit/edit-state.ts';
 import { gridWords } from '../words/index.ts';
 import type { Column, ColumnSpan, Layout } from './layout.ts';
-import { useSystem } from '../../api/system.tsx';
 
 export interface GridRowProps {
   readonly index: number;
@@ -103,7 +103,12 @@ function TitleCell({ table, record, value, column, names, isGone }: TitleCellPro
   const text = lineOf(cellText(value, column.field, names, { format, yes, no }));
   return (
     <>
-      <a className={text ? 'g-title' : 'g-title g-untitled'} dir="auto" tabIndex={-1} href={paths.record(table, String(record.objectId))}>
+      <a
+        className={text ? 'g-title' : 'g-title g-untitled'}
+        dir="auto"
+        tabIndex={-1}
+        href={paths.record(table, String(record.objectId))}
+      >
         {text || untitled}
       </a>
       {isGone ? <span className="g-badge">{gone}</span> : null}

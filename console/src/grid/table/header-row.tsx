@@ -75,7 +75,11 @@ function HeaderCell({ column, at, sort, sortNumber, isActive, isDropTarget, grid
       event.preventDefault();
       event.stopPropagation();
       actions.resize(column, column.width + (isRightToLeft ? -step : step) * KEY_STEP_PX);
-    } else if ((event.altKey && event.key === 'ArrowDown') || event.key === 'ContextMenu' || (event.shiftKey && event.key === 'F10')) {
+    } else if (
+      (event.altKey && event.key === 'ArrowDown') ||
+      event.key === 'ContextMenu' ||
+      (event.shiftKey && event.key === 'F10')
+    ) {
       event.preventDefault();
       event.stopPropagation();
       actions.openMenu(column, at, event.currentTarget);

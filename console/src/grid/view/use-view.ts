@@ -29,10 +29,7 @@ export function useView(table: TableModel) {
   /** @param viewId `null`: all records, as the table shows them by itself */
   const open = useCallback(
     (viewId: string | null, isReplaced = false) =>
-      go(
-        location.pathname + addressOf({ viewId, where: null, order: null, columns: null }, search),
-        { replace: isReplaced },
-      ),
+      go(location.pathname + addressOf({ viewId, where: null, order: null, columns: null }, search), { replace: isReplaced }),
     [search],
   );
   return {

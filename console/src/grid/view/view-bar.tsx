@@ -11,8 +11,8 @@ import { Icon } from '../../ui/icons.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import { SaveViewDialog } from './save-view-dialog.tsx';
-import { useViewList, useViewWrites } from './use-views.ts';
 import type { View } from './use-view.ts';
+import { useViewList, useViewWrites } from './use-views.ts';
 
 const ALL = ' all';
 
@@ -96,7 +96,11 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
         {words.save}
       </Button>
       {saved?.isMine ? (
-        <Button className="button button-quiet button-small button-icon" aria-label={words.remove} onPress={() => setDialog('remove')}>
+        <Button
+          className="button button-quiet button-small button-icon"
+          aria-label={words.remove}
+          onPress={() => setDialog('remove')}
+        >
           <Icon name="trash" />
         </Button>
       ) : null}

@@ -33,7 +33,6 @@ export function addressedView(state: ViewState, saved: SavedView | null, table: 
 }
 
 /** Whether the address says other than the saved view does. */
-export const isChanged = (address: AddressedView) =>
-  address.where !== null || address.order !== null || address.columns !== null;
+export const isChanged = (address: AddressedView) => address.where !== null || address.order !== null || address.columns !== null;
 
 const sameJson = (left: JsonObject, right: JsonObject) => JSON.stringify(left) === JSON.stringify(right);

@@ -30,7 +30,11 @@ const table: TableModel = {
 const names = (columns: readonly ColumnState[]) => columns.map((one) => one.field).join();
 
 const column: fc.Arbitrary<ColumnState> = fc
-  .record({ field: fc.constantFrom('Name', 'City', 'Sum', 'createdAt'), width: fc.integer({ min: 64, max: 800 }), isPinned: fc.boolean() })
+  .record({
+    field: fc.constantFrom('Name', 'City', 'Sum', 'createdAt'),
+    width: fc.integer({ min: 64, max: 800 }),
+    isPinned: fc.boolean(),
+  })
   .chain((one) =>
     fc.boolean().map((isWide) => ({
       field: one.field,
@@ -80,7 +84,10 @@ describe('an order', () => {
   });
 
   it('goes from ascending to descending to none', () => {
-    const steps = [1, 2, 3].reduce<string[]>((orders) => [...orders, orderText(toggled(parseOrder(orders.at(-1) ?? ''), 'Name', false))], []);
+    const steps = [1, 2, 3].reduce<string[]>(
+      (orders) => [...orders, orderText(toggled(parseOrder(orders.at(-1) ?? ''), 'Name', false))],
+      [],
+    );
     assert.deepEqual(steps, ['Name', '-Name', '']);
     assert.equal(orderText(toggled(parseOrder('City'), 'Name', true)), 'City,Name');
     assert.equal(orderText(toggled(parseOrder('City,-Name'), 'Name', true)), 'City');
