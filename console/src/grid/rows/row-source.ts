@@ -4,6 +4,8 @@ import { BLOCK_ROWS, type Block, BlockCache, type BlockRequest, blockOf, request
 
 /** A jump asks once the scroll bar has been still for so long; neighbours are asked for at once. */
 const JUMP_PAUSE_MS = 80;
+/** Scrolling that does not end asks all the same after so many pauses. */
+const MAX_PAUSES = 2;
 const MAX_PENDING = 3;
 /** Blocks asked for ahead of the scrolling. */
 const AHEAD = 2;
@@ -37,6 +39,8 @@ export class RowSource {
   readonly #listeners = new Set<() => void>();
   #wish = NOTHING;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the jump that waits for the scroll bar began to. */
+  #waitsSince: number | null = null;
   #refreshing: AbortController | undefined;
   #gone: ReadonlySet<string> = new Set();
   #version = 0;
@@ -181,7 +185,9 @@ export class RowSource {
       // Where another is on its way this one is asked for by key when that one is here.
       if (request.kind === 'skip' && this.#pending.size > 0) continue;
       if (request.kind === 'skip' && !this.isEmpty) {
-        this.#timer = setTimeout(() => this.#start(index, requestFor(index, this.#cache)), this.#pauseMs);
+        this.#waitsSince ??= performance.now();
+        const left = this.#waitsSince + MAX_PAUSES * this.#pauseMs - performance.now();
+        this.#timer = setTimeout(() => this.#start(index, requestFor(index, this.#cache)), Math.min(this.#pauseMs, left));
         return;
       }
       this.#start(index, request);
@@ -190,6 +196,7 @@ export class RowSource {
 
   async #start(index: number, request: BlockRequest): Promise<void> {
     if (this.#pending.has(index) || this.#cache.peek(index)) return;
+    this.#waitsSince = null;
     const controller = new AbortController();
     this.#pending.set(index, controller);
     this.#changed();

@@ -35,13 +35,13 @@ export function Toolbar({ table, view, sorts, rows, onSort }: ToolbarProps) {
         <span className="g-grow" />
         <SortPanel table={table} sorts={sorts} onChange={onSort} />
         <ColumnsPanel table={table} columns={view.state.columns} onChange={(columns) => view.change({ columns }, true)} />
-        {table.may.create ? (
-          <button type="button" className="button button-small button-main" onClick={() => go(paths.newRecord(table.name))}>
-            <Icon name="plus" />
-            {gridWords.newRecord}
-          </button>
-        ) : null}
       </div>
+      {table.may.create ? (
+        <button type="button" className="button button-small button-main g-new" onClick={() => go(paths.newRecord(table.name))}>
+          <Icon name="plus" />
+          {gridWords.newRecord}
+        </button>
+      ) : null}
     </div>
   );
 }
