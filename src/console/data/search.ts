@@ -19,7 +19,7 @@ import { numberOf, refuse, textOf } from './wire/parameters.ts';
 const MAX_QUERY_LENGTH = 200;
 const MAX_TABLES_LENGTH = 10_000;
 const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 50;
+const MAX_LIMIT = 100;
 /** Tables that are read at once. */
 const CONCURRENCY = 3;
 /** After so long no other table is begun with. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { escapeHtml } from '../../kernel/html.ts';
 import { directionOf, type Language } from '../../kernel/language.ts';
 import type { BuiltProgram } from '../program/built-program.ts';
+import { ICON } from '../program/icon.ts';
 
 /** What the page of the program is made of. */
 export interface Shell {
@@ -32,7 +33,7 @@ export function shellPage(shell: Shell): { readonly html: string; readonly heade
     `<!doctype html><html lang="${language}" dir="${directionOf(language)}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
     `<meta name="color-scheme" content="light dark"><meta name="console" content="${escapeHtml(settings)}">`,
-    `<title>${escapeHtml(title)}</title>`,
+    `<title>${escapeHtml(title)}</title><link rel="icon" type="image/svg+xml" href="${escapeHtml(`${assets}/${ICON}`)}">`,
     ...program.styles.map((name) => `<link rel="stylesheet" href="${escapeHtml(`${assets}/${name}`)}">`),
     `<script type="module" src="${escapeHtml(`${assets}/${program.script}`)}"></script></head>`,
     `<body><div id="root"></div><noscript>${escapeHtml(noScript)}</noscript></body></html>`,

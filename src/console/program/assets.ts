@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ICON, icon } from './icon.ts';
 import type { BuildState } from './program-build.ts';
 
 /** Names of files change with what they hold. */
@@ -7,7 +8,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 /** Answers with a file of the program, compressed as it was when it was built. */
 export function sendAsset(program: BuildState, request: FastifyRequest, reply: FastifyReply): void {
   const { name } = request.params as { readonly name: string };
-  const file = typeof program === 'string' ? undefined : program.files.get(name);
+  const file = name === ICON ? icon : typeof program === 'string' ? undefined : program.files.get(name);
   if (!file) {
     // Of a build before, or not built yet: it may be there the next time.
     reply.code(404).headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).send('not found');

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { SavedView, ViewContent } from '../../../../src/console/protocol.ts';
+import type { SavedView, ViewContent, ViewsAnswer } from '../../../../src/console/protocol.ts';
 import { call } from '../../api/client.ts';
 
 const keyOfList = (appId: string, table: string) => [appId, 'views', table] as const;
@@ -9,7 +9,8 @@ const keyOfOne = (appId: string, viewId: string) => [appId, 'view', viewId] as c
 export function useViewList(appId: string, table: string) {
   return useQuery({
     queryKey: keyOfList(appId, table),
-    queryFn: ({ signal }) => call<readonly SavedView[]>(appId, 'GET', `views/${encodeURIComponent(table)}`, { signal }),
+    queryFn: async ({ signal }): Promise<readonly SavedView[]> =>
+      (await call<ViewsAnswer>(appId, 'GET', `views/${encodeURIComponent(table)}`, { signal })).views,
   });
 }
 

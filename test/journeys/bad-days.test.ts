@@ -1,0 +1,146 @@
+/** Journey 12: a private file from a mail, a hostile world, bad days. The gate's table of addresses is in test/console/gate.test.ts. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newPerson, type Person } from '../support/browser.ts';
+import { fileObject, uploadFile } from '../support/files.ts';
+import { storeOf } from '../support/records.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
+import { newRole, otherPassword, password, signUp, type User, wrong } from '../support/users.ts';
+
+const hostile = {
+  markup: '<img src=x onerror="document.title=1"><script>document.title=1</script>',
+  override: 'invoice\u202Efdp.exe',
+  long: 'א'.repeat(10_000),
+  quotes: `"'\`\${7*7}{{7*7}}</title></textarea>`,
+};
+
+describe('bad days', () => {
+  let service: Service;
+  let dana: User;
+  let table: string;
+  let file: string;
+  const people: Person[] = [];
+  const person = async (options = {}) => {
+    const one = await newPerson(service, options);
+    people.push(one);
+    return one;
+  };
+
+  before(async () => {
+    service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    dana = await signUp(service);
+    const store = storeOf(() => service);
+    table = await store.table({ Name: 'String', Note: 'String', F: 'PrivateFile' });
+    const only = { [`role:${(await newRole(service, [dana])).name}`]: true };
+    const rights = { find: only, get: only, create: only, update: only, delete: only };
+    await service.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions: rights } });
+    const uploaded = await uploadFile(service, 'note.txt', 'private words');
+    const { objectId } = (
+      await service.call('POST', `/platform/classes/${table}`, { body: { Name: 'With a file', F: fileObject(uploaded) } })
+    ).body;
+    file = `/platform/files/${service.appId}/${uploaded.name}/${table}/${objectId}/F`;
+  });
+  after(async () => {
+    for (const one of people) await one.close();
+    await service.stop();
+  });
+
+  const address = (objectId = '') => `/console/${service.appId}/${table}${objectId && `/${objectId}`}`;
+  const create = async (fields: object): Promise<string> =>
+    (await service.call('POST', `/platform/classes/${table}`, { body: fields })).body.objectId;
+
+  test('a link to a private file: sign in once, and the file opens', async () => {
+    const { page, ...one } = await person();
+    await one.open(file);
+    await page.getByRole('textbox', { name: 'Username' }).fill(dana.username);
+    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`**${file}`);
+    assert.match(await page.locator('body').innerText(), /private words/);
+    one.assertClean();
+  });
+
+  test('signed in without the right: a page says so, and offers to sign in as somebody else', async () => {
+    const stranger = await signUp(service);
+    const { page, ...one } = await person({ language: 'he' });
+    await one.open('/console/');
+    await one.signIn(stranger.username);
+    await one.open(file);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    assert.match(await page.locator('main').innerText(), new RegExp(stranger.username));
+    await one.assertAccessible('denied');
+    await page.getByRole('link', { name: 'כניסה בשם משתמש אחר' }).click();
+    await page.getByRole('textbox', { name: 'שם משתמש' }).fill(dana.username);
+    await page.getByRole('textbox', { name: 'סיסמה' }).fill(password);
+    await page.getByRole('button', { name: 'כניסה' }).click();
+    await page.waitForURL(`**${file}`);
+  });
+
+  test('hostile texts are texts: in the grid, on the page of the record, in its title, its history and the search', async () => {
+    const { page, ...one } = await person();
+    await one.open('/console/');
+    await one.signIn(dana.username);
+    for (const [kind, text] of Object.entries(hostile)) {
+      const objectId = await create({ Name: text, Note: text });
+      await one.open(address());
+      await page.getByRole('grid').getByRole('gridcell').first().waitFor();
+      await one.open(address(objectId));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const scroll = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      assert.ok((scroll as number) <= 0, `${kind} widens the page by ${scroll}`);
+      assert.equal(await page.locator('img[src="x"], main script').count(), 0, kind);
+      assert.notEqual(await page.title(), '1', kind);
+      await page.getByRole('searchbox').first().fill(text.slice(0, 40));
+      await page.waitForTimeout(600);
+      await page.keyboard.press('Escape');
+      assert.equal(await page.locator('img[src="x"]').count(), 0, kind);
+    }
+    one.assertClean();
+  });
+
+  test('eight wrong passwords: the lock is told in words, with its minutes, in both languages', async () => {
+    const user = await signUp(service);
+    for (const [language, words] of [
+      ['en', /locked.*30 minutes/i],
+      ['he', /30 דקות/],
+    ] as const) {
+      const { page, ...one } = await person({ language });
+      await one.open('/console/');
+      const names = language === 'en' ? ['Username', 'Password', 'Sign in'] : ['שם משתמש', 'סיסמה', 'כניסה'];
+      await page.getByRole('textbox', { name: names[0] as string }).fill(user.username);
+      for (let count = 0; count < 9; count++) {
+        await page.getByRole('textbox', { name: names[1] as string }).fill(wrong);
+        const answered = page.waitForResponse(/session$/);
+        await page.getByRole('button', { name: names[2] as string }).click();
+        await answered;
+      }
+      await page.getByRole('alert').filter({ hasText: words }).waitFor();
+      one.assertClean();
+    }
+  });
+
+  test('a session that ended while somebody types: he is asked to sign in, nothing typed is lost, and it is saved then', async () => {
+    const user = await signUp(service);
+    await newRole(service, [user]);
+    await service.call('PUT', `/platform/schemas/${table}`, {
+      body: { classLevelPermissions: { find: { '*': true }, get: { '*': true }, create: { '*': true }, update: { '*': true } } },
+    });
+    const objectId = await create({ Name: 'Typed' });
+    const { page, ...one } = await person();
+    await one.open('/console/');
+    await one.signIn(user.username);
+    await one.open(address(objectId));
+    await page.getByLabel('Note', { exact: true }).fill('typed before the end');
+    await service.call('PUT', `/platform/users/${user.id}`, { body: { password: otherPassword } });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Username' }).fill(user.username);
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(otherPassword);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    assert.equal(await page.getByLabel('Note', { exact: true }).inputValue(), 'typed before the end');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved').first().waitFor();
+    assert.equal((await service.call('GET', `/platform/classes/${table}/${objectId}`)).body.Note, 'typed before the end');
+  });
+});

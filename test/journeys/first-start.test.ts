@@ -1,0 +1,48 @@
+/** Journey 1: the first start. The service prints an address; whoever opens it signs in with the password that was made, and finds the tables. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { newPerson } from '../support/browser.ts';
+import { anyEngine, startService } from '../support/service.ts';
+import { otherPassword } from '../support/users.ts';
+
+test('from the printed address to the tables, in both languages', async () => {
+  // Another system than usual: it is made by this very start.
+  const service = await startService({ engine: anyEngine[0] ?? 'sqlite', env: { APP_ID: 'first-system' } });
+  const [, address = ''] = /Console: (\S+)/.exec(service.output()) ?? [];
+  assert.equal(address, `${service.url}/console/`);
+  const { adminEmail, adminPassword } = JSON.parse(readFileSync(join(service.dataDir, 'credentials.json'), 'utf8'));
+
+  const hebrew = await newPerson(service, { language: 'he' });
+  await hebrew.open(address);
+  assert.equal(await hebrew.page.locator('html').getAttribute('dir'), 'rtl');
+  await hebrew.assertAccessible('sign-in');
+  await hebrew.signIn(adminEmail, adminPassword);
+  await hebrew.page.waitForURL('**/console/first-system/');
+  const link = hebrew.page.getByRole('navigation').first().locator('a[href$="/console/first-system/Accounts"]');
+  assert.equal((await link.innerText()).trim(), 'לקוחות');
+  await hebrew.page.getByText('סיסמה הראשונית').first().waitFor();
+  await hebrew.assertAccessible('home');
+
+  await hebrew.open('/console/first-system/-/me');
+  await hebrew.page.getByLabel('סיסמה נוכחית').fill(adminPassword);
+  await hebrew.page.getByLabel('סיסמה חדשה', { exact: true }).fill(otherPassword);
+  await hebrew.page.getByRole('button', { name: 'שינוי הסיסמה' }).click();
+  await hebrew.page.getByText('הסיסמה שונתה').first().waitFor();
+  assert.equal(await hebrew.page.getByText('סיסמה הראשונית').count(), 0);
+  hebrew.assertClean();
+  await hebrew.close();
+
+  const english = await newPerson(service);
+  await english.open('/');
+  await english.signIn(adminEmail, otherPassword);
+  const accounts = english.page.getByRole('navigation').first().getByRole('link', { name: 'Accounts', exact: true });
+  await accounts.click();
+  await english.page.getByRole('grid').waitFor();
+  await english.page.getByRole('button', { name: 'Sign out' }).click();
+  await english.page.getByRole('textbox', { name: 'Username' }).waitFor();
+  english.assertClean();
+  await english.close();
+  await service.stop();
+});
