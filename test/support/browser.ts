@@ -12,13 +12,13 @@ import { password } from './users.ts';
 const PATIENCE_MS = 30_000;
 
 let browser: Promise<Browser> | undefined;
+after(async () => (await browser)?.close());
 
-/** One for the process, closed when its tests have run. */
+/** One for the process. */
 function openBrowser(): Promise<Browser> {
   if (!browser) {
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     browser = chromium.launch({ executablePath: chromiumPath(), args });
-    after(async () => (await browser)?.close());
   }
   return browser;
 }

@@ -14,7 +14,7 @@ export interface TextContext {
 }
 
 /** The value of a field, a Date where the service writes it as a bare time. */
-export function valueOf(record: JsonObject, field: string): JsonValue {
+export function fieldValue(record: JsonObject, field: string): JsonValue {
   return (Object.hasOwn(record, field) ? record[field] : undefined) ?? null;
 }
 

@@ -2,7 +2,7 @@ import { useSystem } from '../../api/system.tsx';
 import { dateOf } from '../../model/values.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CellContent } from '../cells/cell-content.tsx';
-import { isBlank, valueOf } from '../cells/cell-text.ts';
+import { fieldValue, isBlank } from '../cells/cell-text.ts';
 import { mergedNames } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
 import type { EditConflict } from './use-editing.ts';
@@ -19,7 +19,7 @@ export function ConflictDialog({ conflict: { edit, conflict }, onChoice }: Confl
   const words = gridWords.edit;
   const at = dateOf(conflict.at);
   const names = mergedNames(conflict.names, edit.names);
-  const theirs = valueOf(conflict.record, edit.field.name);
+  const theirs = fieldValue(conflict.record, edit.field.name);
   const sides = [
     { name: words.mine, value: edit.value },
     { name: words.theirs, value: theirs },

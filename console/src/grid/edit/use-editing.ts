@@ -7,7 +7,7 @@ import { useSystem } from '../../api/system.tsx';
 import { updateRecord } from '../../api/writes.ts';
 import { sameValue } from '../../model/values.ts';
 import { announce } from '../../ui/announce.tsx';
-import { valueOf } from '../cells/cell-text.ts';
+import { fieldValue } from '../cells/cell-text.ts';
 import type { Row, RowSource } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
 import { type CellName, type Editing, type EditState, type Failed, isOf } from './edit-state.ts';
@@ -58,7 +58,7 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
       } catch (error) {
         const found = error instanceof ApiFailure ? error.conflict : undefined;
         source.patch(objectId, found ? found.record : { [field.name]: base }, found?.names);
-        if (found && !sameValue(valueOf(found.record, field.name), value)) setConflict({ edit, conflict: found });
+        if (found && !sameValue(fieldValue(found.record, field.name), value)) setConflict({ edit, conflict: found });
         else if (!found) fail(edit, describe(error).text);
       }
     },
@@ -88,7 +88,7 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
     (row: Row, field: CellName['field'], startsEmpty: boolean) => {
       const objectId = String(row.record.objectId);
       const before = failed.find((one) => isOf(one, objectId, field));
-      const base = before?.base ?? valueOf(row.record, field.name);
+      const base = before?.base ?? fieldValue(row.record, field.name);
       const value = startsEmpty ? null : (before?.value ?? base);
       forget({ objectId, field });
       setEditing({ kind: 'editing', objectId, field, base, value, names: before?.names ?? row.names });
@@ -133,7 +133,7 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
   /** @param isMine whether the user's value is to stand; `null`: he decides later, and it stays in its cell */
   const resolve = (isMine: boolean | null) => {
     if (!conflict) return;
-    const theirs = valueOf(conflict.conflict.record, conflict.edit.field.name);
+    const theirs = fieldValue(conflict.conflict.record, conflict.edit.field.name);
     if (isMine === true) save({ ...conflict.edit, base: theirs });
     if (isMine === null) fail({ ...conflict.edit, base: theirs }, gridWords.edit.conflictTitle);
     setConflict(null);

@@ -3,7 +3,6 @@ import {
   endOfMonth,
   endOfWeek,
   endOfYear,
-  now,
   parseAbsolute,
   parseDate,
   startOfMonth,
@@ -100,6 +99,3 @@ function todayOf(clock: Clock): CalendarDate {
 }
 
 const dayIn = (iso: string, timeZone: string) => toCalendarDate(parseAbsolute(iso, timeZone));
-
-/** The clock of a system now. */
-export const clockOf = (timeZone: string): Clock => ({ timeZone, nowMs: now(timeZone).toDate().getTime() });

@@ -95,7 +95,6 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
         }}
         onKeyDown={onKeyDown}
       />
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the text box keeps the focus */}
       <div id={list} role="listbox" aria-label={labelOf(table)} aria-multiselectable={isMany} className="g-options">
         {results.map(({ objectId, title }) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the text box hears the keys

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
 import {
   type ClipboardEvent,
   type CSSProperties,
@@ -14,7 +15,7 @@ import { flushSync } from 'react-dom';
 import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { announce } from '../../ui/announce.tsx';
-import { cellText, valueOf } from '../cells/cell-text.ts';
+import { cellText, fieldValue } from '../cells/cell-text.ts';
 import type { Sort } from '../columns/order.ts';
 import { ConflictDialog } from '../edit/conflict-dialog.tsx';
 import { type EditState, hasEditor } from '../edit/edit-state.ts';
@@ -94,7 +95,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     if (!row || !field || !canEditColumn(at.column) || source.isGone(String(row.record.objectId))) return false;
     if (field.type === 'Boolean') {
       if (startsEmpty) return false;
-      const base = valueOf(row.record, field.name);
+      const base = fieldValue(row.record, field.name);
       editing.save({
         kind: 'editing',
         objectId: String(row.record.objectId),
@@ -150,7 +151,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     const row: Row | undefined = source.row(at.row);
     if (!column || !row) return null;
     const { yes, no } = gridWords.rows;
-    return cellText(valueOf(row.record, column.field.name), column.field, row.names, { format, yes, no });
+    return cellText(fieldValue(row.record, column.field.name), column.field, row.names, { format, yes, no });
   };
   const onCopy = (event: ClipboardEvent<HTMLDivElement>) => {
     const at = cellOf(event.target);
@@ -174,7 +175,6 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   const drawn = rowsDrawn(view.first, view.end, cell.row, rowCount);
   return (
     <>
-      {/* biome-ignore lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML */}
       <div
         ref={ref}
         role="grid"
@@ -200,8 +200,6 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
           if (at && at.row !== HEADER_ROW && !(event.target as Element).closest('a, input, textarea')) begin(at, false);
         }}
       >
-        {/* biome-ignore lint/a11y/useFocusableInteractive: its cells take the focus */}
-        {/* biome-ignore lint/a11y/useSemanticElements: as the grid */}
         <div role="rowgroup" className="g-head">
           <HeaderRow
             layout={layout}
@@ -211,7 +209,6 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
             actions={headerActions}
           />
         </div>
-        {/* biome-ignore lint/a11y/useSemanticElements: as the grid */}
         <div role="rowgroup" className="g-body" style={{ height: scroll.virtualHeight }}>
           {drawn.map((index) => {
             const row = source.row(index);

@@ -1,9 +1,10 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
 import { memo } from 'react';
 import type { PointerNames } from '../../../../src/console/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import { useSystem } from '../../api/system.tsx';
 import { CellContent } from '../cells/cell-content.tsx';
-import { cellText, lineOf, valueOf } from '../cells/cell-text.ts';
+import { cellText, fieldValue, lineOf } from '../cells/cell-text.ts';
 import { CellEditor } from '../edit/cell-editor.tsx';
 import { CellFailure } from '../edit/cell-failure.tsx';
 import { type EditActions, type EditState, isOf } from '../edit/edit-state.ts';
@@ -56,7 +57,7 @@ interface GridCellProps extends GridRowProps {
 function GridCell({ column, at, index, record, names = {}, isGone, activeColumn, edits, editActions, table }: GridCellProps) {
   const { field } = column;
   const edit = record && edits.find((one) => isOf(one, String(record.objectId), field));
-  const value = edit?.kind === 'failed' ? edit.value : record ? valueOf(record, field.name) : null;
+  const value = edit?.kind === 'failed' ? edit.value : record ? fieldValue(record, field.name) : null;
   const className = [
     'g-cell',
     column.isPinned ? 'g-pinned' : '',

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
 import { type KeyboardEvent, type PointerEvent, type RefObject, useRef, useState } from 'react';
 import { MAX_WIDTH, MIN_WIDTH } from '../columns/columns.ts';
 import type { Sort } from '../columns/order.ts';
@@ -201,8 +202,6 @@ function ResizeHandle({ column, at, grid, actions }: ResizeHandleProps) {
     return Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, start.current.width + delta));
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click on it does nothing but end here
-    // biome-ignore lint/a11y/noStaticElementInteractions: hidden from what has no pointer
     <div
       aria-hidden="true"
       className="g-resize"

@@ -9,8 +9,7 @@ const keyOfOne = (appId: string, viewId: string) => [appId, 'view', viewId] as c
 export function useViewList(appId: string, table: string) {
   return useQuery({
     queryKey: keyOfList(appId, table),
-    queryFn: async ({ signal }): Promise<readonly SavedView[]> =>
-      (await call<ViewsAnswer>(appId, 'GET', `views/${encodeURIComponent(table)}`, { signal })).views,
+    queryFn: ({ signal }) => call<ViewsAnswer>(appId, 'GET', `views/${encodeURIComponent(table)}`, { signal }),
   });
 }
 

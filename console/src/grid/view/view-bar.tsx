@@ -25,7 +25,7 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
   const [problem, setProblem] = useState<string | null>(null);
   const words = gridWords.views;
   const { saved, state } = view;
-  const views = list.data ?? [];
+  const views = list.data?.views ?? [];
   const mine = views.filter(({ isMine }) => isMine);
   const shared = views.filter(({ isMine }) => !isMine);
 
