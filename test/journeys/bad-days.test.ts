@@ -144,7 +144,7 @@ describe('bad days', () => {
     await soon(async () => {
       const { body } = await service.call('GET', `/platform/classes/${table}/${objectId}`);
       assert.equal(body.Note, 'typed before the end');
-    });
+    }, 20_000);
     one.assertClean();
   });
 });
