@@ -5,7 +5,6 @@ import { queryClient } from './api/query-client.ts';
 import { lastSystem } from './memory/preferences.ts';
 import { parseAddress, pathsOf } from './model/address.ts';
 import { settings } from './settings.ts';
-import { Bars } from './shell/bars.tsx';
 import { Gate } from './sign-in/gate.tsx';
 import { SystemPages } from './system-pages.tsx';
 import { Announcer } from './ui/announce.tsx';
@@ -18,7 +17,6 @@ import { words } from './words/index.ts';
 export function App() {
   return (
     <QueryClientProvider client={queryClient}>
-      <Bars />
       <Boundary>
         <Pages />
       </Boundary>

@@ -1,12 +1,13 @@
+// Before the pages, whose own styles come after these.
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { setStatus } from './api/status.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './memory/preferences.ts';
 import { settings } from './settings.ts';
-import './styles/tokens.css';
-import './styles/base.css';
-import './styles/controls.css';
 
 // Where React Aria looks for the nonce of its style elements.
 Object.assign(globalThis, { __webpack_nonce__: settings.nonce });

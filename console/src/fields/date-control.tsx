@@ -96,8 +96,15 @@ export default function DateControl({ id, labelId, field, value, describedBy, on
             <Icon name="close" size={14} />
           </button>
         )}
-        <button type="button" className="button button-quiet button-small" onClick={toggleTime}>
-          {isTimed ? words.fields.removeTime : words.fields.addTime}
+        <button
+          type="button"
+          className="button button-quiet button-icon"
+          aria-label={words.fields.time}
+          title={isTimed ? words.fields.removeTime : words.fields.addTime}
+          aria-pressed={isTimed}
+          onClick={toggleTime}
+        >
+          <Icon name="clock" />
         </button>
       </div>
     </I18nProvider>

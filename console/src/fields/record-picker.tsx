@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { NoConnection } from '../api/failure.ts';
 import { useSearchQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
-import { shortened } from '../model/text.ts';
+import { directionOf, shortened } from '../model/text.ts';
 import { Option, OptionPopup, useOptionList } from '../ui/option-list.tsx';
 import { useSettled } from '../ui/use-settled.ts';
 import { words } from '../words/index.ts';
@@ -92,7 +92,7 @@ export function RecordPicker({
         type="text"
         role="combobox"
         className="input"
-        dir="auto"
+        dir={directionOf(null, typed ?? chosenName)}
         autoComplete="off"
         spellCheck={false}
         aria-expanded={isOpen}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { JsonValue } from '../../../src/kernel/json.ts';
-import { isLong, isLtr } from '../model/text.ts';
+import { directionOf, isLong } from '../model/text.ts';
 import { objectOf, sameValue } from '../model/values.ts';
 import type { ControlProps } from './control.ts';
 import { readText } from './read.ts';
@@ -21,7 +21,7 @@ export function TextControl({ id, field, value, text, describedBy, onChange }: C
   const shared = {
     id,
     value: shown,
-    dir: isJson(type) || type === 'Number' || isLtr(field, shown) ? 'ltr' : 'auto',
+    dir: isJson(type) || type === 'Number' ? 'ltr' : directionOf(field, shown),
     'aria-invalid': text !== undefined,
     'aria-describedby': describedBy,
     autoComplete: 'off',

@@ -11,21 +11,29 @@ import styles from './fields.module.css';
 import { FileView } from './file-view.tsx';
 import { usePointerName } from './use-pointer-name.ts';
 
+/** More than this is read nowhere but in its control. */
+const MAX_LENGTH = 20_000;
+
 interface Props {
   readonly field: FieldModel;
   readonly value: JsonValue | undefined;
   readonly names: PointerNames;
-  /** Longer texts are cut. */
+  /** Longer texts are cut, and none is a link. */
   readonly maxLength?: number;
 }
 
 /** A value as text, link or picture: where it is only read. */
-export function ValueView({ field, value, names, maxLength = 20_000 }: Props) {
+export function ValueView({ field, value, names, maxLength }: Props) {
   const { format } = useSystem();
   if (value === undefined || isEmpty(value)) return <span className={styles.none}>{words.fields.none}</span>;
   if (typeof value === 'boolean') return value ? words.fields.yes : words.fields.no;
   if (typeof value === 'number') return <bdi dir="ltr">{format.number(value)}</bdi>;
-  if (typeof value === 'string') return <FieldText field={field}>{shortened(value, maxLength)}</FieldText>;
+  if (typeof value === 'string')
+    return (
+      <FieldText field={field} isLinked={maxLength === undefined}>
+        {shortened(value, maxLength ?? MAX_LENGTH)}
+      </FieldText>
+    );
   const pointer = pointerOf(value);
   if (pointer) return <PointerLink pointer={pointer} names={names} />;
   const date = dateOf(value);
@@ -45,7 +53,7 @@ export function ValueView({ field, value, names, maxLength = 20_000 }: Props) {
   }
   return (
     <code className={styles.json} dir="ltr">
-      {shortened(JSON.stringify(value, null, maxLength > 1000 ? 2 : 0), maxLength)}
+      {shortened(JSON.stringify(value, null, maxLength ? 0 : 2), maxLength ?? MAX_LENGTH)}
     </code>
   );
 }

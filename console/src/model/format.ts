@@ -51,7 +51,8 @@ export function formatOf(locale: string, timeZone: string, justNow: string): For
     ago: (date, now = Date.now()) => {
       const past = date.getTime() - now;
       const [unit, length] = UNITS.find(([, length]) => Math.abs(past) >= length) ?? [];
-      return unit && length ? relative.format(Math.round(past / length), unit) : justNow;
+      // Hebrew has `לפני שעה (1)` in its tables.
+      return unit && length ? relative.format(Math.round(past / length), unit).replace(/\s*\(1\)/, '') : justNow;
     },
     list: (items) => list.format(items),
     compare: collator.compare,

@@ -1,11 +1,12 @@
 import type { FieldModel, TableModel } from '../../../src/console/protocol.ts';
 import { settings } from '../settings.ts';
 import { tableNames } from '../words/table-names.ts';
+import { withoutOverrides } from './text.ts';
 
 /** What a table is called: the label that the system has given it, else its usual name in this language, else its name in readable form. */
 export function tableLabel(table: Pick<TableModel, 'name' | 'label'>): string {
   const usual = settings.language === 'he' ? tableNames.get(table.name) : undefined;
-  return table.label?.trim() || usual || readableName(table.name);
+  return labelText(table.label) || usual || readableName(table.name);
 }
 
 /** What a field is called. `system`: words for fields of the service, which have no label of their own. */
@@ -13,7 +14,8 @@ export function fieldLabel(
   field: Pick<FieldModel, 'name' | 'label' | 'type' | 'targetClass'>,
   system: Readonly<Record<string, string>> = {},
 ): string {
-  if (field.label?.trim()) return field.label.trim();
+  const label = labelText(field.label);
+  if (label) return label;
   if (Object.hasOwn(system, field.name)) return system[field.name] as string;
   const selected = /^array_(.+)_Pointer_/.exec(field.name)?.[1];
   if (selected) return readableName(selected);
@@ -31,4 +33,8 @@ export function readableName(name: string): string {
   const words = parts.map((part, index) => (index > 0 && /^\p{Lu}\p{Ll}*$/u.test(part) ? part.toLowerCase() : part));
   const text = words.join(' ');
   return text ? text.charAt(0).toUpperCase() + text.slice(1) : name;
+}
+
+function labelText(label: string | undefined): string {
+  return withoutOverrides(label ?? '').trim();
 }

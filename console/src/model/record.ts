@@ -1,5 +1,6 @@
 import type { FieldModel, PointerNames, TableModel } from '../../../src/console/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
+import { withoutOverrides } from './text.ts';
 import { objectOf, pointerName, pointerOf } from './values.ts';
 
 /** Fields that the page shows apart from the rest. */
@@ -8,7 +9,7 @@ const APART = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updat
 /** What a record is called: its title fields that hold a text; nothing where none does. */
 export function titleOf(table: TableModel, record: JsonObject, names: PointerNames): string {
   const parts = table.titleFields.map((field) => textOf(record[field], names)).filter(Boolean);
-  return parts.join(' ');
+  return withoutOverrides(parts.join(' '));
 }
 
 function textOf(value: JsonValue | undefined, names: PointerNames): string {

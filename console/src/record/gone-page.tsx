@@ -29,7 +29,7 @@ export function GonePage({ table, objectId, title }: { table: TableModel; object
             <label className="label" htmlFor="typed">
               {words.record.goneTyped}
             </label>
-            <textarea id="typed" className="input" dir="auto" readOnly value={typed} rows={6} />
+            <textarea id="typed" className="input" readOnly value={typed} rows={6} />
             <div className={styles.goneActions}>
               <CopyButton text={() => typed} label={words.signIn.copyTyped} />
               <button type="button" className="button" onClick={() => removeDraft(key)}>

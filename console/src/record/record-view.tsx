@@ -65,14 +65,14 @@ export function RecordView({ table, objectId, answer, title }: Props) {
         {answer.may.delete && (
           <button type="button" className="button button-quiet" onClick={() => setDeleting(true)}>
             <Icon name="trash" />
-            {words.record.remove}
+            <span className={styles.word}>{words.record.remove}</span>
           </button>
         )}
         {table.may.create && (
           <>
             <button type="button" className="button button-quiet" onClick={() => duplicate(key, table, answer.record, paths)}>
               <Icon name="copy" />
-              {words.record.duplicate}
+              <span className={styles.word}>{words.record.duplicate}</span>
             </button>
             <button type="button" className="button" onClick={() => go(paths.newRecord(table.name))}>
               <Icon name="plus" />

@@ -60,7 +60,9 @@ function Entry({ table, entry, names }: { table: string; entry: HistoryEntry; na
   return (
     <li className={styles.entry} data-event={entry.event}>
       <p className={styles.head}>
-        <bdi className={styles.who}>{shortened(who, 80)}</bdi> {words.timeline[entry.event]}
+        <bdi className={styles.who}>{shortened(who, 80)}</bdi>
+        {words.timeline.between}
+        {words.timeline[entry.event]}
         {entry.via && <Via via={entry.via} />}
       </p>
       <p className={styles.when}>
@@ -87,7 +89,7 @@ function Via({ via }: { via: NonNullable<HistoryEntry['via']> }) {
   if (via.kind === 'key' && !name) return null;
   return (
     <>
-      {' '}
+      {words.timeline.between}
       <bdi className={styles.via}>{words.timeline.via[via.kind](shortened(name, 80))}</bdi>
     </>
   );
@@ -101,7 +103,9 @@ function Change({ table, change, names }: { table: string; change: HistoryChange
   );
   return (
     <li className={styles.change}>
-      <bdi className={styles.field}>{shortened(fieldLabelOf(table, change.field), 80)}</bdi>
+      <span className={styles.field}>
+        <bdi>{shortened(fieldLabelOf(table, change.field), 80)}</bdi>
+      </span>
       {change.steps !== undefined ? (
         <span>
           {words.timeline.operation} <code dir="ltr">{shortened(JSON.stringify(change.steps), MAX_VALUE)}</code>

@@ -11,6 +11,7 @@ import { words } from '../words/index.ts';
 
 /** A refused write is tried again by itself at most so often, where both typed the same. */
 const MAX_TRIES = 3;
+const JUST_SAVED_MS = 3000;
 
 /** What is typed in a record, and its way to the service. */
 export interface Editor {
@@ -49,6 +50,7 @@ export function useEditor(options: Options): Editor {
   const [hasInvalid, setHasInvalid] = useState(false);
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const isRunning = useRef(false);
+  const savedAt = useRef(0);
   const latest = useRef(options);
   latest.current = options;
   const current = useCallback(() => readDraft(latest.current.key) ?? fresh, [fresh]);
@@ -69,6 +71,7 @@ export function useEditor(options: Options): Editor {
       const answer = await latest.current.send(sent);
       const rest = settled(current(), changes, answer.record);
       writeDraft(latest.current.key, rest);
+      savedAt.current = Date.now();
       announce(words.record.saved);
       latest.current.onSaved(answer, changes, rest);
     } catch (error) {
@@ -97,7 +100,11 @@ export function useEditor(options: Options): Editor {
   const save = useCallback(async () => {
     if (isRunning.current) return;
     setFailure(null);
-    if (!isDirty(current())) return announce(words.record.unchanged);
+    if (!isDirty(current())) {
+      // The second click of a double one.
+      const isJustSaved = Date.now() - savedAt.current < JUST_SAVED_MS;
+      return announce(isJustSaved ? words.record.saved : words.record.unchanged);
+    }
     if (isInvalid(current())) {
       setHasInvalid(true);
       announce(words.record.invalid);

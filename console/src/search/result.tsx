@@ -15,7 +15,7 @@ const MAX_VALUE = 120;
 export function Result({ result, query }: { result: Pick<SearchResult, 'table' | 'title' | 'matched'>; query: string }) {
   const { field, fieldLabelOf, format } = useSystem();
   const title = result.title.trim() || words.related.untitled;
-  const matched = Object.entries(result.matched).filter(([, value]) => textOf(value) !== result.title);
+  const matched = Object.entries(result.matched).filter(([, value]) => !result.title.includes(textOf(value).trim()));
   function textOf(value: JsonValue): string {
     return plainText(value, format);
   }

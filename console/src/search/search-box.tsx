@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useSearchQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { recentRecords } from '../memory/recent.ts';
+import { directionOf } from '../model/text.ts';
 import { Announcement } from '../ui/announcement.tsx';
 import { go } from '../ui/go.ts';
 import { Icon } from '../ui/icons.tsx';
@@ -34,6 +35,7 @@ export function SearchBox() {
     if (!result) return;
     close();
     setText('');
+    list.setActive(-1);
     go(paths.record(result.table, result.objectId));
   };
   const list = useOptionList({
@@ -49,9 +51,6 @@ export function SearchBox() {
     close();
     go(`${paths.page('search')}?q=${encodeURIComponent(text.trim())}`);
   };
-  const { setActive } = list;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question has other answers
-  useEffect(() => setActive(-1), [query]);
   const isEmpty = isCurrent && results.length === 0;
   const isShown = isOpen && (results.length > 0 || isEmpty);
   let index = -1;
@@ -78,10 +77,11 @@ export function SearchBox() {
           autoComplete="off"
           spellCheck={false}
           enterKeyHint="search"
-          dir={text ? 'auto' : undefined}
+          dir={directionOf(null, text)}
           value={text}
           onChange={(event) => {
             setText(event.target.value);
+            list.setActive(-1);
             setOpen(true);
           }}
           onFocus={() => setOpen(true)}

@@ -11,6 +11,7 @@ import { announce } from '../ui/announce.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { words } from '../words/index.ts';
 import styles from './banner-bar.module.css';
+import { Bars } from './bars.tsx';
 
 /** The system's name, search, and what is the user's own. */
 export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onToggleNav: () => void }) {
@@ -29,40 +30,47 @@ export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onTo
     location.assign(`${settings.root}/sign-in?app=${encodeURIComponent(appId)}`);
   };
   return (
-    <header className={styles.banner}>
-      <button
-        type="button"
-        className={`button button-quiet button-icon ${styles.toggle}`}
-        aria-label={isNavOpen ? words.shell.hideTables : words.shell.showTables}
-        aria-expanded={isNavOpen}
-        aria-controls="tables"
-        onClick={onToggleNav}
-      >
-        <Icon name={isNavOpen ? 'close' : 'menu'} size={18} />
-      </button>
-      <Link href={paths.home} className={styles.system} aria-label={`${model.system.name || words.product}, ${words.shell.home}`}>
-        <span className={styles.mark} aria-hidden="true" />
-        <bdi className="clipped">{model.system.name || words.product}</bdi>
-      </Link>
-      <SearchBox />
-      <div className={styles.own}>
-        {unsaved > 0 && (
-          <Link href={`${paths.home}#drafts`} className={styles.unsaved}>
-            {words.shell.unsaved(unsaved)}
-          </Link>
-        )}
-        <LanguageButton />
-        <ThemeButton />
-        <Link href={paths.page('me')} className={`button button-quiet ${styles.me}`} title={words.shell.me}>
-          <span className={styles.avatar} aria-hidden="true">
-            {initials(name)}
-          </span>
-          <bdi className="clipped">{name}</bdi>
-        </Link>
-        <button type="button" className={`button button-quiet ${styles.out}`} onClick={leave}>
-          <Icon name="exit" />
-          <span>{words.shell.signOut}</span>
+    <header ref={measured} className={styles.header}>
+      <Bars />
+      <div className={styles.banner}>
+        <button
+          type="button"
+          className={`button button-quiet button-icon ${styles.toggle}`}
+          aria-label={isNavOpen ? words.shell.hideTables : words.shell.showTables}
+          aria-expanded={isNavOpen}
+          aria-controls="tables"
+          onClick={onToggleNav}
+        >
+          <Icon name={isNavOpen ? 'close' : 'menu'} size={18} />
         </button>
+        <Link
+          href={paths.home}
+          className={styles.system}
+          aria-label={`${model.system.name || words.product}, ${words.shell.home}`}
+        >
+          <span className={styles.mark} aria-hidden="true" />
+          <bdi className="clipped">{model.system.name || words.product}</bdi>
+        </Link>
+        <SearchBox />
+        <div className={styles.own}>
+          {unsaved > 0 && (
+            <Link href={`${paths.home}#drafts`} className={styles.unsaved}>
+              {words.shell.unsaved(unsaved)}
+            </Link>
+          )}
+          <LanguageButton />
+          <ThemeButton />
+          <Link href={paths.page('me')} className={`button button-quiet ${styles.me}`} title={words.shell.me}>
+            <span className={styles.avatar} aria-hidden="true">
+              {initials(name)}
+            </span>
+            <bdi className="clipped">{name}</bdi>
+          </Link>
+          <button type="button" className={`button button-quiet ${styles.out}`} onClick={leave}>
+            <Icon name="exit" />
+            <span>{words.shell.signOut}</span>
+          </button>
+        </div>
       </div>
     </header>
   );
@@ -75,4 +83,14 @@ function initials(name: string): string {
     .map((part) => [...part][0] ?? '')
     .join('')
     .toLocaleUpperCase();
+}
+
+/** Tells the styles how high the banner is now: what sticks below it begins there. */
+function measured(header: HTMLElement | null): (() => void) | undefined {
+  if (!header) return;
+  const observer = new ResizeObserver(() => {
+    document.documentElement.style.setProperty('--banner-height', `${header.offsetHeight}px`);
+  });
+  observer.observe(header);
+  return () => observer.disconnect();
 }

@@ -14,7 +14,7 @@ export function Bars() {
     wasOffline.current = isOffline;
   }, [isOffline]);
   return (
-    <div className={styles.bars}>
+    <>
       <div role="status">
         {isOffline && (
           <p className={styles.bar}>
@@ -32,6 +32,6 @@ export function Bars() {
           </p>
         )}
       </div>
-    </div>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 import { Skeleton } from '../ui/states.tsx';
+import { Bars } from './bars.tsx';
 import styles from './loading.module.css';
 
 const RETRY_MS = 2000;
@@ -11,8 +12,11 @@ export function Loading({ children, onRetry }: { children?: ReactNode; onRetry?:
     return () => clearInterval(timer);
   });
   return (
-    <main id="main" className={styles.loading}>
-      {children ?? <Skeleton lines={6} />}
-    </main>
+    <>
+      <Bars />
+      <main id="main" className={styles.loading}>
+        {children ?? <Skeleton lines={6} />}
+      </main>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import type { TableModel } from '../../../src/console/protocol.ts';
 import { useSystem } from '../api/system.tsx';
 import { usedTables } from '../memory/recent.ts';
 import { tableLabel } from '../model/labels.ts';
+import { directionOf } from '../model/text.ts';
 import { words } from '../words/index.ts';
 import styles from './navigation.module.css';
 
@@ -39,7 +40,7 @@ export function Navigation({ current, onGo }: { current: string | null; onGo: ()
           <input
             id={filterId}
             className="input"
-            dir="auto"
+            dir={directionOf(null, filter)}
             autoComplete="off"
             placeholder={words.shell.filterTables}
             value={filter}

@@ -15,9 +15,9 @@ export function useShortcuts(table: string | null, onHelp: () => void): void {
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasSingleKeys()) return;
-      if (event.key === '/') focusSearch();
+      // Also by its place: a Hebrew keyboard has other letters there.
+      if (event.key === '/' || (event.code === 'Slash' && !event.shiftKey)) focusSearch();
       else if (event.key === '?') onHelp();
-      // By its place, so that it works with a Hebrew keyboard too.
       else if (event.code === 'KeyN' && table && tables.get(table)?.may.create) go(paths.newRecord(table));
       else return;
       event.preventDefault();

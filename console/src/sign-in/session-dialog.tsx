@@ -31,7 +31,7 @@ export function SessionDialog() {
   return (
     <Dialog title={words.signIn.overTitle}>
       <p className={styles.over}>{words.signIn.overText}</p>
-      <SignInForm appId={appId} onDone={onDone} />
+      <SignInForm appId={appId} username={model.me.username} onDone={onDone} />
       {drafts.length > 0 && (
         <div className={styles.typed}>
           <CopyButton text={typed} label={words.signIn.copyTyped} />

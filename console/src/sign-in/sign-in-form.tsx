@@ -6,11 +6,18 @@ import { lastSystem, noteSystem } from '../memory/preferences.ts';
 import { words } from '../words/index.ts';
 import styles from './sign-in.module.css';
 
+interface Props {
+  readonly appId: string | null;
+  readonly username?: string;
+  onDone(me: Me, appId: string): void;
+}
+
 /**
  * User name and password, and the system's id where it is not known.
  * @param appId the system; `null`: the user says it.
+ * @param username who is expected.
  */
-export function SignInForm({ appId, onDone }: { appId: string | null; onDone: (me: Me, appId: string) => void }) {
+export function SignInForm({ appId, username, onDone }: Props) {
   const [problem, setProblem] = useState('');
   const [isWorking, setWorking] = useState(false);
   const isSent = useRef(false);
@@ -79,7 +86,8 @@ export function SignInForm({ appId, onDone }: { appId: string | null; onDone: (m
           autoComplete="username"
           autoCapitalize="none"
           spellCheck={false}
-          data-first
+          defaultValue={username}
+          data-first={username ? undefined : true}
         />
       </div>
       <div className={styles.field}>
@@ -93,6 +101,7 @@ export function SignInForm({ appId, onDone }: { appId: string | null; onDone: (m
           type="password"
           dir="ltr"
           autoComplete="current-password"
+          data-first={username ? true : undefined}
           aria-describedby={problem ? `${ids}-problem` : undefined}
         />
       </div>

@@ -17,9 +17,9 @@ export function Ltr({ children }: { children: string }) {
 }
 
 /** The text of a field, as its kind reads; what can be followed is a link. */
-export function FieldText({ field, children }: { field: FieldModel; children: string }) {
+export function FieldText({ field, isLinked, children }: { field: FieldModel; isLinked: boolean; children: string }) {
   const text = isLtr(field, children) ? <Ltr>{children}</Ltr> : <Name>{children}</Name>;
-  const link = linkOf(field, children);
+  const link = isLinked ? linkOf(field, children) : null;
   if (!link || !(link.startsWith('mailto:') || link.startsWith('tel:') || safeUrl(link))) return text;
   const isPage = /^https?:/i.test(link);
   return (

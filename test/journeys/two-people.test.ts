@@ -1,0 +1,163 @@
+/** Journey 5: two people at one record. Different fields merge, the same field asks, nothing that somebody typed is lost. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { newPerson, type Person } from '../support/browser.ts';
+import { storeOf } from '../support/records.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
+import { newRole, signUp } from '../support/users.ts';
+
+/** Milliseconds for what a browser does on a busy machine. */
+const PATIENCE_MS = 20_000;
+
+describe('two people, one record', () => {
+  let service: Service;
+  let table: string;
+  let objectId: string;
+  let [ana, ben] = [] as unknown as [Person, Person];
+
+  before(async () => {
+    service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    const store = storeOf(() => service);
+    table = await store.table({ Name: 'String', Phone: 'String', City: 'String', Note: 'String' });
+    const users = [await signUp(service, { name: 'Ana' }), await signUp(service, { name: 'Ben' })];
+    const only = { [`role:${(await newRole(service, users)).name}`]: true };
+    const rights = { find: only, get: only, create: only, update: only, delete: only };
+    const changed = await service.call('PUT', `/platform/schemas/${table}`, {
+      body: { classLevelPermissions: rights, timeline: { displayFields: {}, index: {} } },
+    });
+    assert.equal(changed.status, 200, changed.text);
+    [ana, ben] = [await newPerson(service), await newPerson(service)];
+    for (const [person, user] of [
+      [ana, users[0]],
+      [ben, users[1]],
+    ] as const) {
+      await person.open('/console/');
+      await person.signIn(user?.username ?? '');
+    }
+  });
+  beforeEach(async () => {
+    objectId = (await service.call('POST', `/platform/classes/${table}`, { body: { Name: 'Lead', Phone: '1', City: 'Haifa' } }))
+      .body.objectId;
+    for (const person of [ana, ben]) {
+      await person.open(`/console/${service.appId}/${table}/${objectId}`);
+      await field(person, 'Phone')
+        .waitFor({ timeout: 6000 })
+        .catch(async (e) => {
+          await person.page.screenshot({ path: '/tmp/rds/x.png' });
+          console.log(person.page.url(), await person.page.locator('body').innerText());
+          throw e;
+        });
+    }
+  });
+  after(async () => {
+    for (const person of [ana, ben]) await person.close();
+    await service.stop();
+  });
+
+  const field = ({ page }: Person, name: string) => page.getByLabel(name, { exact: true });
+  const type = async (person: Person, name: string, text: string) => field(person, name).fill(text);
+  const save = ({ page }: Person) => page.getByRole('button', { name: 'Save', exact: true }).click();
+  const stored = async () => (await service.call('GET', `/platform/classes/${table}/${objectId}`)).body;
+  const holds = (fields: object) =>
+    soon(async () => {
+      const record = await stored();
+      for (const [name, value] of Object.entries(fields)) assert.equal(record[name], value, name);
+    }, PATIENCE_MS);
+  const shows = (person: Person, name: string, value: string) =>
+    soon(async () => assert.equal(await field(person, name).inputValue(), value), PATIENCE_MS);
+
+  test('different fields: both values stand, and each sees what the other has changed', async () => {
+    await type(ana, 'Phone', '2');
+    await type(ben, 'City', 'Eilat');
+    await save(ana);
+    await holds({ Phone: '2', City: 'Haifa' });
+    await save(ben);
+    await holds({ Phone: '2', City: 'Eilat' });
+    await shows(ben, 'Phone', '2');
+    await shows(ana, 'City', 'Eilat');
+  });
+
+  test('what another has changed shows by itself, and never replaces what somebody types', async () => {
+    await field(ben, 'Note').click();
+    await ben.page.keyboard.type('half a sen');
+    await type(ana, 'Phone', '3');
+    await type(ana, 'Note', 'of Ana');
+    await save(ana);
+    await shows(ben, 'Phone', '3');
+    assert.equal(await field(ben, 'Note').inputValue(), 'half a sen');
+    await ben.page.keyboard.type('tence');
+    assert.equal(await field(ben, 'Note').inputValue(), 'half a sentence', 'the cursor stays where it was');
+  });
+
+  test('the same field: a dialog shows before, mine and theirs, and asks; the timeline has both', async () => {
+    await type(ana, 'City', 'Jaffa');
+    await save(ana);
+    await holds({ City: 'Jaffa' });
+    await type(ben, 'City', 'Lod');
+    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { City: 'Acre' } });
+    await save(ben);
+    const dialog = ben.page.getByRole('dialog');
+    await dialog.waitFor();
+    const text = await dialog.innerText();
+    for (const value of ['Lod', 'Acre']) assert.ok(text.includes(value), `${value}: ${text}`);
+    assert.equal((await stored()).City, 'Acre', 'nothing is overwritten before somebody chooses');
+    await ben.assertAccessible('conflict');
+    await dialog.getByRole('button', { name: /mine/i }).first().click();
+    const goOn = dialog.getByRole('button', { name: 'Go on' });
+    if (await goOn.isVisible()) await goOn.click();
+    await holds({ City: 'Lod' });
+    const timeline = ben.page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByText('Acre').first().waitFor();
+    await timeline.getByText('Jaffa').first().waitFor();
+  });
+
+  test('one deletes while the other types: he is told, and his typing is there to be copied', async () => {
+    await type(ben, 'Note', 'typed in vain');
+    await ana.page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await ana.page
+      .getByRole('alertdialog')
+      .or(ana.page.getByRole('dialog'))
+      .getByRole('button', { name: 'Delete', exact: true })
+      .click();
+    await ana.page.waitForURL(new RegExp(`/${table}$`));
+    await ben.page
+      .getByText(/deleted/i)
+      .first()
+      .waitFor();
+    await ben.page
+      .getByText('typed in vain')
+      .or(ben.page.getByRole('button', { name: /copy/i }))
+      .first()
+      .waitFor();
+  });
+
+  test('without a connection what was typed is kept over a reload, and written once on return', async () => {
+    await ben.context.setOffline(true);
+    await type(ben, 'Note', 'typed offline');
+    await save(ben);
+    await ben.page
+      .getByText(/no connection/i)
+      .first()
+      .waitFor();
+    await ben.context.setOffline(false);
+    await holds({ Note: 'typed offline' });
+    const rows = (await service.call('GET', '/platform/classes/_Timeline', { query: { where: { objId: objectId } } })).body
+      .results;
+    assert.equal(rows.filter(({ event }: any) => event === 'update').length, 1, JSON.stringify(rows));
+    await type(ben, 'Note', 'typed and not saved');
+    await ben.page.waitForTimeout(600);
+    await ben.page.reload();
+    await shows(ben, 'Note', 'typed and not saved');
+    assert.equal((await stored()).Note, 'typed offline');
+  });
+
+  test('a double click on Save, and a new record that is sent twice, make one write', async () => {
+    await ana.open(`/console/${service.appId}/${table}/new`);
+    await type(ana, 'Name', 'Made once');
+    await ana.page.getByRole('button', { name: 'Save', exact: true }).dblclick();
+    await ana.page.waitForURL((url) => !url.pathname.endsWith('/new'));
+    const made = await service.call('GET', `/platform/classes/${table}`, { query: { where: { Name: 'Made once' } } });
+    assert.equal(made.body.results.length, 1);
+  });
+});
