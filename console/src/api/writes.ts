@@ -1,10 +1,10 @@
-import type { CreateRequest, Me, RecordAnswer, UpdateRequest } from '../../../src/console/protocol.ts';
+import type { CreateRequest, RecordAnswer, SignedIn, UpdateRequest } from '../../../src/console/protocol.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { settings } from '../settings.ts';
 import { apiAddress, call, noteBuild, request } from './client.ts';
 import { ApiFailure, NoConnection } from './failure.ts';
 
-export function signIn(appId: string, username: string, password: string): Promise<Me> {
+export function signIn(appId: string, username: string, password: string): Promise<SignedIn> {
   return call(appId, 'POST', 'session', { body: { username, password }, tellsSignedOut: false });
 }
 
@@ -53,7 +53,7 @@ export function uploadFile(appId: string, table: string, field: string, file: Fi
     };
     sending.onload = () => {
       noteBuild(sending.getResponseHeader('X-Console-Build'));
-      if (sending.status < 300 && sending.response) resolve(sending.response);
+      if (sending.status < 300 && sending.response) resolve({ __type: 'File', ...sending.response });
       else reject(new ApiFailure(sending.status, sending.response ?? {}));
     };
     sending.onerror = () => reject(new NoConnection('upload'));

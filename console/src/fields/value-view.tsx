@@ -4,12 +4,12 @@ import type { JsonValue } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { isEmpty } from '../model/record.ts';
 import { shortened } from '../model/text.ts';
-import { dateOf, fileOf, type PointerValue, pointerOf } from '../model/values.ts';
+import { dateOf, fileOf, type PointerValue, pointerName, pointerOf } from '../model/values.ts';
 import { FieldText } from '../ui/text.tsx';
 import { words } from '../words/index.ts';
 import styles from './fields.module.css';
 import { FileView } from './file-view.tsx';
-import { usePointerName } from './use-pointer-name.ts';
+import { metName } from './use-pointer-name.ts';
 
 /** More than this is read nowhere but in its control. */
 const MAX_LENGTH = 20_000;
@@ -58,11 +58,11 @@ export function ValueView({ field, value, names, maxLength }: Props) {
   );
 }
 
-/** The name of the record that is pointed at, as a link to it. */
+/** The name of the record that is pointed at, as a link to it. One that has no name in the answer is gone, or closed to the user. */
 export function PointerLink({ pointer, names }: { pointer: PointerValue; names: PointerNames }) {
   const { paths, tables } = useSystem();
-  const name = usePointerName(pointer, names);
+  const name = pointerName(pointer, names) ?? metName(pointer);
   const text = <bdi>{shortened(name ?? pointer.objectId, 200)}</bdi>;
-  if (!tables.has(pointer.className)) return text;
+  if (name === null || !tables.has(pointer.className)) return text;
   return <Link href={paths.record(pointer.className, pointer.objectId)}>{text}</Link>;
 }

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useSystem } from '../api/system.tsx';
 import { recentRecords, usedTables } from '../memory/recent.ts';
 import { shortened } from '../model/text.ts';
+import { FirstPassword } from '../ui/first-password.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -22,6 +23,7 @@ export function HomePage() {
   const shown = used.filter((name) => tables.has(name));
   return (
     <Page title={greeting(model.me.name.trim() || model.me.username)}>
+      <FirstPassword />
       <DraftList />
       <div className={styles.columns}>
         <section className={`card ${styles.card}`} aria-labelledby="recent">

@@ -3,6 +3,7 @@ import { useSystem } from '../api/system.tsx';
 import { LanguageButton } from '../choices/language-button.tsx';
 import { setSingleKeys, setTheme, type Theme, useSingleKeys, useTheme } from '../memory/preferences.ts';
 import { ShortcutsList } from '../shell/shortcuts-list.tsx';
+import { FirstPassword } from '../ui/first-password.tsx';
 import { Page } from '../ui/page.tsx';
 import { Ltr, Name } from '../ui/text.tsx';
 import { words } from '../words/index.ts';
@@ -20,6 +21,7 @@ export function MePage() {
   const texts = words.me;
   return (
     <Page title={texts.title}>
+      <FirstPassword isLinked={false} />
       <Part title={texts.profile}>
         <dl className={styles.facts}>
           <dt>{texts.name}</dt>

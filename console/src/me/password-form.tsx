@@ -3,6 +3,7 @@ import { describe } from '../api/describe.ts';
 import { ApiFailure } from '../api/failure.ts';
 import { useSystem } from '../api/system.tsx';
 import { changePassword } from '../api/writes.ts';
+import { noteFirstPassword } from '../memory/first-password.ts';
 import { announce } from '../ui/announce.tsx';
 import { words } from '../words/index.ts';
 import styles from './me.module.css';
@@ -12,6 +13,7 @@ export function PasswordForm() {
   const { appId, model } = useSystem();
   const [problem, setProblem] = useState('');
   const [isDone, setDone] = useState(false);
+  const [isShown, setShown] = useState(false);
   const isSent = useRef(false);
   const ids = useId();
   const texts = words.me;
@@ -20,14 +22,14 @@ export function PasswordForm() {
     if (isSent.current) return;
     const form = event.currentTarget;
     const typed = new FormData(form);
-    const [old = '', first = '', second = ''] = ['old', 'first', 'second'].map((name) => String(typed.get(name) ?? ''));
+    const [old = '', next = ''] = ['old', 'next'].map((name) => String(typed.get(name) ?? ''));
     setDone(false);
     setProblem('');
-    if (!old || !first || !second) return setProblem(texts.passwordEmpty);
-    if (first !== second) return setProblem(texts.passwordsDiffer);
+    if (!old || !next) return setProblem(texts.passwordEmpty);
     isSent.current = true;
     try {
-      await changePassword(appId, old, first);
+      await changePassword(appId, old, next);
+      noteFirstPassword(appId, model.me.objectId, false);
       form.reset();
       setDone(true);
       announce(texts.passwordChanged);
@@ -44,7 +46,14 @@ export function PasswordForm() {
       <label className="label" htmlFor={`${ids}-${name}`}>
         {label}
       </label>
-      <input className="input" id={`${ids}-${name}`} name={name} type="password" dir="ltr" autoComplete={autoComplete} />
+      <input
+        className="input"
+        id={`${ids}-${name}`}
+        name={name}
+        type={isShown ? 'text' : 'password'}
+        dir="ltr"
+        autoComplete={autoComplete}
+      />
     </div>
   );
   return (
@@ -52,8 +61,11 @@ export function PasswordForm() {
       <p className="hint">{texts.passwordHint}</p>
       <input type="text" name="username" autoComplete="username" value={model.me.username} readOnly hidden />
       {field('old', texts.oldPassword, 'current-password')}
-      {field('first', texts.newPassword, 'new-password')}
-      {field('second', texts.repeatPassword, 'new-password')}
+      {field('next', texts.newPassword, 'new-password')}
+      <label className={styles.show}>
+        <input type="checkbox" className="checkbox" checked={isShown} onChange={(event) => setShown(event.target.checked)} />
+        {texts.showTyped}
+      </label>
       <div role="alert">{problem && <p className="problem">{problem}</p>}</div>
       {isDone && <p className={styles.done}>{texts.passwordChanged}</p>}
       <button type="submit" className="button">

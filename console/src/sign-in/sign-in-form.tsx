@@ -2,6 +2,7 @@ import { type FormEvent, useId, useRef, useState } from 'react';
 import type { Me } from '../../../src/console/protocol.ts';
 import { describeSignIn } from '../api/describe.ts';
 import { signIn } from '../api/writes.ts';
+import { noteFirstPassword } from '../memory/first-password.ts';
 import { lastSystem, noteSystem } from '../memory/preferences.ts';
 import { words } from '../words/index.ts';
 import styles from './sign-in.module.css';
@@ -43,6 +44,7 @@ export function SignInForm({ appId, username, onDone }: Props) {
     try {
       const me = await signIn(system, text('username').trim(), text('password'));
       noteSystem(system);
+      noteFirstPassword(system, me.objectId, me.hasFirstPassword === true);
       onDone(me, system);
     } catch (error) {
       fail(describeSignIn(error), 'password');
