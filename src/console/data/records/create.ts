@@ -2,7 +2,7 @@ import { createRow } from '../../../crm/commands/records.ts';
 import { grantOn } from '../../../crm/queries/field-visibility.ts';
 import { callerId } from '../../../crm/queries/owners.ts';
 import type { ApiEndpoint } from '../../api-endpoint.ts';
-import type { RecordAnswer } from '../../protocol.ts';
+import type { CreateRequest, RecordAnswer } from '../../protocol.ts';
 import { bodyOf, objectAt, refuse, tableOf } from '../wire/parameters.ts';
 import { writtenAnswer } from './answer.ts';
 import { checkFields } from './fields.ts';
@@ -18,7 +18,7 @@ export const postRecord: ApiEndpoint = {
     const table = tableOf(context, request, 'create');
     const { className } = table;
     grantOn(context, className, 'create');
-    const member = bodyOf(request, ['requestId', 'fields']);
+    const member = bodyOf<CreateRequest>(request, ['requestId', 'fields']);
     const [requestId, fields] = [member('requestId'), objectAt(member('fields'), 'fields')];
     if (typeof requestId !== 'string' || requestId === '' || requestId.length > MAX_REQUEST_ID_LENGTH)
       refuse('requestId', `must be a text of 1 to ${MAX_REQUEST_ID_LENGTH} characters`);

@@ -14,7 +14,7 @@ import { emptySchema } from '../../../schema/change.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { parseIsoDate, type Storage, storageOf } from '../../../values/index.ts';
 import type { ApiEndpoint } from '../../api-endpoint.ts';
-import type { RecordAnswer } from '../../protocol.ts';
+import type { RecordAnswer, UpdateRequest } from '../../protocol.ts';
 import { bodyOf, idOf, objectAt, refuse, tableOf } from '../wire/parameters.ts';
 import { answerOf, writtenAnswer } from './answer.ts';
 import { ConflictError } from './conflict.ts';
@@ -31,7 +31,7 @@ export const putRecord: ApiEndpoint = {
     const table = tableOf(context, request, 'update');
     const objectId = idOf(request);
     grantOn(context, table.className, 'update', objectId);
-    const member = bodyOf(request, ['changes', 'base']);
+    const member = bodyOf<UpdateRequest>(request, ['changes', 'base']);
     const [sent, base] = [objectAt(member('changes'), 'changes'), objectAt(member('base'), 'base')];
     checkFields(context, table, sent);
     // As in REST, what is sent for these is passed over.

@@ -1,6 +1,5 @@
 import type { CrmContext } from '../../../crm/context.ts';
-import { countRows, findRows, getRow, type Row, rowsWithIds } from '../../../crm/queries/records.ts';
-import { unless } from '../../../crm/refusals.ts';
+import { countRows, findRows, type Row, rowsWithIds } from '../../../crm/queries/records.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../wire/parameters.ts';
 import { type Cursor, placeOf } from './cursor.ts';
@@ -86,7 +85,7 @@ async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Pla
 
 async function placeOfRow({ context, className }: BlockQuery, keys: readonly SeekKey[], objectId: string): Promise<Place> {
   const names = keys.map(({ name }) => name);
-  const row = await unless(['objectNotFound'], null, () => getRow(context, className, objectId, { keys: names }));
+  const [row] = await rowsWithIds(context, className, [objectId], names);
   return row ? placeOf(row, keys) : refuse('the cursor', 'stands for a row that is gone');
 }
 

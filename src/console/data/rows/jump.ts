@@ -5,6 +5,9 @@ import type { Place } from './seek.ts';
 /** Rows that are counted off from the beginning in a tenth of a second: positions there are exact. */
 const MAX_NEAR = 20_000;
 
+/** What counting off from a row costs, as against an end: the rows that are like it in its first field are counted by themselves. */
+const ROW_WEIGHT = 2;
+
 /** Where rows are counted off from: a known row, or an end. */
 interface Start {
   readonly place: Place | null;
@@ -33,17 +36,20 @@ export async function jump(query: BlockQuery, skip: number, near = MAX_NEAR): Pr
 
 function nearest(landmarks: Landmarks, order: string, skip: number, limit: number): Start {
   let best: Start = { place: null, side: 'after', distance: skip, limit };
-  const consider = (start: Start) => {
-    if (start.distance >= 0 && start.distance < best.distance) best = start;
+  let least = skip;
+  const consider = (start: Start, weight: number) => {
+    if (start.distance < 0 || start.distance * weight >= least) return;
+    least = start.distance * weight;
+    best = start;
   };
   const { total } = landmarks;
   if (total !== undefined && total > skip) {
     const most = Math.min(limit, total - skip);
-    consider({ place: null, side: 'before', distance: total - skip - most, limit: most });
+    consider({ place: null, side: 'before', distance: total - skip - most, limit: most }, 1);
   }
   for (const { position, place } of landmarks.marks(order)) {
-    consider({ place, side: 'after', distance: skip - position - 1, limit });
-    consider({ place, side: 'before', distance: position - skip - limit, limit });
+    consider({ place, side: 'after', distance: skip - position - 1, limit }, ROW_WEIGHT);
+    consider({ place, side: 'before', distance: position - skip - limit, limit }, ROW_WEIGHT);
   }
   return best;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { grantFor, type Principal } from '../../../access/index.ts';
 import type { CrmContext } from '../../../crm/context.ts';
@@ -52,8 +53,8 @@ export class Landmarks {
     const schema = store.schema();
     const table = schema.tables.get(className);
     if (!table || principal.kind !== 'user') return null;
-    const grant = grantFor(principal, 'find', table, schema);
-    if (!grant || grantFor(principal, 'count', table, schema) !== grant) return null;
+    const [found, counted] = (['find', 'count'] as const).map((action) => grantFor(principal, action, table, schema));
+    if (!found || !counted || !isDeepStrictEqual(found.rows, counted.rows)) return null;
     const text = canonicalJson(where);
     if (text.length > MAX_WHERE_LENGTH) return null;
     const key = JSON.stringify([appId, principal.userId, className, text]);

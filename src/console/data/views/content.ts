@@ -18,7 +18,7 @@ const MAX_ROLE_LENGTH = 100;
  * @throws invalidArguments (107) for another form, and fields that the table has not; what `checkReport` throws
  */
 export async function contentOf(context: CrmContext, request: ApiRequest, table: string): Promise<ViewContent> {
-  const member = bodyOf(request, ['name', 'where', 'order', 'columns', 'sharedWith']);
+  const member = bodyOf<ViewContent>(request, ['name', 'where', 'order', 'columns', 'sharedWith']);
   const content: ViewContent = {
     name: textAt(member('name'), 'name', MAX_NAME_LENGTH).trim() || refuse('name', 'must not be empty'),
     where: objectAt(member('where') ?? {}, 'where'),

@@ -59,10 +59,14 @@ export function textOf({ query }: ApiRequest, name: string, maxLength: number): 
 /** Whether a store can hold a text. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-/** The members of a body. @param known all that it may have @throws invalidArguments (107) */
-export function bodyOf({ body }: ApiRequest, known: readonly string[]): (name: string) => JsonValue | undefined {
+/** The members of a body, which are still to be checked. @param known all that it may have @throws invalidArguments (107) */
+export function bodyOf<Body>(
+  { body }: ApiRequest,
+  known: readonly (keyof Body & string)[],
+): (name: keyof Body & string) => JsonValue | undefined {
   const members = isJsonObject(body) ? body : refuse('the body', 'must be a JSON object');
-  const stranger = Object.keys(members).find((name) => !known.includes(name));
+  const names: ReadonlySet<string> = new Set(known);
+  const stranger = Object.keys(members).find((name) => !names.has(name));
   if (stranger !== undefined) refuse(stranger.slice(0, limits.nameLength), 'is unknown');
   return (name) => own(members, name);
 }
