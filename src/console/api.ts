@@ -10,6 +10,7 @@ import { consoleSession } from '../users/index.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { apiPath } from './addresses.ts';
 import type { ApiEndpoint, ApiRequest } from './api-endpoint.ts';
+import { ConflictError } from './data/index.ts';
 import type { ConsoleServices } from './services.ts';
 import type { ConsoleCookies } from './sessions/cookies.ts';
 
@@ -107,7 +108,8 @@ export function refuse(services: ConsoleServices, reply: FastifyReply, error: un
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   if (!(error instanceof ServiceError)) services.conditions.met('a request of the console failed', faultPlace(error), error);
   const { status, json } = renderError(error);
-  reply.code(status).header('content-type', jsonType).send(json);
+  const told = error instanceof ConflictError ? JSON.stringify({ ...JSON.parse(json), conflict: error.conflict }) : json;
+  reply.code(status).header('content-type', jsonType).send(told);
 }
 
 /** Answers that there is nothing at an address. */

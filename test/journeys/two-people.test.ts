@@ -5,7 +5,7 @@ import { newPerson, type Person } from '../support/browser.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
-import { newRole, signUp } from '../support/users.ts';
+import { join, signUp } from '../support/users.ts';
 
 /** Milliseconds for what a browser does on a busy machine. */
 const PATIENCE_MS = 20_000;
@@ -21,7 +21,8 @@ describe('two people, one record', () => {
     const store = storeOf(() => service);
     table = await store.table({ Name: 'String', Phone: 'String', City: 'String', Note: 'String' });
     const users = [await signUp(service, { name: 'Ana' }), await signUp(service, { name: 'Ben' })];
-    const only = { [`role:${(await newRole(service, users)).name}`]: true };
+    await join(service, 'Sales', users);
+    const only = { 'role:Sales': true };
     const rights = { find: only, get: only, create: only, update: only, delete: only };
     const changed = await service.call('PUT', `/platform/schemas/${table}`, {
       body: { classLevelPermissions: rights, timeline: { displayFields: {}, index: {} } },
@@ -142,8 +143,8 @@ describe('two people, one record', () => {
       .waitFor();
     await ben.context.setOffline(false);
     await holds({ Note: 'typed offline' });
-    const rows = (await service.call('GET', '/platform/classes/_Timeline', { query: { where: { objId: objectId } } })).body
-      .results;
+    const rows = (await service.call('GET', '/platform/classes/_Timeline', { query: { where: { objectIdValue: objectId } } }))
+      .body.results;
     assert.equal(rows.filter(({ event }: any) => event === 'update').length, 1, JSON.stringify(rows));
     await type(ben, 'Note', 'typed and not saved');
     await ben.page.waitForTimeout(600);

@@ -147,6 +147,14 @@ export async function newRole(store: Caller, users: readonly User[] = [], roles:
   return { id: await makeRole(store, name, ids(users), ids(roles)), name };
 }
 
+/** Puts users into a role that every new system has. */
+export async function join({ call }: Caller, name: string, users: readonly User[]): Promise<void> {
+  const [role] = (await call('GET', '/platform/roles', { query: { where: { name } } })).body.results;
+  const ids = users.map(({ id }) => id);
+  const answer = await call('PUT', `/platform/roles/${role.objectId}`, { body: { users: relate('AddRelation', '_User', ids) } });
+  assert.equal(answer.status, 200, answer.text);
+}
+
 /** Puts users or roles into a role, or takes them out. */
 export async function changeRole(
   { call }: Caller,

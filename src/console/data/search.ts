@@ -5,6 +5,7 @@ import { findRows } from '../../crm/queries/records.ts';
 import { unless, unseen } from '../../crm/refusals.ts';
 import { searchTable } from '../../crm/search/search.ts';
 import { literal } from '../../crm/search/text-match.ts';
+import { shortText } from '../../crm/wire/short-text.ts';
 import { titleFieldsOf, titleOf } from '../../crm/wire/titles.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
@@ -18,6 +19,8 @@ import { numberOf, refuse, textOf } from './wire/parameters.ts';
 
 const MAX_QUERY_LENGTH = 200;
 const MAX_TABLES_LENGTH = 10_000;
+/** Characters of what matched. */
+const MAX_MATCHED_LENGTH = 200;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 /** Tables that are read at once. */
@@ -97,7 +100,8 @@ async function byTitle(context: CrmContext, table: TableSchema, text: string, li
   return rows.map(({ objectId, ...row }) => {
     const name = titleOf(row) ?? '';
     const rank = text === '' || name.toLowerCase() === text.toLowerCase() ? 0 : 1;
-    const matched: JsonObject = title !== undefined && text !== '' && row[title] !== undefined ? { [title]: row[title] } : {};
+    const matched: JsonObject =
+      title !== undefined && text !== '' ? { [title]: shortText(String(row[title] ?? ''), MAX_MATCHED_LENGTH) } : {};
     return { rank, result: { table: className, objectId, title: name, matched } };
   });
 }
