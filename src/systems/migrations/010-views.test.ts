@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { applyChange, emptySchema, type SchemaChange } from '../../schema/change.ts';
 import { tableOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { views } from './009-views.ts';
+import { views } from './010-views.ts';
 
 const className = '_DynamicQueries';
 const made: SchemaChange = { kind: 'createTable', className, fields: [{ name: 'Name', type: 'String' }] };
