@@ -89,7 +89,7 @@ export default function DateControl({ id, labelId, field, value, describedBy, on
         {value !== null && (
           <button
             type="button"
-            className="button button-quiet button-icon"
+            className="button button-quiet button-icon button-small"
             aria-label={words.fields.clear}
             onClick={() => onChange(null)}
           >
@@ -98,7 +98,7 @@ export default function DateControl({ id, labelId, field, value, describedBy, on
         )}
         <button
           type="button"
-          className="button button-quiet button-icon"
+          className="button button-quiet button-icon button-small"
           aria-label={words.fields.time}
           title={isTimed ? words.fields.removeTime : words.fields.addTime}
           aria-pressed={isTimed}

@@ -32,7 +32,7 @@ export function PointerControl({ id, field, value, names, describedBy, onChange 
       {pointer && (
         <button
           type="button"
-          className="button button-quiet button-icon"
+          className="button button-quiet button-icon button-small"
           aria-label={words.fields.clear}
           onClick={() => onChange(null)}
         >
@@ -42,7 +42,7 @@ export function PointerControl({ id, field, value, names, describedBy, onChange 
       {pointer && tables.has(pointer.className) && (
         <Link
           href={paths.record(pointer.className, pointer.objectId)}
-          className="button button-quiet button-icon"
+          className="button button-quiet button-icon button-small"
           aria-label={words.record.open(shortened(shown, 100))}
           title={words.record.open(shortened(shown, 100))}
         >

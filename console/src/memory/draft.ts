@@ -48,12 +48,6 @@ export function edited(draft: Draft, name: string, seen: JsonValue, value: JsonV
   return { ...draft, fields, changedAt: at, isWaiting: draft.isWaiting && Object.keys(fields).length > 0 };
 }
 
-/** The draft without some of its fields. */
-export function without(draft: Draft, names: readonly string[]): Draft {
-  const fields = Object.fromEntries(Object.entries(draft.fields).filter(([name]) => !names.includes(name)));
-  return { ...draft, fields, isWaiting: draft.isWaiting && Object.keys(fields).length > 0 };
-}
-
 /** What is sent: only fields that read as values. */
 export function writeOf(draft: Draft): { changes: JsonObject; base: JsonObject } {
   const sent = Object.entries(draft.fields).filter(([, field]) => field.text === undefined);

@@ -60,7 +60,6 @@ export function DeleteDialog({
   return (
     <Dialog
       title={texts.title(shortened(title, 120))}
-      isAlert
       onClose={onClose}
       footer={
         <>

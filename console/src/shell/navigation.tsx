@@ -51,9 +51,9 @@ export function Navigation({ current, onGo }: { current: string | null; onGo: ()
       )}
       {top.length > 0 && (
         <>
-          <h2 className={styles.group}>{words.shell.recentTables}</h2>
+          <p className={styles.group}>{words.shell.recentTables}</p>
           {list(top)}
-          <h2 className={styles.group}>{words.shell.allTables}</h2>
+          <p className={styles.group}>{words.shell.allTables}</p>
         </>
       )}
       {list(others)}

@@ -16,8 +16,8 @@ export function useShortcuts(table: string | null, onHelp: () => void): void {
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasSingleKeys()) return;
       // Also by its place: a Hebrew keyboard has other letters there.
-      if (event.key === '/' || (event.code === 'Slash' && !event.shiftKey)) focusSearch();
-      else if (event.key === '?') onHelp();
+      if (event.key === '?') onHelp();
+      else if (event.key === '/' || (event.code === 'Slash' && !event.shiftKey)) focusSearch();
       else if (event.code === 'KeyN' && table && tables.get(table)?.may.create) go(paths.newRecord(table));
       else return;
       event.preventDefault();

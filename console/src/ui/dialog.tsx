@@ -24,12 +24,10 @@ export interface DialogProps {
   /** Left out: the dialog cannot be put aside. */
   readonly onClose?: () => void;
   readonly isWide?: boolean;
-  /** Whether it asks about a danger. */
-  readonly isAlert?: boolean;
 }
 
 /** A modal dialog. Focus goes to its first control, or to what has `data-first`, and back to the opener when it ends. */
-export function Dialog({ title, children, footer, onClose, isWide, isAlert }: DialogProps) {
+export function Dialog({ title, children, footer, onClose, isWide }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -48,7 +46,6 @@ export function Dialog({ title, children, footer, onClose, isWide, isAlert }: Di
     <dialog
       ref={ref}
       className={isWide ? `${styles.dialog} ${styles.wide}` : styles.dialog}
-      role={isAlert ? 'alertdialog' : undefined}
       aria-modal="true"
       aria-labelledby={titleId}
       onCancel={(event) => {

@@ -43,7 +43,7 @@ export const en = {
     online: 'Connected again.',
     outdated: 'There is a new version of the console.',
     reload: 'Load it now',
-    unsaved: (count: number) => plural(count, 'one unsaved draft', `${count} unsaved drafts`),
+    unsaved: (count: number) => plural(count, '1 unsaved draft', `${count} unsaved drafts`),
     loading: 'Loading…',
     close: 'Close',
     cancel: 'Cancel',

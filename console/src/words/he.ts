@@ -128,7 +128,7 @@ export const he = {
   },
   conflict: {
     title: 'אותם שדות שונו גם בידי אחרים',
-    intro: (who: string, when: string) => `${who} שמר/ה שינוי ${when}. דבר ממה שהקלדתם לא אבד: בחרו מה להשאיר.`,
+    intro: (who: string, when: string) => `${when} נשמר שינוי בידי ${who}. דבר ממה שהקלדתם לא אבד: בחרו מה להשאיר.`,
     someone: 'מישהו',
     before: 'לפני כן',
     mine: 'שלי',

@@ -27,7 +27,6 @@ export function ConflictDialog({ conflict: { edit, conflict }, onChoice }: Confl
   return (
     <Dialog
       title={words.conflictTitle}
-      isAlert
       onClose={() => onChoice(null)}
       footer={
         <>

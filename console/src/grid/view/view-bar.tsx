@@ -113,7 +113,6 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
       {dialog === 'remove' && saved ? (
         <Dialog
           title={words.removeTitle(saved.name)}
-          isAlert
           onClose={() => setDialog(null)}
           footer={
             <>
