@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ConflictError } from '../../../src/console/data/index.ts';
+import { idOfKey } from '../../../src/console/data/records/once.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import { createTogether } from '../../../src/records/index.ts';
 import { pointer } from '../../support/records.ts';
 import { engines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
@@ -59,6 +61,19 @@ for (const engine of engines)
       assert.notEqual((await post(other, { Name: 'Once' }, 'same')).record.objectId, answers[0].record.objectId);
       const { count } = await sales.call('GET /count/Accounts', { query: { where: { Name: 'Once' } } });
       assert.equal(count, 2);
+    });
+
+    it('what another process made for a request is not made again', async () => {
+      const idFor = (requestId: string) => idOfKey(JSON.stringify(['app', sales.id, 'Accounts', requestId]));
+      const make = async (caller: Caller, objectId: string) =>
+        createTogether(await caller.context(), [{ className: 'Accounts', body: { Name: 'Elsewhere' }, objectId }]);
+      await make(sales, idFor('elsewhere'));
+      const { record } = await post(sales, { Name: 'Here' }, 'elsewhere');
+      assert.deepEqual([record.objectId, record.Name], [idFor('elsewhere'), 'Elsewhere']);
+      await make(other, idFor('of another'));
+      const body = { requestId: 'of another', fields: { Name: 'Here' } };
+      assert.equal((await sales.refused('POST /records/Accounts', { body })).code, 137);
+      assert.equal((await post(sales, { Name: 'Here' }, 'unheard')).record.objectId, idFor('unheard'));
     });
 
     it('a request that was refused may be sent again', async () => {

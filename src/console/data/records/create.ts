@@ -1,12 +1,18 @@
-import { createRow } from '../../../crm/commands/records.ts';
+import { bodyOf as silenced } from '../../../crm/commands/records.ts';
+import type { CrmContext } from '../../../crm/context.ts';
 import { grantOn } from '../../../crm/queries/field-visibility.ts';
 import { callerId } from '../../../crm/queries/owners.ts';
+import { pointedAt } from '../../../crm/wire/values.ts';
+import { ServiceError } from '../../../errors/fail.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { createTogether, readRow } from '../../../records/index.ts';
+import { isSiteTable } from '../../../schema/system-tables.ts';
 import type { ApiEndpoint } from '../../api-endpoint.ts';
 import type { CreateRequest, RecordAnswer } from '../../protocol.ts';
 import { bodyOf, objectAt, refuse, tableOf } from '../wire/parameters.ts';
 import { writtenAnswer } from './answer.ts';
 import { checkFields } from './fields.ts';
-import { once } from './once.ts';
+import { idOfKey, once } from './once.ts';
 
 const MAX_REQUEST_ID_LENGTH = 200;
 
@@ -24,7 +30,27 @@ export const postRecord: ApiEndpoint = {
       refuse('requestId', `must be a text of 1 to ${MAX_REQUEST_ID_LENGTH} characters`);
     checkFields(context, table, fields);
     const key = JSON.stringify([context.appId, callerId(context), className, requestId]);
-    const objectId = await once(key, async () => (await createRow(context, className, fields)).objectId);
+    const objectId = await once(key, () => create(context, className, fields, key));
     return writtenAnswer(context, table, { objectId });
   },
 };
+
+/** The id follows from the request, so that the store itself refuses a second record of it; ids of the site layer are of another form. */
+async function create(context: CrmContext, className: string, fields: JsonObject, key: string): Promise<string> {
+  const chosen = isSiteTable(className) ? {} : { objectId: idOfKey(key) };
+  try {
+    const [created] = await createTogether(context, [{ className, body: silenced(context, fields), ...chosen }]);
+    return created?.objectId ?? '';
+  } catch (error) {
+    const isTaken = error instanceof ServiceError && error.key === 'duplicateValue';
+    if (isTaken && chosen.objectId !== undefined && (await isOwn(context, className, chosen.objectId))) return chosen.objectId;
+    throw error;
+  }
+}
+
+async function isOwn(context: CrmContext, className: string, objectId: string): Promise<boolean> {
+  const row = await readRow<JsonObject>(context.store, className, authors, objectId);
+  return row !== null && pointedAt(row.createdBy) === callerId(context);
+}
+
+const authors = ['objectId', 'createdBy'] as const;

@@ -1,14 +1,14 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { isInDoubt } from '../../../errors/fail.ts';
-import { DAY_MS } from '../../../kernel/time.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 
 const MAX_REMEMBERED = 10_000;
 
-const done = new LRUCache<string, Promise<string>>({ max: MAX_REMEMBERED, ttl: DAY_MS });
+const done = new LRUCache<string, Promise<string>>({ max: MAX_REMEMBERED, ttl: 10 * MINUTE_MS });
 
 /**
- * Does something once for a key, however often and at the same time it is asked for, as far as this process remembers: the newest ten
- * thousand of a day. What was refused is done again when it is asked for again; what may have been done is not.
+ * Does something once for a key, however often and at the same time it is asked for, as far as this process remembers. What failed is done
+ * again when it is asked for again.
  * @param key names the request, with who sent it
  * @returns what came of the first time
  */
@@ -17,8 +17,19 @@ export function once(key: string, work: () => Promise<string>): Promise<string> 
   if (before) return before;
   const result = work();
   done.set(key, result);
-  result.catch((error: unknown) => {
-    if (!isInDoubt(error) && done.get(key) === result) done.delete(key);
+  result.catch(() => {
+    if (done.get(key) === result) done.delete(key);
   });
   return result;
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const LENGTH = 10;
+
+/** An objectId that is the same for the same key, in any process and after a restart. */
+export function idOfKey(key: string): string {
+  let rest = BigInt(`0x${hash('sha256', key)}`);
+  let id = '';
+  for (; id.length < LENGTH; rest /= BigInt(ALPHABET.length)) id += ALPHABET[Number(rest % BigInt(ALPHABET.length))];
+  return id;
 }
