@@ -27,7 +27,8 @@ for (const engine of engines)
       // Ties, and records without a value, of each type.
       for (let at = 0; at < 60; at++) {
         const fields: JsonObject = {
-          ...(at % 5 > 0 && { T: ['a', 'b', 'א', 'ab'][at % 4] as string }),
+          // Some are too long for a cursor.
+          ...(at % 5 > 0 && { T: at % 9 === 0 ? `b${'x'.repeat(900)}` : (['a', 'b', 'א', 'ab'][at % 4] as string) }),
           ...(at % 3 > 0 && { N: [-1, 0, 1.5, 1e10][at % 4] as number }),
           ...(at % 4 > 0 && { B: at % 8 > 3 }),
           ...(at % 7 > 0 && { D: date(`2026-0${1 + (at % 3)}-01T00:00:00.00${at % 2}Z`) }),
