@@ -126,7 +126,9 @@ describe('PostgreSQL store, two processes', () => {
     await Promise.all(['p', 'q'].map((Name) => a.create('Config', { Name, Value: 'y' })));
     await sql.query(`UNLISTEN ${channel}`);
     const seen = told.map((text) => JSON.parse(text)).map(({ s, c, t }) => ({ s, c, t }));
-    assert.deepEqual(seen, [
+    // Of tables that nothing is remembered of they hear apart from the commits, some time after.
+    const ofCommits = seen.filter(({ c, t }) => c || t.includes('Config'));
+    assert.deepEqual(ofCommits, [
       { s: schemaName, c: true, t: [] },
       { s: schemaName, c: true, t: ['Config'] },
       { s: schemaName, c: false, t: ['Config'] },
