@@ -58,7 +58,7 @@ export async function readHistory(context: CrmContext, query: HistoryQuery): Pro
     if (rows.length < BATCH_SIZE) return { entries: history.known(true), cutAt: null };
     const known = history.known(false);
     if (known.length >= needed) return { entries: known, cutAt: null };
-    context.signal.throwIfAborted();
+    if (context.signal.aborted) fail('timeout');
   }
   return { entries: history.known(true), cutAt: last ? placeOf(last) : null };
 }
