@@ -38,8 +38,8 @@ const actions: Actions = {
 
 /** @param address that the service listens at */
 function printAddress({ baseUrl = '' }: Config, address: string): void {
-  print(`Record Data Service listening on ${address}`);
-  print(`Console: ${baseUrl || address}/console/`);
+  // At once: programs that start it read on from the first line.
+  print(`Record Data Service listening on ${address}\nConsole: ${baseUrl || address}/console/`);
 }
 
 async function serveAlone({ config, secrets }: Settings): Promise<void> {

@@ -22,7 +22,7 @@ test('from the printed address to the tables, in both languages', async () => {
   await hebrew.page.waitForURL('**/console/first-system/');
   const link = hebrew.page.getByRole('navigation').first().locator('a[href$="/console/first-system/Accounts"]');
   assert.equal((await link.innerText()).trim(), 'לקוחות');
-  await hebrew.page.getByText('סיסמה הראשונית').first().waitFor();
+  await hebrew.page.getByText('הסיסמה הראשונית').first().waitFor();
   await hebrew.assertAccessible('home');
 
   await hebrew.open('/console/first-system/-/me');
@@ -30,7 +30,7 @@ test('from the printed address to the tables, in both languages', async () => {
   await hebrew.page.getByLabel('סיסמה חדשה', { exact: true }).fill(otherPassword);
   await hebrew.page.getByRole('button', { name: 'שינוי הסיסמה' }).click();
   await hebrew.page.getByText('הסיסמה שונתה').first().waitFor();
-  assert.equal(await hebrew.page.getByText('סיסמה הראשונית').count(), 0);
+  assert.equal(await hebrew.page.getByText('הסיסמה הראשונית').count(), 0);
   hebrew.assertClean();
   await hebrew.close();
 
