@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FieldModel, TableModel } from '../../src/console/protocol.ts';
+import type { FieldModel, TableModel } from '../../src/console/protocol/protocol.ts';
 import { copyOf, pageFields, titleOf } from '../src/model/record.ts';
 import { groupsOf, parts } from '../src/search/groups.ts';
 

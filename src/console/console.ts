@@ -4,15 +4,15 @@ import type { System } from '../systems/index.ts';
 import { fileTokenUser } from '../users/index.ts';
 import { isCrossSite } from './access/cross-site.ts';
 import { Gate } from './access/gate.ts';
-import { apiPath, CONSOLE, ConsoleAddresses } from './addresses.ts';
-import { refuseUnknown, registerApi, registerOpen } from './api.ts';
+import { refuseUnknown, registerApi, registerOpen } from './api/api.ts';
+import { languageIn, SIGN_INS_PER_MINUTE, sessionEndpoints } from './api/sign-in.ts';
+import { registerUploads, type TakeUpload } from './api/uploads.ts';
+import { apiPath, CONSOLE, ConsoleAddresses } from './context/addresses.ts';
+import { ConsoleCookies } from './context/cookies.ts';
+import type { ConsoleServices } from './context/services.ts';
 import { dataEndpoints } from './data/index.ts';
 import { Pages } from './pages/pages.ts';
 import { ProgramBuild } from './program/program-build.ts';
-import type { ConsoleServices } from './services.ts';
-import { ConsoleCookies } from './sessions/cookies.ts';
-import { languageIn, SIGN_INS_PER_MINUTE, sessionEndpoints } from './sessions/sign-in.ts';
-import { registerUploads, type TakeUpload } from './uploads.ts';
 
 /** Of a route, for the plugin that answers other origins. */
 const withoutCors = { cors: false };

@@ -1,8 +1,7 @@
 /** People at the console: each has a browser of his own, in which errors, refused content and requests to other hosts fail the test. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
+import axe from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../../scripts/chromium.ts';
 import type { Service } from './service.ts';
@@ -44,7 +43,6 @@ export interface Person {
   close(): Promise<void>;
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Answers of the API that are errors are the program's to show; the browser notes them too. */
@@ -85,7 +83,7 @@ export async function newPerson(service: Pick<Service, 'url'>, options: PersonOp
     },
     async assertAccessible(about = page.url()) {
       // By the debugger's protocol, which no Content-Security-Policy is in the way of.
-      await page.evaluate(axe);
+      await page.evaluate(axe.source);
       const found = await page.evaluate(
         (tags) =>
           (globalThis as any).axe.run({ runOnly: { type: 'tag', values: tags } }).then(({ violations }: any) => violations),

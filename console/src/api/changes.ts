@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import type { ChangesAnswer } from '../../../src/console/protocol.ts';
+import type { ChangesAnswer } from '../../../src/console/protocol/protocol.ts';
 import { call } from './client.ts';
 import { ApiFailure } from './failure.ts';
 import { keys, queryClient } from './query-client.ts';

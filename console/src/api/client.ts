@@ -1,4 +1,4 @@
-import type { ApiError } from '../../../src/console/protocol.ts';
+import type { ApiError } from '../../../src/console/protocol/protocol.ts';
 import { settings } from '../settings.ts';
 import { ApiFailure, isSessionOver, NoConnection } from './failure.ts';
 import { setStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import type { ApiError, Conflict } from '../../../src/console/protocol.ts';
+import type { ApiError, Conflict } from '../../../src/console/protocol/protocol.ts';
 
 /** An answer of the service that is an error. */
 export class ApiFailure extends Error {

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import type { HistoryAnswer, Model, RecordAnswer, RelatedAnswer, SearchAnswer } from '../../../src/console/protocol.ts';
+import type { HistoryAnswer, Model, RecordAnswer, RelatedAnswer, SearchAnswer } from '../../../src/console/protocol/protocol.ts';
 import { call } from './client.ts';
 import { keys } from './query-client.ts';
 

@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, use, useMemo } from 'react';
-import type { FieldModel, Model, TableModel } from '../../../src/console/protocol.ts';
+import type { FieldModel, Model, TableModel } from '../../../src/console/protocol/protocol.ts';
 import { type Paths, pathsOf } from '../model/address.ts';
 import { type Format, formatOf } from '../model/format.ts';
 import { fieldLabel, tableLabel } from '../model/labels.ts';

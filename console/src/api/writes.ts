@@ -1,4 +1,4 @@
-import type { CreateRequest, RecordAnswer, SignedIn, UpdateRequest } from '../../../src/console/protocol.ts';
+import type { CreateRequest, RecordAnswer, SignedIn, UpdateRequest } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { settings } from '../settings.ts';
 import { apiAddress, call, noteBuild, request } from './client.ts';

@@ -1,4 +1,4 @@
-import type { PointerNames } from '../../../src/console/protocol.ts';
+import type { PointerNames } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import { shortened } from '../model/text.ts';
 import { type PointerValue, pointerOf, wirePointer } from '../model/values.ts';

@@ -1,4 +1,4 @@
-import type { ConsoleFieldType } from '../../../src/console/protocol.ts';
+import type { ConsoleFieldType } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 
 /** What stands in a control, read: a value, or why it is none. */

@@ -1,4 +1,4 @@
-import type { PointerNames } from '../../../src/console/protocol.ts';
+import type { PointerNames } from '../../../src/console/protocol/protocol.ts';
 import { useRecordQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { titleOf } from '../model/record.ts';

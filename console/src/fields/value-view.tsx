@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { FieldModel, PointerNames } from '../../../src/console/protocol.ts';
+import type { FieldModel, PointerNames } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { isEmpty } from '../model/record.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../api/system.tsx';
 import { knownZone } from '../model/format.ts';
 import { announce } from '../ui/announce.tsx';

@@ -1,4 +1,4 @@
-import type { Conflict } from '../../../src/console/protocol.ts';
+import type { Conflict } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
 import { sameValue } from '../model/values.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldModel, TableModel } from '../../../src/console/protocol.ts';
+import type { FieldModel, TableModel } from '../../../src/console/protocol/protocol.ts';
 import { settings } from '../settings.ts';
 import { tableNames } from '../words/table-names.ts';
 import { withoutOverrides } from './text.ts';

@@ -1,4 +1,4 @@
-import type { FieldModel, PointerNames, TableModel } from '../../../src/console/protocol.ts';
+import type { FieldModel, PointerNames, TableModel } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
 import { withoutOverrides } from './text.ts';
 import { objectOf, pointerName, pointerOf } from './values.ts';

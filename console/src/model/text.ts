@@ -1,4 +1,4 @@
-import type { FieldModel } from '../../../src/console/protocol.ts';
+import type { FieldModel } from '../../../src/console/protocol/protocol.ts';
 
 const LTR_NAME =
   /phone|mobile|fax|^tel(?:[^a-z]|$)|e-?mail|url|website|link|iban|swift|objectid|external_?id|company_?id|number|token|code$|_id$|^id$|username/i;

@@ -1,4 +1,4 @@
-import type { PointerNames } from '../../../src/console/protocol.ts';
+import type { PointerNames } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
 
 /** A Pointer in wire form. */

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { isMissing } from '../api/failure.ts';
 import { keys } from '../api/query-client.ts';
 import { useRelatedQuery } from '../api/reads.ts';

@@ -1,4 +1,4 @@
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { edited, emptyDraft } from '../memory/draft.ts';
 import { type DraftKey, readDraft, writeDraft } from '../memory/drafts.ts';

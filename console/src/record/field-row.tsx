@@ -1,5 +1,5 @@
 import { memo, useId, useState } from 'react';
-import type { FieldModel, PointerNames } from '../../../src/console/protocol.ts';
+import type { FieldModel, PointerNames } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import { FieldControl, isGroup } from '../fields/field-control.tsx';
 import { readText } from '../fields/read.ts';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../api/system.tsx';
 import { draftText } from '../memory/draft-text.ts';
 import { removeDraft, useDraft } from '../memory/drafts.ts';

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link, useSearch } from 'wouter';
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { ApiFailure } from '../api/failure.ts';
 import { keys } from '../api/query-client.ts';
 import { useSystem } from '../api/system.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FieldModel, PointerNames, TableModel } from '../../../src/console/protocol.ts';
+import type { FieldModel, PointerNames, TableModel } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { ValueView } from '../fields/value-view.tsx';

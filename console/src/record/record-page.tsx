@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { isMissing, isSessionOver, NoConnection } from '../api/failure.ts';
 import { useRecordQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { RecordAnswer, TableModel } from '../../../src/console/protocol.ts';
+import type { RecordAnswer, TableModel } from '../../../src/console/protocol/protocol.ts';
 import { keys } from '../api/query-client.ts';
 import { useSystem } from '../api/system.tsx';
 import { updateRecord } from '../api/writes.ts';

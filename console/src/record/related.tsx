@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { RelatedTable } from '../../../src/console/protocol.ts';
+import type { RelatedTable } from '../../../src/console/protocol/protocol.ts';
 import { isSessionOver, NoConnection } from '../api/failure.ts';
 import { useRelatedQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';

@@ -1,4 +1,4 @@
-import type { PointerNames } from '../../../src/console/protocol.ts';
+import type { PointerNames } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { PointerLink } from '../fields/value-view.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { HistoryChange, HistoryEntry, PointerNames, TableModel } from '../../../src/console/protocol.ts';
+import type { HistoryChange, HistoryEntry, PointerNames, TableModel } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import { isSessionOver, NoConnection } from '../api/failure.ts';
 import { useHistoryQuery } from '../api/reads.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Conflict, RecordAnswer } from '../../../src/console/protocol.ts';
+import type { Conflict, RecordAnswer } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
 import { describe } from '../api/describe.ts';
 import { ApiFailure, isSessionOver, NoConnection } from '../api/failure.ts';

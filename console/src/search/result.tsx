@@ -1,4 +1,4 @@
-import type { SearchResult } from '../../../src/console/protocol.ts';
+import type { SearchResult } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { plainText } from '../model/format.ts';

@@ -1,6 +1,6 @@
 import { useId, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { TableModel } from '../../../src/console/protocol.ts';
+import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../api/system.tsx';
 import { usedTables } from '../memory/recent.ts';
 import { tableLabel } from '../model/labels.ts';

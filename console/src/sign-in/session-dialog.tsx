@@ -1,4 +1,4 @@
-import type { Me } from '../../../src/console/protocol.ts';
+import type { Me } from '../../../src/console/protocol/protocol.ts';
 import { queryClient } from '../api/query-client.ts';
 import { setStatus } from '../api/status.ts';
 import { useSystem } from '../api/system.tsx';

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
-import type { Me } from '../../../src/console/protocol.ts';
+import type { Me } from '../../../src/console/protocol/protocol.ts';
 import { describeSignIn } from '../api/describe.ts';
 import { signIn } from '../api/writes.ts';
 import { noteFirstPassword } from '../memory/first-password.ts';

@@ -1,4 +1,4 @@
-import type { Me } from '../../../src/console/protocol.ts';
+import type { Me } from '../../../src/console/protocol/protocol.ts';
 import { LanguageButton } from '../choices/language-button.tsx';
 import { words } from '../words/index.ts';
 import styles from './sign-in.module.css';

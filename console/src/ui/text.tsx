@@ -1,4 +1,4 @@
-import type { FieldModel } from '../../../src/console/protocol.ts';
+import type { FieldModel } from '../../../src/console/protocol/protocol.ts';
 import { isLtr, linkOf } from '../model/text.ts';
 import { safeUrl } from '../model/values.ts';
 

@@ -4,9 +4,9 @@ import { readRow } from '../../records/index.ts';
 import { withSystem } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { consoleSession, fileTokenOf } from '../../users/index.ts';
-import type { ConsoleAddresses } from '../addresses.ts';
-import type { ConsoleServices } from '../services.ts';
-import type { ConsoleCookies } from '../sessions/cookies.ts';
+import type { ConsoleAddresses } from '../context/addresses.ts';
+import type { ConsoleCookies } from '../context/cookies.ts';
+import type { ConsoleServices } from '../context/services.ts';
 import { type PrivateFileAddress, readReturnTo } from './return-to.ts';
 
 /** What a browser that came is shown: the program, another address, or that what it came for is closed to its user. */

@@ -1,5 +1,5 @@
 import { prefix } from '../../kernel/prefix.ts';
-import { CONSOLE } from '../addresses.ts';
+import { CONSOLE } from '../context/addresses.ts';
 
 /** Characters of what leads back; the address of a private file has its names in it. */
 const MAX_RETURN_LENGTH = 8_000;

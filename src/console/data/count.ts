@@ -1,6 +1,6 @@
 import { countRows } from '../../crm/queries/records.ts';
-import type { ApiEndpoint } from '../api-endpoint.ts';
-import type { CountAnswer } from '../protocol.ts';
+import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
+import type { CountAnswer } from '../protocol/protocol.ts';
 import { Landmarks } from './rows/landmarks.ts';
 import { asked, tableOf, whereOf } from './wire/parameters.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiEndpoint } from '../api-endpoint.ts';
+import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import { getChanges } from './changes.ts';
 import { getCount } from './count.ts';
 import { getHistory } from './history.ts';

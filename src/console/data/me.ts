@@ -2,8 +2,8 @@ import { isAdministrator } from '../../access/index.ts';
 import type { CrmContext } from '../../crm/context.ts';
 import { fail } from '../../errors/fail.ts';
 import { readRow } from '../../records/index.ts';
-import type { ApiEndpoint } from '../api-endpoint.ts';
-import type { Me } from '../protocol.ts';
+import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
+import type { Me } from '../protocol/protocol.ts';
 
 /** The user who is signed in. @throws invalidSession (209) where it is none, or he is gone */
 export async function meOf({ store, principal }: Pick<CrmContext, 'store' | 'principal'>): Promise<Me> {

@@ -11,8 +11,8 @@ import { titleFieldsOf } from '../../crm/wire/titles.ts';
 import { isServerSet } from '../../records/index.ts';
 import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { isLog, isSystemTable } from '../../schema/system-tables.ts';
-import type { ApiEndpoint } from '../api-endpoint.ts';
-import type { FieldModel, Model, TableModel } from '../protocol.ts';
+import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
+import type { FieldModel, Model, TableModel } from '../protocol/protocol.ts';
 import { meOf } from './me.ts';
 
 /** The model without who asks, whose own record may change. */

@@ -3,8 +3,8 @@ import { getRow } from '../../crm/queries/records.ts';
 import { newestReferring, pointingAt, type Referrer, referrersOf } from '../../crm/queries/references.ts';
 import { unless, unseen } from '../../crm/refusals.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import type { ApiEndpoint } from '../api-endpoint.ts';
-import type { RelatedAnswer, RelatedTable } from '../protocol.ts';
+import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
+import type { RelatedAnswer, RelatedTable } from '../protocol/protocol.ts';
 import { idOf, tableOf } from './wire/parameters.ts';
 
 /** Newest records of each table. */

@@ -12,8 +12,8 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import { splitNames } from '../../query/model/names.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import type { ApiEndpoint, ApiRequest } from '../api-endpoint.ts';
-import type { SearchAnswer, SearchResult } from '../protocol.ts';
+import type { ApiEndpoint, ApiRequest } from '../protocol/api-endpoint.ts';
+import type { SearchAnswer, SearchResult } from '../protocol/protocol.ts';
 import { findable, isListed } from './model.ts';
 import { numberOf, refuse, textOf } from './wire/parameters.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldModel, PointerNames } from '../../../../src/console/protocol.ts';
+import type { FieldModel, PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../../src/kernel/json.ts';
 import { useSystem } from '../../api/system.tsx';
 import { isLtr } from '../../model/text.ts';

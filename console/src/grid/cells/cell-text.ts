@@ -1,4 +1,4 @@
-import type { FieldModel, PointerNames } from '../../../../src/console/protocol.ts';
+import type { FieldModel, PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import type { Format } from '../../model/format.ts';
 import { dateOf, fileOf, pointerName, pointerOf } from '../../model/values.ts';

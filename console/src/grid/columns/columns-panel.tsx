@@ -5,7 +5,7 @@ import { Input } from 'react-aria-components/Input';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import { Popover } from 'react-aria-components/Popover';
 import { SearchField } from 'react-aria-components/SearchField';
-import type { ColumnState, TableModel } from '../../../../src/console/protocol.ts';
+import type { ColumnState, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';

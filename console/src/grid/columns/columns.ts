@@ -1,4 +1,4 @@
-import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
+import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol/protocol.ts';
 
 export const MIN_WIDTH = 64;
 export const MAX_WIDTH = 800;

@@ -1,7 +1,7 @@
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import { Popover } from 'react-aria-components/Popover';
-import type { TableModel } from '../../../../src/console/protocol.ts';
+import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { FieldList } from '../filter/field-list.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';

@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog } from 'react-aria-components/Modal';
 import { Popover } from 'react-aria-components/Popover';
-import type { PointerNames } from '../../../../src/console/protocol.ts';
+import type { PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import { pointerOf, wirePointer } from '../../model/values.ts';
 import { RecordPicker } from '../picker/record-picker.tsx';
 import { mergedNames } from '../rows/row-source.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { Conflict, PointerNames } from '../../../../src/console/protocol.ts';
+import type { Conflict, PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../../src/kernel/json.ts';
 import { describe } from '../../api/describe.ts';
 import { ApiFailure } from '../../api/failure.ts';

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
-import type { FieldModel, TableModel } from '../../../../src/console/protocol.ts';
+import type { FieldModel, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { gridWords } from '../words/index.ts';
 import { type FieldCondition, inputOf, isComplete, type Operator, operatorsOf, type Values } from './condition.ts';

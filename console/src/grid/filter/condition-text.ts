@@ -1,4 +1,4 @@
-import type { FieldModel } from '../../../../src/console/protocol.ts';
+import type { FieldModel } from '../../../../src/console/protocol/protocol.ts';
 import type { Format } from '../../model/format.ts';
 import { gridWords } from '../words/index.ts';
 import { type Condition, type FieldCondition, inputOf, type Operator, type Values } from './condition.ts';

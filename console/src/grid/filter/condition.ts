@@ -1,4 +1,4 @@
-import type { ConsoleFieldType, FieldModel } from '../../../../src/console/protocol.ts';
+import type { ConsoleFieldType, FieldModel } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { DAY_WORDS, type DayWord } from './days.ts';
 

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import { Popover } from 'react-aria-components/Popover';
-import type { TableModel } from '../../../../src/console/protocol.ts';
+import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Condition, Filter } from './condition.ts';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import { Popover } from 'react-aria-components/Popover';
-import type { TableModel } from '../../../../src/console/protocol.ts';
+import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { knownZone } from '../../model/format.ts';
 import { Icon } from '../../ui/icons.tsx';

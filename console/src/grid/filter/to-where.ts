@@ -1,4 +1,4 @@
-import type { FieldModel } from '../../../../src/console/protocol.ts';
+import type { FieldModel } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import { type Condition, type FieldCondition, type Filter, inputOf, isComplete } from './condition.ts';
 import { type Clock, daysOf, endOfDay, isDayWord, startOfDay } from './days.ts';

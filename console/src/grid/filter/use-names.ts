@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { RowsAnswer } from '../../../../src/console/protocol.ts';
+import type { RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import { call } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { useSystem } from '../../api/system.tsx';

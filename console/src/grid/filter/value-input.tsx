@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { FieldModel } from '../../../../src/console/protocol.ts';
+import type { FieldModel } from '../../../../src/console/protocol/protocol.ts';
 import { isLtr } from '../../model/text.ts';
 import { parseNumber } from '../edit/parse-number.ts';
 import { RecordPicker } from '../picker/record-picker.tsx';

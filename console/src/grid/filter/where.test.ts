@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { FieldModel } from '../../../../src/console/protocol.ts';
+import type { FieldModel } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { type FieldCondition, type Filter, inputOf, NO_FILTER, operatorsOf, type Values } from './condition.ts';
 import { fromWhere } from './from-where.ts';

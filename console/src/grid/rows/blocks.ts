@@ -1,4 +1,4 @@
-import type { PointerNames, RowsAnswer } from '../../../../src/console/protocol.ts';
+import type { PointerNames, RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 
 export const BLOCK_ROWS = 100;

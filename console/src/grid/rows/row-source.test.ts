@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RowsAnswer } from '../../../../src/console/protocol.ts';
+import type { RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import { BLOCK_ROWS, type BlockRequest } from './blocks.ts';
 import { type RowReader, RowSource } from './row-source.ts';
 

@@ -1,4 +1,4 @@
-import type { PointerNames, RowsAnswer } from '../../../../src/console/protocol.ts';
+import type { PointerNames, RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { BLOCK_ROWS, type Block, BlockCache, type BlockRequest, blockOf, requestFor, toBlock, wantedBlocks } from './blocks.ts';
 

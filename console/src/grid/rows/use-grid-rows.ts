@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import type { CountAnswer, RowsAnswer } from '../../../../src/console/protocol.ts';
+import type { CountAnswer, RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { call } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';

@@ -12,7 +12,7 @@ import {
   useState,
 } from 'react';
 import { flushSync } from 'react-dom';
-import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
+import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { announce } from '../../ui/announce.tsx';
 import { cellText, fieldValue } from '../cells/cell-text.ts';

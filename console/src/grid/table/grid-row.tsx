@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
 import { memo } from 'react';
-import type { PointerNames } from '../../../../src/console/protocol.ts';
+import type { PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import { useSystem } from '../../api/system.tsx';
 import { CellContent } from '../cells/cell-content.tsx';

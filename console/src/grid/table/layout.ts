@@ -1,5 +1,5 @@
 import type { CSSProperties } from 'react';
-import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol.ts';
+import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { titleField, usualWidth } from '../columns/columns.ts';
 
 /** Below this width of the window only the title is pinned, and it takes no more than its share. */

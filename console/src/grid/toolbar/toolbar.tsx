@@ -1,4 +1,4 @@
-import type { TableModel } from '../../../../src/console/protocol.ts';
+import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { go } from '../../ui/go.ts';
 import { Icon } from '../../ui/icons.tsx';

@@ -1,4 +1,4 @@
-import type { ColumnState } from '../../../../src/console/protocol.ts';
+import type { ColumnState } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { columnsText, parseColumns } from '../columns/columns.ts';
 import { parseObject } from '../filter/json.ts';

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useState } from 'react';
-import type { SavedView, ViewContent } from '../../../../src/console/protocol.ts';
+import type { SavedView, ViewContent } from '../../../../src/console/protocol/protocol.ts';
 import { describe } from '../../api/describe.ts';
 import { useSystem } from '../../api/system.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

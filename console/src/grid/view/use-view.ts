@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from 'react';
 import { useSearch } from 'wouter/use-browser-location';
-import type { TableModel } from '../../../../src/console/protocol.ts';
+import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { isMissing } from '../../api/failure.ts';
 import { useSystem } from '../../api/system.tsx';
 import { go } from '../../ui/go.ts';

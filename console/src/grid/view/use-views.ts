@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { SavedView, ViewContent, ViewsAnswer } from '../../../../src/console/protocol.ts';
+import type { SavedView, ViewContent, ViewsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import { call } from '../../api/client.ts';
 
 const keyOfList = (appId: string, table: string) => [appId, 'views', table] as const;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Separator } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
-import type { SavedView, ViewContent } from '../../../../src/console/protocol.ts';
+import type { SavedView, ViewContent } from '../../../../src/console/protocol/protocol.ts';
 import { describe } from '../../api/describe.ts';
 import { useSystem } from '../../api/system.tsx';
 import { announce } from '../../ui/announce.tsx';

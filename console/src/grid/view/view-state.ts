@@ -1,4 +1,4 @@
-import type { ColumnState, SavedView, TableModel } from '../../../../src/console/protocol.ts';
+import type { ColumnState, SavedView, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { arranged, columnsText, usualColumns } from '../columns/columns.ts';
 import type { AddressedView } from './address.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ColumnState, FieldModel, SavedView, TableModel } from '../../../../src/console/protocol.ts';
+import type { ColumnState, FieldModel, SavedView, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import {
   arranged,
   canMove,

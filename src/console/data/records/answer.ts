@@ -4,7 +4,7 @@ import { getRow, type Row } from '../../../crm/queries/records.ts';
 import { storedRows } from '../../../crm/queries/unscoped-reads.ts';
 import { unless, unseen } from '../../../crm/refusals.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import type { RecordAnswer } from '../../protocol.ts';
+import type { RecordAnswer } from '../../protocol/protocol.ts';
 import { rowNames } from '../wire/names.ts';
 
 /** A record with the names of what it points at, and what the caller may do with it. @throws objectNotFound (101), permissionDenied (119) */

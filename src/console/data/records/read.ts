@@ -1,5 +1,5 @@
-import type { ApiEndpoint } from '../../api-endpoint.ts';
-import type { RecordAnswer } from '../../protocol.ts';
+import type { ApiEndpoint } from '../../protocol/api-endpoint.ts';
+import type { RecordAnswer } from '../../protocol/protocol.ts';
 import { idOf, tableOf } from '../wire/parameters.ts';
 import { recordAnswer } from './answer.ts';
 

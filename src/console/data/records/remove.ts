@@ -1,5 +1,5 @@
 import { deleteRecord } from '../../../records/index.ts';
-import type { ApiEndpoint } from '../../api-endpoint.ts';
+import type { ApiEndpoint } from '../../protocol/api-endpoint.ts';
 import { idOf, tableOf } from '../wire/parameters.ts';
 
 /** Deletes a record. @throws pointedAt (119) where others point at it: `related` tells which */

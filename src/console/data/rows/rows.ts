@@ -1,8 +1,8 @@
 import { grantOn } from '../../../crm/queries/field-visibility.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { splitNames } from '../../../query/model/names.ts';
-import type { ApiEndpoint, ApiRequest } from '../../api-endpoint.ts';
-import type { RowsAnswer } from '../../protocol.ts';
+import type { ApiEndpoint, ApiRequest } from '../../protocol/api-endpoint.ts';
+import type { RowsAnswer } from '../../protocol/protocol.ts';
 import { rowNames } from '../wire/names.ts';
 import { asked, numberOf, refuse, tableOf, textOf, whereOf } from '../wire/parameters.ts';
 import { type Block, type BlockQuery, blockBeside } from './block.ts';

@@ -2,8 +2,8 @@ import type { CrmContext } from '../../../crm/context.ts';
 import { checkReport } from '../../../crm/reports/saved-report.ts';
 import { isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
-import type { ApiRequest } from '../../api-endpoint.ts';
-import type { ColumnState, ViewContent } from '../../protocol.ts';
+import type { ApiRequest } from '../../protocol/api-endpoint.ts';
+import type { ColumnState, ViewContent } from '../../protocol/protocol.ts';
 import { asked, bodyOf, isStorable, objectAt, refuse } from '../wire/parameters.ts';
 
 const MAX_NAME_LENGTH = 200;

@@ -4,7 +4,7 @@ import { hasField, type Row } from '../../../crm/queries/records.ts';
 import { REPORTS } from '../../../crm/reports/saved-report.ts';
 import { pointedAt } from '../../../crm/wire/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import type { ColumnState, SavedView, ViewContent } from '../../protocol.ts';
+import type { ColumnState, SavedView, ViewContent } from '../../protocol/protocol.ts';
 import { readColumn } from './content.ts';
 
 /** What is read of a row. */

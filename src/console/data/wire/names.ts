@@ -1,7 +1,7 @@
 import type { CrmContext } from '../../../crm/context.ts';
 import { targetNames } from '../../../crm/queries/names.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import type { PointerNames } from '../../protocol.ts';
+import type { PointerNames } from '../../protocol/protocol.ts';
 
 /** The names of what Pointers among values point at: of records that the caller may find. */
 export async function pointerNames(context: CrmContext, values: Iterable<JsonValue>): Promise<PointerNames> {

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../ker
 import { limits } from '../../../kernel/limits.ts';
 import { queryJson } from '../../../query/parameters.ts';
 import type { ClpAction, TableSchema } from '../../../schema/model.ts';
-import type { ApiRequest } from '../../api-endpoint.ts';
+import type { ApiRequest } from '../../protocol/api-endpoint.ts';
 
 /** Refuses a parameter. @throws invalidArguments (107) */
 export const refuse = (name: string, why: string): never => fail('invalidArguments', `${name} ${why}`);

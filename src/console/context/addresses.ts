@@ -1,4 +1,4 @@
-import type { Addresses } from '../config/index.ts';
+import type { Addresses } from '../../config/index.ts';
 
 /** Where the console stands below the service's address. */
 export const CONSOLE = '/console';

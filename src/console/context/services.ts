@@ -1,8 +1,8 @@
-import type { Addresses } from '../config/index.ts';
-import type { CrmServices } from '../crm/context.ts';
-import type { Logger } from '../observe/index.ts';
-import type { WriteHooks } from '../records/index.ts';
-import type { Systems } from '../systems/index.ts';
+import type { Addresses } from '../../config/index.ts';
+import type { CrmServices } from '../../crm/context.ts';
+import type { Logger } from '../../observe/index.ts';
+import type { WriteHooks } from '../../records/index.ts';
+import type { Systems } from '../../systems/index.ts';
 
 /** Counts requests of an address. */
 export interface AddressCounter {

@@ -3,7 +3,7 @@ import { appIdPattern } from '../../kernel/credentials.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { MAX_CONSOLE_SESSION_MS } from '../../users/index.ts';
-import type { ConsoleAddresses } from '../addresses.ts';
+import type { ConsoleAddresses } from './addresses.ts';
 
 const MAX_AGE_S = MAX_CONSOLE_SESSION_MS / SECOND_MS;
 const YEAR_S = 365 * 86_400;

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { fail, ServiceError, serviceError } from '../errors/fail.ts';
-import { renderError, retryAfterOf } from '../errors/render.ts';
-import type { JsonValue } from '../kernel/json.ts';
-import { limits } from '../kernel/limits.ts';
-import { faultPlace } from '../observe/index.ts';
-import { CallerRequest, carryOutOnSystem } from '../requests/index.ts';
-import type { System } from '../systems/index.ts';
-import { consoleSession } from '../users/index.ts';
-import { parseRequestJson } from '../values/index.ts';
-import { apiPath } from './addresses.ts';
-import type { ApiEndpoint, ApiRequest } from './api-endpoint.ts';
-import { ConflictError } from './data/index.ts';
-import type { ConsoleServices } from './services.ts';
-import type { ConsoleCookies } from './sessions/cookies.ts';
+import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
+import { renderError, retryAfterOf } from '../../errors/render.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { faultPlace } from '../../observe/index.ts';
+import { CallerRequest, carryOutOnSystem } from '../../requests/index.ts';
+import type { System } from '../../systems/index.ts';
+import { consoleSession } from '../../users/index.ts';
+import { parseRequestJson } from '../../values/index.ts';
+import { apiPath } from '../context/addresses.ts';
+import type { ConsoleCookies } from '../context/cookies.ts';
+import type { ConsoleServices } from '../context/services.ts';
+import { ConflictError } from '../data/index.ts';
+import type { ApiEndpoint, ApiRequest } from '../protocol/api-endpoint.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 

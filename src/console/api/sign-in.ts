@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import type { Language } from '../../kernel/language.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { changePassword, consoleSession, fileTokenOf, logInToConsole, logOutOfConsole } from '../../users/index.ts';
-import type { ApiCall, OpenEndpoint } from '../api.ts';
+import type { ConsoleCookies } from '../context/cookies.ts';
+import type { AddressCounter, ConsoleServices } from '../context/services.ts';
 import { meOf } from '../data/me.ts';
-import type { Me } from '../protocol.ts';
-import type { AddressCounter, ConsoleServices } from '../services.ts';
-import type { ConsoleCookies } from './cookies.ts';
+import type { Me } from '../protocol/protocol.ts';
+import type { ApiCall, OpenEndpoint } from './api.ts';
 import { isFirstPassword } from './first-password.ts';
 
 /** Passwords that one address may try in a minute where RATE_LIMIT_LOGIN says nothing: those of an office come from one. */

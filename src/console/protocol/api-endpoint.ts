@@ -1,5 +1,5 @@
-import type { CrmContext } from '../crm/context.ts';
-import type { JsonValue } from '../kernel/json.ts';
+import type { CrmContext } from '../../crm/context.ts';
+import type { JsonValue } from '../../kernel/json.ts';
 
 /** A request to a data address of the console, of a user who is signed in. */
 export interface ApiRequest {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../access/index.ts';
-import type { CallerRequest } from '../requests/index.ts';
-import type { System } from '../systems/index.ts';
-import { consoleSession } from '../users/index.ts';
-import { apiPath } from './addresses.ts';
-import type { ConsoleCookies } from './sessions/cookies.ts';
+import type { Principal } from '../../access/index.ts';
+import type { CallerRequest } from '../../requests/index.ts';
+import type { System } from '../../systems/index.ts';
+import { consoleSession } from '../../users/index.ts';
+import { apiPath } from '../context/addresses.ts';
+import type { ConsoleCookies } from '../context/cookies.ts';
 
 /** Who sends a file. */
 interface Uploader {

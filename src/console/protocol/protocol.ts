@@ -2,7 +2,7 @@
  * What the console's program and its server part say to each other: JSON below `/console/-/api/{app_id}/`. Types alone, so that the program
  * may import them; values of fields are in wire form (SPEC "Wire types").
  */
-import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 
 /** An answer that is an error: as of the catalogue. `conflict` goes with 409. */
 export interface ApiError {
@@ -14,31 +14,10 @@ export interface ApiError {
 /** Names of records that Pointers in an answer point at, by table and id. */
 export type PointerNames = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** `POST session`: sign-in. Answers `SignedIn`. */
-export interface SignInRequest {
-  readonly username: string;
-  readonly password: string;
-}
-
-/** `GET me`: the user who is signed in. */
-export interface Me {
-  readonly objectId: string;
-  readonly username: string;
-  readonly name: string;
-  readonly roles: readonly string[];
-  /** Whether he has the role that administers the system. */
-  readonly isAdministrator: boolean;
-}
-
+/** Answer of `POST session {username, password}`: sign-in. */
 export interface SignedIn extends Me {
   /** Whether the password is the one that the first start has made: the user should choose another. */
   readonly hasFirstPassword?: true;
-}
-
-/** `PUT me/password`. Other sessions of the user end; this one goes on. Answers `Me`. */
-export interface PasswordRequest {
-  readonly oldPassword: string;
-  readonly newPassword: string;
 }
 
 /** `GET model`: the system as the caller may see it. */

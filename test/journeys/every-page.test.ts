@@ -1,0 +1,148 @@
+/** Every page in both languages, light and dark, wide and narrow: what axe finds, what widens the page, what the policy refuses; directions. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newPerson, type Person } from '../support/browser.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
+import { join, signUp, type User } from '../support/users.ts';
+
+const wide = { width: 1280, height: 800 };
+const narrow = { width: 390, height: 844 };
+/** What WCAG 1.4.10 (Reflow) speaks of. */
+const smallest = { width: 320, height: 640 };
+
+describe('every page', () => {
+  let service: Service;
+  let dana: User;
+  let objectId: string;
+
+  before(async () => {
+    service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    dana = await signUp(service, { name: 'דנה כהן' });
+    await join(service, 'Sales', [dana]);
+    const create = (table: string, fields: object) => service.call('POST', `/platform/classes/${table}`, { body: fields });
+    const [status] = (await service.call('GET', '/platform/classes/LeadStatuses')).body.results;
+    const LeadStatusId = { __type: 'Pointer', className: 'LeadStatuses', objectId: status.objectId };
+    const people = ['דנה (VIP) 3', 'Acme Ltd.', 'חברת אלפא בע"מ', 'יוסי לוי'];
+    for (const [at, Name] of people.entries())
+      objectId = (
+        await create('Accounts', { Name, PhoneNumber: `+97250123456${at}`, Email: `person${at}@example.com`, LeadStatusId })
+      ).body.objectId;
+    const AccountId = { __type: 'Pointer', className: 'Accounts', objectId };
+    await create('Activities', { Name: 'Call', AccountId });
+    await service.call('PUT', `/platform/classes/Accounts/${objectId}`, { body: { City: 'חיפה' } });
+  });
+  after(() => service.stop());
+
+  const pages = () => {
+    const home = `/console/${service.appId}`;
+    return [
+      ['home', `${home}/`],
+      ['grid', `${home}/Accounts`],
+      ['empty grid', `${home}/Accounts?where=${encodeURIComponent('{"Name":"nobody"}')}`],
+      ['record', `${home}/Accounts/${objectId}`],
+      ['missing record', `${home}/Accounts/none`],
+      ['new record', `${home}/Accounts/new`],
+      ['search', `${home}/-/search?q=${encodeURIComponent('דנה')}`],
+      ['settings', `${home}/-/me`],
+      ['unknown table', `${home}/NoSuchTable`],
+      ['unknown page', `${home}/-/nothing`],
+    ] as const;
+  };
+
+  /** Until nothing loads any more. */
+  const settle = async ({ page }: Person) => {
+    await page.getByRole('main').waitFor();
+    await page.waitForLoadState('networkidle');
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
+  };
+  const overflow = ({ page }: Person) =>
+    page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
+
+  for (const language of ['he', 'en'] as const)
+    for (const colorScheme of ['light', 'dark'] as const)
+      test(`${language}, ${colorScheme}`, async () => {
+        const person = await newPerson(service, { language, colorScheme });
+        const { page } = person;
+        await person.open('/console/');
+        await person.assertAccessible('sign-in');
+        await person.signIn(dana.username);
+        for (const [name, path] of pages()) {
+          await page.setViewportSize(wide);
+          await person.open(path);
+          await settle(person);
+          assert.equal(
+            await page.evaluate('getComputedStyle(document.documentElement).direction'),
+            language === 'he' ? 'rtl' : 'ltr',
+          );
+          assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
+          for (const landmark of ['banner', 'navigation', 'main'] as const)
+            assert.ok((await page.getByRole(landmark).count()) >= 1, `${name}: ${landmark}`);
+          await person.assertAccessible(`${name}, wide`);
+          await page.setViewportSize(narrow);
+          await settle(person);
+          await person.assertAccessible(`${name}, narrow`);
+          await page.setViewportSize(smallest);
+          assert.ok((await overflow(person)) <= 0, `${name} is ${await overflow(person)} wider than 320 pixels`);
+        }
+        person.assertClean();
+        await person.close();
+      });
+
+  test('right to left: the first column stands at the right, and so do its cells; ids and phones read left to right', async () => {
+    const person = await newPerson(service, { language: 'he' });
+    const { page } = person;
+    await person.open('/console/');
+    await person.signIn(dana.username);
+    await person.open(`/console/${service.appId}/Accounts`);
+    const header = page.getByRole('columnheader');
+    await header.nth(1).waitFor();
+    const [first, second] = [await header.nth(0).boundingBox(), await header.nth(1).boundingBox()];
+    assert.ok((first?.x ?? 0) > (second?.x ?? 0));
+    const phone = page.getByRole('gridcell').filter({ hasText: '+972501234560' }).first();
+    await phone.waitFor();
+    const order = await phone.evaluate((cell: any) => {
+      const text = cell.ownerDocument.createTreeWalker(cell, 4).nextNode();
+      const range = cell.ownerDocument.createRange();
+      const at = (index: number) => {
+        range.setStart(text, index);
+        range.setEnd(text, index + 1);
+        return range.getBoundingClientRect().x;
+      };
+      return at(0) < at(text.length - 1);
+    });
+    assert.ok(order, 'the plus stands at the left of the phone');
+    person.assertClean();
+    await person.close();
+  });
+
+  test('every button is 24 pixels wide and high at least, and focus is never hidden', async () => {
+    const person = await newPerson(service);
+    const { page } = person;
+    await person.open('/console/');
+    await person.signIn(dana.username);
+    for (const [name, path] of pages()) {
+      await person.open(path);
+      await settle(person);
+      const small = await page.evaluate(`[...document.querySelectorAll('button, [role=button], select, input[type=checkbox]')]
+        .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+        .map((one) => ({ rect: one.getBoundingClientRect(), name: one.getAttribute('aria-label') || one.textContent || one.outerHTML.slice(0, 80) }))
+        .filter(({ rect }) => rect.width > 1 && (rect.width < 24 || rect.height < 24))
+        .map(({ rect, name }) => name.trim() + ' ' + Math.round(rect.width) + 'x' + Math.round(rect.height))`);
+      assert.deepEqual(small, [], name);
+      const hidden: string[] = [];
+      for (let count = 0; count < 25; count++) {
+        await page.keyboard.press('Tab');
+        const covered = await page.evaluate(`(() => {
+          const one = document.activeElement;
+          if (!one || one === document.body) return '';
+          const { x, y, width, height } = one.getBoundingClientRect();
+          const at = document.elementFromPoint(x + width / 2, y + Math.min(height / 2, 12));
+          return !at || one.contains(at) || at.contains(one) ? '' : (one.getAttribute('aria-label') || one.textContent || one.tagName);
+        })()`);
+        if (covered) hidden.push(String(covered));
+      }
+      assert.deepEqual(hidden, [], name);
+    }
+    await person.close();
+  });
+});
