@@ -20,6 +20,19 @@ export interface SignedIn extends Me {
   readonly hasFirstPassword?: true;
 }
 
+/**
+ * `GET me`: the user who is signed in. `PUT me/password {oldPassword, newPassword}` answers the same: other sessions of the user end, this one
+ * goes on.
+ */
+export interface Me {
+  readonly objectId: string;
+  readonly username: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** Whether he has the role that administers the system. */
+  readonly isAdministrator: boolean;
+}
+
 /** `GET model`: the system as the caller may see it. */
 export interface Model {
   /** Another text whenever the rest is. */
