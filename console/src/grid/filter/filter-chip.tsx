@@ -37,8 +37,7 @@ export function FilterChip({ table, condition, onChange, onRemove }: FilterChipP
     <span className="g-filter">
       <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
         <Button className="g-filter-text" aria-label={words.chip(whole)}>
-          <bdi className="g-filter-label">{text.label}</bdi>
-          {text.operator ? <span>{text.operator}</span> : null}
+          <bdi className="g-filter-label">{text.label}</bdi> {text.operator ? <span>{text.operator}</span> : null}{' '}
           {text.value ? (
             <bdi
               className={condition.kind === 'raw' ? 'g-filter-raw' : 'g-filter-value'}
