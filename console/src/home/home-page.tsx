@@ -36,7 +36,9 @@ export function HomePage() {
               <li key={record.objectId}>
                 <Link href={paths.record(record.table, record.objectId)} className={styles.row}>
                   <bdi className="clipped">{shortened(record.title || words.related.untitled, MAX_TITLE)}</bdi>
-                  <bdi className={styles.kind}>{labelOf(record.table)}</bdi>
+                  <span className={styles.kind}>
+                    <bdi>{labelOf(record.table)}</bdi>
+                  </span>
                 </Link>
               </li>
             ))}

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/kernel/json.ts';
 import { edited, emptyDraft } from '../memory/draft.ts';
 import { type DraftKey, readDraft, writeDraft } from '../memory/drafts.ts';
 import type { Paths } from '../model/address.ts';
+import { randomId } from '../model/id.ts';
 import { copyOf } from '../model/record.ts';
 import { go } from '../ui/go.ts';
 
@@ -10,8 +11,8 @@ import { go } from '../ui/go.ts';
 export function duplicate(key: DraftKey, table: TableModel, record: JsonObject, paths: Paths): void {
   const typed = Object.entries(readDraft(key)?.fields ?? {}).map(([name, field]) => [name, field.value]);
   const content = copyOf(table, { ...record, ...Object.fromEntries(typed) });
-  const id = crypto.randomUUID();
-  let draft = emptyDraft(crypto.randomUUID());
+  const id = randomId();
+  let draft = emptyDraft(randomId());
   for (const [name, value] of Object.entries(content)) draft = edited(draft, name, null, value, Date.now());
   writeDraft({ ...key, id: `new:${id}` }, draft);
   go(`${paths.newRecord(table.name)}?draft=${id}`);

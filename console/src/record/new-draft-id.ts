@@ -1,6 +1,8 @@
+import { randomId } from '../model/id.ts';
+
 /** The id of this tab's new record of a table: it outlives a reload, and no other tab has it. @param asked one that the user goes on with. */
 export function newDraftId(table: string, asked: string | null): string {
-  const id = asked || sessionStorage.getItem(nameOf(table)) || crypto.randomUUID();
+  const id = asked || sessionStorage.getItem(nameOf(table)) || randomId();
   sessionStorage.setItem(nameOf(table), id);
   return id;
 }

@@ -6,6 +6,7 @@ import { ApiFailure, isSessionOver, NoConnection } from '../api/failure.ts';
 import { useStatus } from '../api/status.ts';
 import { clashesOf, type Draft, edited, emptyDraft, isDirty, isInvalid, resolved, settled, writeOf } from '../memory/draft.ts';
 import { type DraftKey, readDraft, removeDraft, useDraft, writeDraft } from '../memory/drafts.ts';
+import { randomId } from '../model/id.ts';
 import { announce } from '../ui/announce.tsx';
 import { words } from '../words/index.ts';
 
@@ -43,7 +44,7 @@ interface Options {
 export function useEditor(options: Options): Editor {
   const { key, title } = options;
   const { isOffline, isSignedOut } = useStatus();
-  const [fresh] = useState(() => emptyDraft(crypto.randomUUID(), title));
+  const [fresh] = useState(() => emptyDraft(randomId(), title));
   const draft = useDraft(key) ?? fresh;
   const [isSaving, setSaving] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);

@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { NoConnection } from '../api/failure.ts';
 import { queryClient } from '../api/query-client.ts';
 import { useSystem } from '../api/system.tsx';
 import { signOut } from '../api/writes.ts';
@@ -23,8 +24,8 @@ export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onTo
     try {
       await signOut(appId);
     } catch (error) {
-      announce(words.shell.offline);
-      if (!(error instanceof Error) || error.name === 'Error') return;
+      // Any answer means that there is no session any more.
+      if (error instanceof NoConnection) return announce(words.shell.offline);
     }
     queryClient.clear();
     location.assign(`${settings.root}/sign-in?app=${encodeURIComponent(appId)}`);
@@ -55,7 +56,10 @@ export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onTo
         <div className={styles.own}>
           {unsaved > 0 && (
             <Link href={`${paths.home}#drafts`} className={styles.unsaved}>
-              {words.shell.unsaved(unsaved)}
+              <span className={styles.count} aria-hidden="true">
+                {unsaved}
+              </span>
+              <span className={styles.words}>{words.shell.unsaved(unsaved)}</span>
             </Link>
           )}
           <LanguageButton />

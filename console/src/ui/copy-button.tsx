@@ -6,14 +6,30 @@ import { Icon } from './icons.tsx';
 /** Puts a text into the clipboard. Without `label` it is a picture named by `name`. */
 export function CopyButton({ text, label, name }: { text: () => string; label?: string; name?: string }) {
   const [isCopied, setCopied] = useState(false);
+  // Where the browser gives no clipboard: the text, to be copied by hand.
+  const [shown, setShown] = useState<string | null>(null);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
       setCopied(true);
       announce(words.shell.copied);
       setTimeout(() => setCopied(false), 2000);
-    } catch {}
+    } catch {
+      setShown(text());
+    }
   };
+  if (shown !== null) {
+    return (
+      <textarea
+        className="input"
+        readOnly
+        value={shown}
+        rows={4}
+        aria-label={label ?? name ?? words.shell.copy}
+        ref={(area) => area?.select()}
+      />
+    );
+  }
   return (
     <button
       type="button"
