@@ -4,10 +4,10 @@ import { Input } from 'react-aria-components/Input';
 import { Label } from 'react-aria-components/Label';
 import { Menu, MenuItem } from 'react-aria-components/Menu';
 import { Dialog, Heading } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import { Separator } from 'react-aria-components/Separator';
 import { TextField } from 'react-aria-components/TextField';
 import { operatorsOf } from '../filter/condition.ts';
+import { Popover } from '../parts/popover.tsx';
 import type { Column } from '../table/layout.ts';
 import { gridWords, isRightToLeft } from '../words/index.ts';
 import type { Sort } from './order.ts';
@@ -48,9 +48,9 @@ export function ColumnMenu({ column, at, opener, sorts, canMove, commands, onClo
       isOpen
       onOpenChange={(isOpen) => !isOpen && onClose()}
       placement="bottom start"
-      className="g-popover"
+      aria-label={words.menu(column.label)}
     >
-      <Menu aria-label={words.menu(column.label)} className="g-menu" autoFocus="first">
+      <Menu aria-label={words.menu(column.label)} className="g-menu" autoFocus="first" onClose={onClose}>
         {isSortable ? (
           <MenuItem className="g-item" onAction={() => commands.sort(name, false, false)}>
             {words.ascending}
@@ -121,13 +121,7 @@ function WidthDialog({ column, opener, commands, onClose }: WidthDialogProps) {
   const [text, setText] = useState(String(column.width));
   const words = gridWords.columns;
   return (
-    <Popover
-      triggerRef={opener}
-      isOpen
-      onOpenChange={(isOpen) => !isOpen && onClose()}
-      placement="bottom start"
-      className="g-popover"
-    >
+    <Popover triggerRef={opener} isOpen onOpenChange={(isOpen) => !isOpen && onClose()} placement="bottom start">
       <Dialog className="g-dialog g-form">
         <Heading slot="title" className="g-dialog-title">
           {words.widthOf(column.label)}

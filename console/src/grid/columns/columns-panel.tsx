@@ -3,10 +3,10 @@ import { Button } from 'react-aria-components/Button';
 import { Checkbox } from 'react-aria-components/Checkbox';
 import { Input } from 'react-aria-components/Input';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import { SearchField } from 'react-aria-components/SearchField';
 import type { ColumnState, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import { arranged, canMove, movedBy, titleField, usualColumns, withShown } from './columns.ts';
@@ -26,7 +26,7 @@ export function ColumnsPanel({ table, columns, onChange }: ColumnsPanelProps) {
         <ToolIcon name="columns" />
         <span className="g-tool-text">{words.title}</span>
       </Button>
-      <Popover placement="bottom end" className="g-popover">
+      <Popover placement="bottom end">
         <Dialog aria-label={words.title} className="g-dialog g-columns">
           <ColumnList table={table} columns={columns} onChange={onChange} />
         </Dialog>

@@ -1,9 +1,9 @@
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { FieldList } from '../filter/field-list.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Sort } from './order.ts';
@@ -28,7 +28,7 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
         <ToolIcon name="sort" />
         <span className="g-tool-text">{sorts.length > 0 ? words.count(sorts.length) : words.title}</span>
       </Button>
-      <Popover placement="bottom end" className="g-popover">
+      <Popover placement="bottom end">
         <Dialog aria-label={words.title} className="g-dialog g-sorts">
           {sorts.length === 0 ? <p className="hint">{words.none}</p> : null}
           <ul className="g-sort-list">
@@ -58,7 +58,7 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
           </ul>
           <DialogTrigger>
             <Button className="button button-small">{words.add}</Button>
-            <Popover placement="bottom start" className="g-popover">
+            <Popover placement="bottom start">
               <Dialog aria-label={words.add} className="g-dialog">
                 {({ close }) => (
                   <FieldList

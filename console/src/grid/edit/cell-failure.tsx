@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import { Button } from 'react-aria-components/Button';
-import { Popover } from 'react-aria-components/Popover';
+import { Popover } from '../parts/popover.tsx';
 import { gridWords } from '../words/index.ts';
 import type { EditActions, Failed } from './edit-state.ts';
 
@@ -21,7 +21,7 @@ export function CellFailure({ failed, label, actions }: CellFailureProps) {
         isOpen
         isNonModal
         placement="bottom start"
-        className="g-popover g-failure"
+        className="g-failure"
         aria-label={gridWords.edit.failed(label)}
       >
         <p role="alert">

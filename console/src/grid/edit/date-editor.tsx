@@ -13,6 +13,7 @@ import { useSystem } from '../../api/system.tsx';
 import { dateOf, wireDate } from '../../model/values.ts';
 import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
+import type { EditStep } from './edit-state.ts';
 
 /** A Date, by its parts, in the system's zone; without the time where that is midnight. */
 export function DateEditor({ edit, label, actions }: CellEditorProps) {
@@ -21,7 +22,7 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
   const isDay = first === null || (first.hour === 0 && first.minute === 0);
   const [value, setValue] = useState<DateValue | null>(first && (isDay ? toCalendarDate(first) : toCalendarDateTime(first)));
   const isLeft = useRef(false);
-  const leave = (step: -1 | 0 | 1) => {
+  const leave = (step: EditStep) => {
     if (isLeft.current) return;
     isLeft.current = true;
     actions.commit(value === null ? null : wireDate(toZoned(value as CalendarDate, timeZone).toDate()), edit.names, step);
@@ -48,7 +49,7 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
       onKeyDownCapture={onKeyDown}
       onKeyDown={(event) => event.stopPropagation()}
       onBlur={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget)) leave(0);
+        if (!event.currentTarget.contains(event.relatedTarget)) leave(null);
       }}
     >
       <DateField

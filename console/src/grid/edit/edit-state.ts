@@ -31,10 +31,12 @@ export interface Failed extends EditedCell {
 
 export type EditState = Editing | Failed;
 
+/** Where the focus goes from an editor: to the cell beside it, back to its own (0), or it has gone elsewhere already (`null`). */
+export type EditStep = -1 | 0 | 1 | null;
+
 /** What an editor leaves with, and what is done with a value that could not be saved. */
 export interface EditActions {
-  /** @param step where Tab leads; 0: nowhere */
-  commit(value: JsonValue, names: PointerNames, step: -1 | 0 | 1): void;
+  commit(value: JsonValue, names: PointerNames, step: EditStep): void;
   /** What was typed is no value of the field, and the editor was left. */
   refuse(typed: string, why: string): void;
   cancel(): void;

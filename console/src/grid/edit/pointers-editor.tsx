@@ -1,10 +1,10 @@
 import { useRef, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import type { PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import { pointerOf, wirePointer } from '../../model/values.ts';
-import { RecordPicker } from '../picker/record-picker.tsx';
+import { Popover } from '../parts/popover.tsx';
+import { RecordPicker } from '../parts/record-picker.tsx';
 import { mergedNames } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
@@ -41,7 +41,7 @@ export function PointersEditor({ edit, label, actions }: CellEditorProps) {
           if (!isOpen) leave(ids, names);
         }}
         placement="bottom start"
-        className="g-popover g-picker-popover"
+        className="g-picker-popover"
       >
         <Dialog aria-label={gridWords.edit.label(label)} className="g-dialog">
           <RecordPicker

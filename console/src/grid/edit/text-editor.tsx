@@ -3,6 +3,7 @@ import type { JsonValue } from '../../../../src/kernel/json.ts';
 import { isLong, isLtr } from '../../model/text.ts';
 import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
+import type { EditStep } from './edit-state.ts';
 import { parseNumber } from './parse-number.ts';
 
 /** Texts and numbers: a line, or some lines over the cell where the text is long. */
@@ -21,11 +22,11 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
     if (!isWide) element.current?.select();
   }, [isWide]);
 
-  const leave = (step: -1 | 0 | 1, isBlur: boolean) => {
+  const leave = (step: EditStep) => {
     if (isLeft.current) return;
     const value = valueOfText(text, field.type === 'Number');
     if (value === undefined) {
-      if (!isBlur) return setWhy(gridWords.edit.notNumber);
+      if (step !== null) return setWhy(gridWords.edit.notNumber);
       isLeft.current = true;
       return actions.refuse(text, gridWords.edit.notNumber);
     }
@@ -40,10 +41,10 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
       actions.cancel();
     } else if (event.key === 'Enter' && !(isWide && (event.shiftKey || event.altKey))) {
       event.preventDefault();
-      leave(0, false);
+      leave(0);
     } else if (event.key === 'Tab') {
       event.preventDefault();
-      leave(event.shiftKey ? -1 : 1, false);
+      leave(event.shiftKey ? -1 : 1);
     }
   };
   const shared = {
@@ -58,7 +59,7 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
       setWhy(null);
     },
     onKeyDown,
-    onBlur: () => leave(0, true),
+    onBlur: () => leave(null),
   };
   return (
     <>

@@ -10,7 +10,7 @@ import { announce } from '../../ui/announce.tsx';
 import { fieldValue } from '../cells/cell-text.ts';
 import type { Row, RowSource } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
-import { type CellName, type Editing, type EditState, type Failed, isOf } from './edit-state.ts';
+import { type CellName, type Editing, type EditState, type EditStep, type Failed, isOf } from './edit-state.ts';
 
 /** A value that was not saved because another one was saved meanwhile. */
 export interface EditConflict {
@@ -21,7 +21,7 @@ export interface EditConflict {
 export interface EditingOptions {
   readonly table: string;
   readonly source: RowSource;
-  /** After an editor was left. @param step where Tab leads; 0: back to the cell */
+  /** After an editor was left with the focus in it. */
   onLeft(step: -1 | 0 | 1): void;
 }
 
@@ -97,10 +97,10 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
   );
 
   const leave = useCallback(
-    (value: JsonValue, names: PointerNames, step: -1 | 0 | 1) => {
+    (value: JsonValue, names: PointerNames, step: EditStep) => {
       if (editing && !sameValue(value, editing.base)) save({ ...editing, value, names });
       setEditing(null);
-      onLeft(step);
+      if (step !== null) onLeft(step);
     },
     [editing, save, onLeft],
   );

@@ -10,8 +10,8 @@ import {
 } from 'react-aria-components/Calendar';
 import { DateInput, DatePicker, DateSegment, Group, Label } from 'react-aria-components/DatePicker';
 import { Dialog, Heading } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import { Icon } from '../../ui/icons.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { gridWords } from '../words/index.ts';
 
 export interface DayInputProps {
@@ -40,7 +40,7 @@ export function DayInput({ label, day, isFirst = false, onChange }: DayInputProp
           <Icon name="calendar" />
         </Button>
       </Group>
-      <Popover className="g-popover" placement="bottom start">
+      <Popover placement="bottom start">
         <Dialog className="g-dialog" aria-label={gridWords.filter.calendar}>
           <Calendar>
             <header className="g-month">

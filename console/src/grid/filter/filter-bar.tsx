@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
+import { Popover } from '../parts/popover.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Condition, Filter } from './condition.ts';
@@ -89,7 +89,7 @@ function AddFilter({ table, newField, onNewFieldDone, onAdd }: AddFilterProps) {
         <ToolIcon name="filter" size={14} />
         {words.add}
       </Button>
-      <Popover placement="bottom start" className="g-popover">
+      <Popover placement="bottom start">
         <Dialog aria-label={words.add} className="g-dialog g-form">
           {field ? (
             <ConditionForm

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
-import { Popover } from 'react-aria-components/Popover';
 import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { knownZone } from '../../model/format.ts';
 import { Icon } from '../../ui/icons.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { gridWords } from '../words/index.ts';
 import { type Condition, inputOf } from './condition.ts';
 import { ConditionForm } from './condition-form.tsx';
@@ -36,8 +36,9 @@ export function FilterChip({ table, condition, onChange, onRemove }: FilterChipP
   return (
     <span className="g-filter">
       <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-        <Button className="g-filter-text" aria-label={words.chip(whole)}>
-          <bdi className="g-filter-label">{text.label}</bdi> {text.operator ? <span>{text.operator}</span> : null}{' '}
+        <Button className="g-filter-text">
+          <span className="visually-hidden">{words.chip('')}</span> <bdi className="g-filter-label">{text.label}</bdi>{' '}
+          {text.operator ? <span>{text.operator}</span> : null}{' '}
           {text.value ? (
             <bdi
               className={condition.kind === 'raw' ? 'g-filter-raw' : 'g-filter-value'}
@@ -47,7 +48,7 @@ export function FilterChip({ table, condition, onChange, onRemove }: FilterChipP
             </bdi>
           ) : null}
         </Button>
-        <Popover placement="bottom start" className="g-popover">
+        <Popover placement="bottom start">
           <Dialog aria-label={words.chip(text.label)} className="g-dialog g-form">
             {condition.kind === 'field' && field ? (
               <ConditionForm

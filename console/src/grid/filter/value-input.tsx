@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import type { FieldModel } from '../../../../src/console/protocol/protocol.ts';
 import { isLtr } from '../../model/text.ts';
 import { parseNumber } from '../edit/parse-number.ts';
-import { RecordPicker } from '../picker/record-picker.tsx';
+import { RecordPicker } from '../parts/record-picker.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Input, Values } from './condition.ts';
 import { DayInput } from './day-input.tsx';

@@ -84,7 +84,8 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
       takesFocus.current = true;
       const next = step === 0 ? null : nextEditable(cell, step, layout.columns.length, canEditColumn);
       if (!next) return setCell({ ...cell });
-      goTo(next);
+      // The cell has the focus before its editor takes it, so that it comes back there.
+      flushSync(() => goTo(next));
       begin(next, false);
     },
   });

@@ -110,9 +110,9 @@ function HeaderCell({ column, at, sort, sortNumber, isActive, isDropTarget, grid
       }}
       {...drag}
     >
-      <bdi id={label} className="g-label">
-        {column.label}
-      </bdi>
+      <span className="g-label">
+        <bdi id={label}>{column.label}</bdi>
+      </span>
       {sort ? (
         <span className="g-sort" aria-hidden="true">
           {sort.isDescending ? '↓' : '↑'}

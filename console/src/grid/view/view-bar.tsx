@@ -1,20 +1,22 @@
 import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Separator } from 'react-aria-components/Menu';
-import { Popover } from 'react-aria-components/Popover';
 import type { SavedView, ViewContent } from '../../../../src/console/protocol/protocol.ts';
 import { describe } from '../../api/describe.ts';
 import { useSystem } from '../../api/system.tsx';
 import { announce } from '../../ui/announce.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import { SaveViewDialog } from './save-view-dialog.tsx';
 import type { View } from './use-view.ts';
 import { useViewList, useViewWrites } from './use-views.ts';
 
+/** No ids of views. */
 const ALL = ' all';
+const REMOVE = ' remove';
 
 /** The saved views of the table, and what saves this one. */
 export function ViewBar({ table, view }: { table: string; view: View }) {
@@ -63,19 +65,25 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
           <bdi className="g-view-name">{saved?.name ?? words.all}</bdi>
           <Icon name="down" size={14} />
         </Button>
-        <Popover placement="bottom start" className="g-popover">
+        <Popover placement="bottom start">
           <Menu
             aria-label={words.title}
             className="g-menu"
             selectionMode="single"
             selectedKeys={[saved?.objectId ?? ALL]}
-            onAction={(key) => view.open(key === ALL ? null : String(key))}
+            onAction={(key) => (key === REMOVE ? setDialog('remove') : view.open(key === ALL ? null : String(key)))}
           >
             <MenuItem id={ALL} className="g-item">
               {words.all}
             </MenuItem>
             <ViewSection title={words.mine} views={mine} />
             <ViewSection title={words.shared} views={shared} />
+            {saved?.isMine ? <Separator className="g-separator" /> : null}
+            {saved?.isMine ? (
+              <MenuItem id={REMOVE} className="g-item g-item-danger">
+                {words.remove}
+              </MenuItem>
+            ) : null}
           </Menu>
         </Popover>
       </MenuTrigger>
@@ -87,23 +95,18 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
               {words.saveChanges}
             </Button>
           ) : null}
-          <Button className="button button-quiet button-small" onPress={() => view.open(saved.objectId)}>
-            {words.undo}
+          <Button
+            className="button button-quiet button-small button-icon"
+            aria-label={words.undo}
+            onPress={() => view.open(saved.objectId)}
+          >
+            <ToolIcon name="undo" />
           </Button>
         </>
       ) : null}
       <Button className="button button-small" onPress={() => setDialog('save')}>
         {words.save}
       </Button>
-      {saved?.isMine ? (
-        <Button
-          className="button button-quiet button-small button-icon"
-          aria-label={words.remove}
-          onPress={() => setDialog('remove')}
-        >
-          <Icon name="trash" />
-        </Button>
-      ) : null}
       {problem && dialog === null ? (
         <span role="alert" className="problem">
           {problem}
