@@ -14,6 +14,7 @@ import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { mcp } from './workloads/mcp.ts';
 import { parse } from './workloads/parse.ts';
+import { search } from './workloads/search.ts';
 import { soak } from './workloads/soak.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
@@ -29,6 +30,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['forms', forms],
   ['triggers', triggers],
   ['mcp', mcp],
+  ['search', search],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],

@@ -4,6 +4,7 @@ import { Automation } from './automation/index.ts';
 import { WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config, Secrets } from './config/index.ts';
 import { Console } from './console/index.ts';
+import { ensureSearchIndexes } from './crm/search/search-index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, rateLimitOf } from './http/index.ts';
@@ -98,6 +99,7 @@ async function assemble(
     [
       { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config, Date.now(), isEnough) },
       { name: 'sign-ins', run: ({ store }, isEnough) => sweepItems(store, isEnough) },
+      { name: 'search indexes', run: ({ store }, isEnough) => ensureSearchIndexes(store, isEnough) },
       { name: 'uploads', run: (system, isEnough) => files.noteArrived(system, isEnough) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),

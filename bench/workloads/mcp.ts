@@ -93,16 +93,16 @@ export function kindsOf(service: Service): Kind[] {
       {
         name: `Get-Data, limit 5, ${era}`,
         most: targets.read,
-        ...ask(service, era, 'tools/call', { name: 'Get-Data', arguments: read }),
+        ...askTool(service, era, 'tools/call', { name: 'Get-Data', arguments: read }),
         check: called,
       },
-      { name: `tools/list, ${era}`, most: targets.list, ...ask(service, era, 'tools/list', {}), check: listed },
+      { name: `tools/list, ${era}`, most: targets.list, ...askTool(service, era, 'tools/list', {}), check: listed },
     ]),
   ];
 }
 
 /** A request of the protocol, as clients of a revision send it. */
-function ask(
+export function askTool(
   service: Service,
   era: Era,
   method: string,

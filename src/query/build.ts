@@ -8,7 +8,7 @@ import type { FindOptions, ReadOptions } from './model/options.ts';
 import type { Query, Selection } from './model/selection.ts';
 import { countPlaces, type Shape, selectionOf } from './selection.ts';
 import type { QueryScope } from './where/context.ts';
-import { always, guardedFilter, parseWhere } from './where/index.ts';
+import { allOf, always, guardedFilter, parseWhere } from './where/index.ts';
 
 /**
  * A query from its options (SPEC "Query"; docs/decisions.md "Queries").
@@ -16,7 +16,8 @@ import { always, guardedFilter, parseWhere } from './where/index.ts';
  */
 export function buildQuery(options: FindOptions, grant: Grant, scope: QueryScope): Query {
   options.refuseUnknown?.();
-  const where = parseWhere(options.where ?? {}, grant, scope);
+  const asked = parseWhere(options.where ?? {}, grant, scope);
+  const where = options.within ? allOf([options.within(grant), asked]) : asked;
   const ranked = findSearch(where) !== undefined;
   const { shape, places, asksScore } = shapeOf(options);
   return {

@@ -23,7 +23,7 @@ export interface IndexDefinitions {
  */
 export function defineIndexes(
   className: string,
-  before: ReadonlyMap<string, TableIndex>,
+  before: readonly TableIndex[],
   body: JsonValue | undefined,
   fields: Fields,
   deleted: ReadonlySet<string>,
@@ -32,10 +32,9 @@ export function defineIndexes(
   if (!isJsonObject(body)) return fail('badSchema', 'indexes must be an object');
   const names = Object.keys(body);
   const removed = names.filter((name) => isRemoval(body[name] as JsonValue));
-  for (const name of removed) if (!before.has(name)) fail('schemaOperation', `Index ${name} does not exist, cannot delete.`);
-  const staying = [...before.values()].filter(
-    (index) => !removed.includes(index.name) && !index.keys.some(([field]) => deleted.has(field)),
-  );
+  for (const name of removed)
+    if (!before.some((index) => index.name === name)) fail('schemaOperation', `Index ${name} does not exist, cannot delete.`);
+  const staying = before.filter((index) => !removed.includes(index.name) && !index.keys.some(([field]) => deleted.has(field)));
   // SQL folds the case of index names.
   const taken = new Map(staying.map((index) => [index.name.toLowerCase(), index]));
   const made: SchemaChange[] = [];

@@ -6,6 +6,7 @@ import { defineFields } from './definition-fields.ts';
 import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
 import { checkClassName, checkFieldName, forbiddenKeys, type Schema, type TableSchema, type TimelineSettings } from './model.ts';
 import { readPermissions } from './permissions.ts';
+import { clientIndexes } from './search-index.ts';
 import { derivedFieldsOf, isDescribed, secretFieldsOf } from './system-tables.ts';
 
 const bodyKeys: ReadonlySet<string> = new Set([
@@ -66,7 +67,7 @@ function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: 
   // A secret field exists for nobody: it is in no index that a client defines.
   const indexable = new Map([...fields.after].filter(([name]) => !secretFieldsOf(className).has(name)));
   const described = new Map([...fields.after].filter(([name]) => isDescribed(className, name)));
-  const indexes = defineIndexes(className, table.indexes, own(body, 'indexes'), indexable, fields.deleted);
+  const indexes = defineIndexes(className, clientIndexes(table), own(body, 'indexes'), indexable, fields.deleted);
   const settings: SchemaChange[] = [
     ...definePermissions(className, own(body, 'classLevelPermissions'), described),
     ...defineTimeline(className, own(body, 'timeline')),

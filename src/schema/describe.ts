@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { type ClassLevelPermissions, type Field, type Grants, rootOf, type TableSchema } from './model.ts';
 import { shownActions } from './permissions.ts';
+import { clientIndexes } from './search-index.ts';
 import { isDescribed } from './system-tables.ts';
 
 /** Labels of a table's fields, by field name. */
@@ -37,7 +38,7 @@ export function describeTable(
     fields: Object.fromEntries(described.map((field) => [field.name, describeField(field, labels)])),
     classLevelPermissions: describePermissions(table.permissions, isSeen, tellsOfHiding),
   };
-  const indexes = [...table.indexes.values()].filter(({ keys }) => keys.every(([field]) => isSeen(field)));
+  const indexes = clientIndexes(table).filter(({ keys }) => keys.every(([field]) => isSeen(field)));
   if (indexes.length > 0) record.indexes = Object.fromEntries(indexes.map(({ name, keys }) => [name, Object.fromEntries(keys)]));
   if (table.timeline) {
     const { displayFields, index } = table.timeline;

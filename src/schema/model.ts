@@ -60,6 +60,9 @@ export interface TableIndex {
   readonly keys: ReadonlyArray<readonly [field: string, direction: 1 | -1]>;
 }
 
+/** Whether an index is the service's own: no name that a client gives begins so. */
+export const isOwnIndex = (name: string): boolean => name.startsWith('~');
+
 /** SPEC "Schema record": present on tables with the timeline on. */
 export interface TimelineSettings {
   readonly displayFields: Readonly<Record<string, unknown>>;

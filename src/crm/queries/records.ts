@@ -17,6 +17,7 @@ type Row = records.Row;
 /** What to read of a table. Names may come together, divided by commas: agents send them so. */
 export interface Ask {
   readonly where?: JsonObject | undefined;
+  readonly within?: SplitOptions['within'];
   readonly keys?: readonly string[] | undefined;
   readonly order?: string | undefined;
   readonly limit: number;

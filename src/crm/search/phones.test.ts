@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numberOf, phonePattern, soughtPhone } from './phones.ts';
+import { begunPattern, isBegun, numberOf, phonePattern, soughtPhone } from './phones.ts';
 
 const forms: [number: string, texts: string[]][] = [
   [
@@ -40,4 +40,21 @@ test('other numbers are other ones', () => {
     ['', null],
   ] as const)
     assert.equal(numberOf(text), number);
+});
+
+test('a number that is being typed matches those that begin so', () => {
+  for (const [text, isPart] of [
+    ['05212345', true],
+    ['052-123456', true],
+    ['+972 52 12345', true],
+    ['0521234567', false],
+    ['031234567', false],
+    ['442071234567', false],
+  ] as const) {
+    const sought = soughtPhone(text) ?? assert.fail();
+    assert.equal(isBegun(sought), isPart, text);
+    if (isPart)
+      for (const stored of forms[0]?.[1].slice(0, 6) ?? []) assert.match(stored, new RegExp(begunPattern(sought)), stored);
+    if (isPart) assert.doesNotMatch('0531234567', new RegExp(begunPattern(sought)));
+  }
 });

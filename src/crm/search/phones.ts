@@ -60,9 +60,19 @@ export function phonePattern({ key, isWhole }: SoughtPhone): string {
   if (!isWhole) return spaced(key);
   if (!key.startsWith('0')) return `^${GAP}(?:${spaced('00')}${GAP})?${spaced(key)}${GAP}$`;
   const local = key.slice(1);
-  const start = `(?:(?:${spaced('00')}${GAP})?${spaced('972')}${GAP}(?:0${GAP})?|0${GAP})${LOCAL.test(local) ? '?' : ''}`;
-  return `^${GAP}${start}${spaced(local)}${GAP}$`;
+  return `${startOf(LOCAL.test(local))}${spaced(local)}${GAP}$`;
 }
+
+/** What stands in front of a national number without its 0. @param isFree whether that may be nothing */
+const startOf = (isFree: boolean): string =>
+  `^${GAP}(?:(?:${spaced('00')}${GAP})?${spaced('972')}${GAP}(?:0${GAP})?|0${GAP})${isFree ? '?' : ''}`;
+
+/** Whether a number is one that somebody has not typed to its end: a national one with too few digits. */
+export const isBegun = ({ key, isWhole }: SoughtPhone): boolean =>
+  isWhole && key.startsWith('0') && key.length < 10 && !LOCAL.test(key.slice(1));
+
+/** A pattern for the stored forms of all numbers that begin so. */
+export const begunPattern = ({ key }: SoughtPhone): string => `${startOf(false)}${spaced(key.slice(1))}`;
 
 const spaced = (digits: string): string => [...digits].join(GAP);
 
@@ -98,7 +108,7 @@ export async function phoneTerms(
 }
 
 /** What a field of type Number holds of a phone: no number begins with 0. */
-function countsOf({ key, isWhole }: SoughtPhone): number[] {
+export function countsOf({ key, isWhole }: SoughtPhone): number[] {
   const forms = isWhole
     ? [key, ...keysOf(key), ...(key.startsWith('0') ? [`972${key.slice(1)}`, `9720${key.slice(1)}`] : [])]
     : [key];

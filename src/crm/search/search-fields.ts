@@ -1,4 +1,5 @@
-import type { TableSchema } from '../../schema/model.ts';
+import { fieldOf, type TableSchema } from '../../schema/model.ts';
+import { isCompanyId, type SearchRole, searchRole } from '../../schema/search-index.ts';
 import type { CrmContext } from '../context.ts';
 import { askable } from '../queries/field-visibility.ts';
 
@@ -17,29 +18,18 @@ export interface SearchFields {
   readonly companyIds: readonly string[];
 }
 
-const phone = /phone|mobile|^cell|^caller$|^destination$/i;
-const email = /mail/i;
-const companyId = /^(?:companyid|company_?number|id_?num(?:ber)?|vat_?(?:id|number)|tax_?(?:id|number))$/i;
-const number = /number$|^sku$|^externalid$|^identity$/i;
-const name = /name$|^title$|^subject$/i;
-
-/** Fields have one meaning at most: `PhoneNumber` is a phone, not a number. */
+/** Fields have one meaning at most (`searchRole`). */
 export function searchFieldsOf(context: CrmContext, table: TableSchema): SearchFields {
   const all = askable(context, table, table.fields.keys());
-  const typed = (type: string) => all.filter((field) => table.fields.get(field)?.type === type);
-  const texts = typed('String');
-  const phones = texts.filter((field) => phone.test(field));
-  const emails = texts.filter((field) => email.test(field));
-  const rest = texts.filter((field) => !phone.test(field) && !email.test(field));
-  const counts = typed('Number');
-  const numbers = rest.filter((field) => number.test(field) || companyId.test(field));
+  const ofRole = (role: SearchRole) => all.filter((field) => searchRole(fieldOf(table, field)) === role);
+  const numbers = ofRole('number');
   return {
-    names: rest.filter((field) => name.test(field) && !numbers.includes(field)),
-    phones,
-    phoneCounts: counts.filter((field) => phone.test(field)),
-    emails,
+    names: ofRole('name'),
+    phones: ofRole('phone'),
+    phoneCounts: ofRole('phoneCount'),
+    emails: ofRole('email'),
     numbers,
-    counts: counts.filter((field) => number.test(field) && !phone.test(field)),
-    companyIds: numbers.filter((field) => companyId.test(field)),
+    counts: ofRole('count'),
+    companyIds: numbers.filter(isCompanyId),
   };
 }

@@ -2,10 +2,12 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { askable, seen } from '../queries/field-visibility.ts';
-import { findRows, type Row } from '../queries/records.ts';
+import type { Row } from '../queries/records.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
-import { numberOf, phoneTerms, type SoughtPhone, soughtPhone } from './phones.ts';
+import { readMatches } from './matches.ts';
+import { begunPattern, isBegun, numberOf, phoneTerms, type SoughtPhone, soughtPhone } from './phones.ts';
 import { type SearchFields, searchFieldsOf } from './search-fields.ts';
+import { soughtWords } from './sought-words.ts';
 import { contains, folded } from './text-match.ts';
 
 /** Words beyond so many are looked for as one text. */
@@ -32,18 +34,17 @@ export async function searchTable(context: CrmContext, table: TableSchema, query
   const $or = [
     ...wordTerms(textsOf(fields), query),
     ...(phone ? await phoneTerms(context, table, phonesOf(fields), phone) : []),
+    ...(phone && isBegun(phone) ? fields.phones.map((field) => ({ [field]: { $regex: begunPattern(phone) } })) : []),
     ...numberTerms(fields, query),
     ...(ID.test(query.trim()) ? [{ objectId: query.trim() }] : []),
   ];
   const titles = seen(context, table, titleFieldsOf(table));
   const searched = [...textsOf(fields), ...fields.phoneCounts, ...fields.counts];
   const [newest] = askable(context, table, ['updatedAt']);
-  const rows = await findRows(context, table.className, {
-    where: $or.length > 0 ? { $or } : { objectId: { $in: [] } },
-    keys: ['objectId', ...titles, ...searched],
-    order: newest && `-${newest}`,
-    limit,
-  });
+  const order = newest && `-${newest}`;
+  const keys = ['objectId', ...titles, ...searched];
+  const indexed = soughtWords(table, searched, phone, query);
+  const rows = await readMatches(context, table, { terms: $or, keys, order, limit }, indexed);
   return rows.map((row) => foundOf(table.className, row, { searched, fields, phone, query: folded(query) }));
 }
 
@@ -81,13 +82,15 @@ function foundOf(className: string, row: Row, { searched, fields, phone, query }
     const isPhone = phone !== null && phonesOf(fields).includes(field) && isSought(String(value), phone);
     if (!isPhone && !words.some((word) => text.includes(word.replace(/^#/, '')))) continue;
     matched[field] = typeof value === 'string' ? value.slice(0, 200).toWellFormed() : value;
-    if (text === query || (isPhone && phone.isWhole)) rank = 0;
-    else if (text.startsWith(query)) rank = Math.min(rank, 1);
+    if (text === query || (isPhone && phone.isWhole && !isBegun(phone))) rank = 0;
+    else if (text.startsWith(query) || isPhone) rank = Math.min(rank, 1);
   }
   const name = titleOf(row);
   if (name !== undefined && folded(name) === query) rank = 0;
   return { rank, shown: { table: className, objectId: row.objectId, ...(name !== undefined && { Name: name }), matched } };
 }
 
-const isSought = (value: string, { key, isWhole }: SoughtPhone): boolean =>
-  isWhole ? numberOf(value) === key : value.replace(/\D+/g, '').includes(key);
+function isSought(value: string, phone: SoughtPhone): boolean {
+  if (!phone.isWhole) return value.replace(/\D+/g, '').includes(phone.key);
+  return numberOf(value) === phone.key || (isBegun(phone) && numberOf(value)?.startsWith(phone.key) === true);
+}

@@ -59,6 +59,10 @@ export type Filter =
   /** Text column, text at a place, or any text element of an array there. */
   | { readonly kind: 'regex'; readonly ref: FieldRef; readonly regex: Regex }
   | { readonly kind: 'text'; readonly table: TableSchema; readonly search: TextSearch }
+  /** Some of the records that the search index of the table says may match, or all: what else is asked has to decide. No query of a client has it. */
+  | { readonly kind: 'candidates'; readonly table: TableSchema; readonly sought: SoughtWords; readonly guard: RowGuard | null }
+  /** The records that were made last. No query of a client has it. */
+  | { readonly kind: 'newest'; readonly table: TableSchema; readonly count: number }
   /**
    * A Pointer whose target matches, an Array or a Relation with such a Pointer, or a place that holds either (`$inQuery`).
    * The sub-query's filter holds the caller's own guard.
@@ -98,6 +102,26 @@ export interface TextSearch {
   readonly excluded: readonly string[];
   readonly caseSensitive: boolean;
   readonly diacriticSensitive: boolean;
+}
+
+/** A word of a search index. */
+export interface SoughtWord {
+  readonly word: string;
+  readonly isWhole: boolean;
+}
+
+/** What is looked up in a search index: all words, or any of the others. */
+export interface SoughtWords {
+  /** Small letters and digits; each a word of the record, or the beginning of one. */
+  readonly words: readonly SoughtWord[];
+  /** Phones and numbers, as the index has them. */
+  readonly tokens: readonly string[];
+  /** The beginnings of phones. */
+  readonly starts: readonly string[];
+  /** The fields that are looked at, of those in the index. Where it does not tell fields apart what else is asked has to. */
+  readonly fields: readonly Field[];
+  /** Records at most: those made last, where the index is in that order. */
+  readonly limit: number;
 }
 
 /** A query inside a query: the filter already holds the caller's guard. */

@@ -69,7 +69,7 @@ export function splitNames(parameter: string, value: JsonValue | undefined): rea
 }
 
 /** The options of a query whose lists of names are not split yet, nor proved. */
-export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'limit' | 'skip'> {
+export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | 'limit' | 'skip'> {
   readonly keys?: readonly string[] | undefined;
   readonly include?: readonly string[] | undefined;
   readonly order?: string | undefined;
@@ -81,12 +81,14 @@ export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'limit' | 's
  */
 export class SplitOptions implements FindOptions {
   readonly where: FindOptions['where'];
+  readonly within: FindOptions['within'];
   readonly limit: FindOptions['limit'];
   readonly skip: FindOptions['skip'];
   readonly #unsplit: UnsplitOptions;
 
   constructor(unsplit: UnsplitOptions) {
     this.where = unsplit.where;
+    this.within = unsplit.within;
     this.limit = unsplit.limit;
     this.skip = unsplit.skip;
     this.#unsplit = unsplit;

@@ -1,4 +1,6 @@
+import type { Grant } from '../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import type { Filter } from './filter.ts';
 
 /**
  * Options of reads. They are read one at a time, in the order in which malformed ones are refused: an implementation may parse
@@ -23,6 +25,8 @@ export interface ReadOptions extends Options {
 /** A query (SPEC "Query"). */
 export interface FindOptions extends ReadOptions {
   readonly where?: JsonObject | undefined;
+  /** A condition of the service's own beside `where`. */
+  readonly within?: ((grant: Grant) => Filter) | undefined;
   /** Names, `-` before one for descending, `$score` for the relevance of `$text`. */
   readonly order?: readonly string[] | undefined;
   /** Records at most; `limits.defaultLimit` where it is left out. */

@@ -1,4 +1,4 @@
-import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/model/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex, SoughtWords, TextSearch } from '../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { Storage, StoredValue } from '../../values/types/type.ts';
@@ -87,6 +87,12 @@ export interface Dialect {
    * @param alone by the record's own words, whatever other records hold
    */
   score(out: SqlOut, alias: string, table: TableSchema, search: TextSearch, alone: boolean): void;
+
+  /**
+   * Whether the record is one of those that a search index finds (`Filter`, `candidates`).
+   * @param restrict writes further conditions on a record, ` AND ` before them, under an alias of the table
+   */
+  candidates(out: SqlOut, alias: string, table: TableSchema, sought: SoughtWords, restrict: (alias: string) => void): void;
 
   /** Whether there is a value other than null at a place inside a json column. */
   jsonExists(out: SqlOut, alias: string, ref: FieldRef): void;

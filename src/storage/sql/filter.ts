@@ -92,6 +92,20 @@ function writeCondition(out: SqlWriter, filter: Filter, alias: string): void {
     case 'text':
       out.dialect.search(out, alias, filter.table, filter.search);
       break;
+    case 'candidates':
+      out.dialect.candidates(out, alias, filter.table, filter.sought, (inner) => {
+        if (filter.guard) writeGuard(out.add(' AND '), filter.guard, filter.table, inner);
+      });
+      break;
+    case 'newest':
+      out
+        .column(alias, '_seq')
+        .add(' > (SELECT max("_seq") - ')
+        .bind(filter.count)
+        .add(' FROM ')
+        .table(filter.table.sqlName)
+        .add(')');
+      break;
     case 'inQuery':
       writeInQuery(out, filter, alias);
       break;

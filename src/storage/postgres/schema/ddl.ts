@@ -1,12 +1,14 @@
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
+import { SEARCH_INDEX } from '../../../schema/search-index.ts';
 import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, isRequired, type Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
+import { searchExpression, searchFunctions } from '../sql/search.ts';
 import { fillTextColumns } from './text-index.ts';
 
 /**
@@ -102,6 +104,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       ];
     }
     case 'setIndex':
+      if (change.index.name === SEARCH_INDEX) return searchIndex(schemaName, table, change.index);
       return [
         dropIndex(schemaName, table, change.index.name),
         `CREATE INDEX ${quote(userIndex(table, change.index.name))} ON ${qualified(schemaName, table.sqlName)} (${keysOf(table, change.index)})`,
@@ -230,6 +233,19 @@ function keysOf(table: TableSchema, index: TableIndex): string {
 
 function dropIndex(schemaName: string, table: TableSchema, name: string): string {
   return `DROP INDEX IF EXISTS ${qualified(schemaName, userIndex(table, name))}`;
+}
+
+/** One index of the words of each field. */
+function searchIndex(schemaName: string, table: TableSchema, { name, keys }: TableIndex): string[] {
+  const schema = quote(schemaName);
+  const words = keys.map(([key]) => searchExpression(schema, fieldOf(table, key), quote(fieldOf(table, key).column)));
+  return [
+    dropIndex(schemaName, table, name),
+    ...searchFunctions(schema),
+    `CREATE INDEX ${quote(userIndex(table, name))} ON ${qualified(schemaName, table.sqlName)} USING gin (${words.join(', ')}) ${pendingList}`,
+    // Planners know nothing of the words until then.
+    `ANALYZE ${qualified(schemaName, table.sqlName)}`,
+  ];
 }
 
 const addedText = (before: TableSchema, after: TableSchema): Field[] =>

@@ -7,19 +7,24 @@ import { writeSearchScore } from './full-text-score.ts';
 import { companion } from './full-text-vector.ts';
 import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder, writeWireText } from './json.ts';
 import { quotedName } from './names.ts';
+import { writeCandidates } from './search.ts';
 import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
 
 /**
- * SQL as PostgreSQL has it, without functions of ours.
+ * SQL as PostgreSQL has it, without functions of ours but for those that search indexes are of.
  * @param schema of the system, which every table's name is written with: no setting of the connection is relied upon
  */
 export function postgresDialect(schema: string): Dialect {
   const prefix = `${quotedName(schema)}.`;
-  return { ...shared, table: (sqlName) => prefix + quotedName(sqlName) };
+  return {
+    ...shared,
+    table: (sqlName) => prefix + quotedName(sqlName),
+    candidates: (...written) => writeCandidates(quotedName(schema), ...written),
+  };
 }
 
-const shared: Omit<Dialect, 'table'> = {
+const shared: Omit<Dialect, 'table' | 'candidates'> = {
   quoted: quotedName,
   noLimit: null,
   companion,

@@ -2,12 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
+import { SEARCH_INDEX } from '../../../schema/search-index.ts';
 import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
+import { createSearchIndex, dropSearchIndex } from './search-index.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {
@@ -44,6 +46,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       refuseRecords(db, table);
       for (const field of table.fields.values()) if (field.type === 'Relation') dropColumn(db, table, field);
       dropTextIndex(db, textIndexOf(table));
+      if (table.indexes.has(SEARCH_INDEX)) dropSearchIndex(db, table);
       db.exec(`DROP TABLE ${quote(table.sqlName)}`);
       break;
     case 'addFields': {
@@ -136,6 +139,7 @@ function addColumns(db: DatabaseSync, table: TableSchema, fields: readonly Field
 /** Gives a table other columns by a copy of it (https://www.sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes"): once through its records, whatever the number of columns. */
 function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
   dropTextIndex(db, textIndexOf(old));
+  if (old.indexes.has(SEARCH_INDEX)) dropSearchIndex(db, old);
   // Tables of records start with `t_`.
   const copy = `n~${table.sqlName}`;
   createColumns(db, table, copy);
@@ -198,7 +202,12 @@ const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${f
 const userIndex = (table: TableSchema, name: string) => `i~${table.sqlName}~${name}`;
 
 /** Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
-function createIndex(db: DatabaseSync, table: TableSchema, { name, keys }: TableIndex): void {
+function createIndex(db: DatabaseSync, table: TableSchema, index: TableIndex): void {
+  const { name, keys } = index;
+  if (name === SEARCH_INDEX) {
+    createSearchIndex(db, table, index);
+    return;
+  }
   const columns = keys.map(([field, direction]) => `${quote(fieldOf(table, field).column)}${direction < 0 ? ' DESC' : ''}`);
   if (!keys.some(([field]) => field === 'objectId')) columns.push('"objectId"');
   db.exec(`CREATE INDEX ${quote(userIndex(table, name))} ON ${quote(table.sqlName)} (${columns.join(', ')})`);
@@ -210,5 +219,9 @@ const textIndexOf = (table: TableSchema): TextIndex => ({
 });
 
 function dropIndex(db: DatabaseSync, table: TableSchema, name: string): void {
+  if (name === SEARCH_INDEX) {
+    dropSearchIndex(db, table);
+    return;
+  }
   db.exec(`DROP INDEX IF EXISTS ${quote(userIndex(table, name))}`);
 }

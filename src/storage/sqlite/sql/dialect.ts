@@ -4,6 +4,7 @@ import { quoted } from '../../sql/writer.ts';
 import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeSearch, writeSearchScore } from './full-text.ts';
 import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
+import { writeCandidates } from './search.ts';
 import { writeTextMatch } from './text-match.ts';
 
 /** Identities that a JSON path can name as they are. */
@@ -73,6 +74,7 @@ export const sqliteDialect: Dialect = {
   textMatches: writeTextMatch,
   search: writeSearch,
   score: writeSearchScore,
+  candidates: writeCandidates,
 
   jsonExists: writeJsonExists,
   jsonCompare: writeJsonCompare,

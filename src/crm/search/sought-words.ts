@@ -1,0 +1,58 @@
+import type { SoughtWord, SoughtWords } from '../../query/model/filter.ts';
+import { fieldOf, type TableSchema } from '../../schema/model.ts';
+import { PHONE_END, SEARCH_INDEX } from '../../schema/search-index.ts';
+import { countsOf, type SoughtPhone } from './phones.ts';
+
+/** Words that are looked up; others are left to what is asked beside. */
+const MAX_WORDS = 8;
+/** Records that an index finds for one search. */
+const MAX_FOUND = 2_000;
+
+const separators = /[^\p{L}\p{N}\p{M}\p{Co}]+/u;
+/** Letters that both engines take for letters, without marks of their own, or with those of Latin. */
+const plain = /^[a-z0-9\u00df-\u00f6\u00f8-\u024f\u03b1-\u03c9\u0430-\u044f\u05d0-\u05ea\u0620-\u064a]+$/;
+
+/**
+ * What a text asks of a search index.
+ * @param names the fields that the caller may ask about
+ * @returns `null` where an index cannot tell
+ */
+export function soughtWords(
+  table: TableSchema,
+  names: readonly string[],
+  phone: SoughtPhone | null,
+  query: string,
+): SoughtWords | null {
+  const asked = new Set(names);
+  const indexed = table.indexes.get(SEARCH_INDEX)?.keys ?? [];
+  const fields = indexed.flatMap(([name]) => (asked.has(name) ? [fieldOf(table, name)] : []));
+  const words = wordsOf(query);
+  if (fields.length === 0 || words.length === 0) return null;
+  return { words, ...phoneTokens(phone, query), fields, limit: MAX_FOUND };
+}
+
+function wordsOf(query: string): SoughtWord[] {
+  const parts = query.normalize('NFC').toLowerCase().split(/\s+/);
+  const words = parts.flatMap((part) => wordsOfPart(part.split(separators).filter((word) => word !== '')));
+  return words.filter(({ word }) => plain.test(word)).slice(0, MAX_WORDS);
+}
+
+/**
+ * Of what is written in one (`dana@example.com`, `050-1234567`) all but the end is whole. An end that many have tells little, and is left to what is
+ * asked beside: one letter, or the last of an address.
+ */
+function wordsOfPart(words: readonly string[]): SoughtWord[] {
+  const last = words.at(-1) ?? '';
+  const isKept = words.length === 1 || last.length > (words.length === 2 ? 1 : 3);
+  const whole = words.slice(0, -1).map((word) => ({ word, isWhole: true }));
+  return isKept && last !== '' ? [...whole, { word: last, isWhole: false }] : whole;
+}
+
+function phoneTokens(phone: SoughtPhone | null, query: string): Pick<SoughtWords, 'tokens' | 'starts'> {
+  const number = /^\s*#?\d{1,15}\s*$/.test(query) ? [String(Number(query.replace('#', '')))] : [];
+  if (phone === null) return { tokens: number, starts: [] };
+  const counts = countsOf(phone).map(String);
+  const end =
+    phone.isWhole && phone.key.length >= PHONE_END.digits ? [PHONE_END.letter + phone.key.slice(-PHONE_END.digits)] : [];
+  return { tokens: [...new Set([...number, ...counts, ...end])], starts: [phone.key] };
+}

@@ -1,0 +1,56 @@
+import { type Field, isOwnIndex, type TableIndex, type TableSchema } from './model.ts';
+
+/** What a field holds that people look records up by. */
+export type SearchRole = 'name' | 'phone' | 'phoneCount' | 'email' | 'number' | 'count';
+
+const phone = /phone|mobile|^cell|^caller$|^destination$/i;
+const email = /mail/i;
+const companyId = /^(?:companyid|company_?number|id_?num(?:ber)?|vat_?(?:id|number)|tax_?(?:id|number))$/i;
+const number = /number$|^sku$|^externalid$|^identity$/i;
+const name = /name$|^title$|^subject$/i;
+
+/** Whether a field, by its name, holds the number of a company or a person. */
+export const isCompanyId = (field: string): boolean => companyId.test(field);
+
+/** Fields have one meaning at most: `PhoneNumber` is a phone, not a number. `null` where records are not looked up by it. */
+export function searchRole({ name: field, type }: Pick<Field, 'name' | 'type'>): SearchRole | null {
+  if (type === 'Number') {
+    if (phone.test(field)) return 'phoneCount';
+    return number.test(field) ? 'count' : null;
+  }
+  if (type !== 'String') return null;
+  if (phone.test(field)) return 'phone';
+  if (email.test(field)) return 'email';
+  if (number.test(field) || companyId.test(field)) return 'number';
+  return name.test(field) ? 'name' : null;
+}
+
+/** Columns that one index may have in PostgreSQL. */
+const MAX_FIELDS = 32;
+
+/** The index of the words that records of a table are looked up by. */
+export const SEARCH_INDEX = '~search';
+
+/** Characters of a text whose words are in it. */
+export const MAX_SEARCHED_LENGTH = 200;
+
+/** Of a phone the digits at its end are in the index behind this letter: they are the same in all forms of a number. */
+export const PHONE_END = { letter: 'p', digits: 7 } as const;
+
+/** The search index that a table should have; `null` for the service's own tables, and where there is nothing to look up by. */
+export function wantedSearchIndex({ className, fields }: TableSchema): TableIndex | null {
+  if (className.startsWith('_')) return null;
+  const keys = [...fields.values()].filter((field) => searchRole(field) !== null && !field.name.startsWith('_'));
+  return keys.length === 0 ? null : { name: SEARCH_INDEX, keys: keys.slice(0, MAX_FIELDS).map((field) => [field.name, 1]) };
+}
+
+/** Whether a table has the search index that it should have. */
+export function hasSearchIndex(table: TableSchema): boolean {
+  const wanted = wantedSearchIndex(table);
+  const found = table.indexes.get(SEARCH_INDEX);
+  return wanted !== null && found !== undefined && JSON.stringify(found.keys) === JSON.stringify(wanted.keys);
+}
+
+/** The indexes of a table that clients know of. */
+export const clientIndexes = ({ indexes }: Pick<TableSchema, 'indexes'>): TableIndex[] =>
+  [...indexes.values()].filter(({ name: index }) => !isOwnIndex(index));

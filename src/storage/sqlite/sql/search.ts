@@ -1,0 +1,38 @@
+import type { SoughtWords } from '../../../query/model/filter.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { SEARCH_INDEX } from '../../../schema/search-index.ts';
+import type { SqlOut } from '../../sql/dialect.ts';
+
+/** The full-text table that is the search index of a record table; its rowid is the record's `_seq`. */
+export const searchTableName = ({ sqlName }: Pick<TableSchema, 'sqlName'>): string => `${sqlName}${SEARCH_INDEX}`;
+
+/** Whether the record is among those that the index finds. It does not tell fields apart: it is smaller by half, and what is found is looked at. */
+export function writeCandidates(
+  out: SqlOut,
+  alias: string,
+  table: TableSchema,
+  sought: SoughtWords,
+  restrict: (alias: string) => void,
+): void {
+  const match = matchOf(sought);
+  if (match === null) {
+    out.add('false');
+    return;
+  }
+  const index = searchTableName(table);
+  // CROSS JOIN keeps the order of the tables: the index first, the newest records first.
+  out.column(alias, '_seq').add(' IN (SELECT c.rowid FROM ').name(index).add(' AS c CROSS JOIN ').table(table.sqlName);
+  out.add(' AS s WHERE c.').name(index).add(' MATCH ').bind(match).add(' AND s."_seq" = c.rowid');
+  restrict('s');
+  out.add(' ORDER BY c.rowid DESC LIMIT ').bind(sought.limit).add(')');
+}
+
+function matchOf({ words, tokens, starts }: SoughtWords): string | null {
+  const any = [...tokens.map(quoted), ...starts.map(beginning)];
+  if (words.length > 0)
+    any.push(`(${words.map(({ word, isWhole }) => (isWhole ? quoted(word) : beginning(word))).join(' AND ')})`);
+  return any.length === 0 ? null : any.join(' OR ');
+}
+
+const quoted = (token: string) => `"${token}"`;
+const beginning = (word: string) => `"${word}" *`;
