@@ -8,6 +8,7 @@ import { setStatus } from './api/status.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './memory/preferences.ts';
 import { settings } from './settings.ts';
+import { allowEmptyMarkup } from './trusted-types.ts';
 
 // Where React Aria looks for the nonce of its style elements.
 Object.assign(globalThis, { __webpack_nonce__: settings.nonce });
@@ -15,6 +16,7 @@ Object.assign(globalThis, { __webpack_nonce__: settings.nonce });
 addEventListener('vite:preloadError', () => {
   if (navigator.onLine) setStatus({ isOutdated: true });
 });
+allowEmptyMarkup();
 applyTheme();
 
 const root = document.getElementById('root');
