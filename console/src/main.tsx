@@ -4,7 +4,7 @@ import './styles/base.css';
 import './styles/controls.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { setStatus } from './api/status.ts';
+import { noteMissingPart } from './api/client.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './memory/preferences.ts';
 import { settings } from './settings.ts';
@@ -12,10 +12,8 @@ import { allowEmptyMarkup } from './trusted-types.ts';
 
 // Where React Aria looks for the nonce of its style elements.
 Object.assign(globalThis, { __webpack_nonce__: settings.nonce });
-// Vite says that a part of the program was not found.
-addEventListener('vite:preloadError', () => {
-  if (navigator.onLine) setStatus({ isOutdated: true });
-});
+// Vite says that a part of the program, or its styles, was not found.
+addEventListener('vite:preloadError', noteMissingPart);
 allowEmptyMarkup();
 applyTheme();
 

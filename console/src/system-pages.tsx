@@ -1,5 +1,5 @@
 import { Suspense, useEffect, useRef } from 'react';
-import { isSessionOver, NoConnection } from './api/failure.ts';
+import { ApiFailure, isSessionOver, NoConnection } from './api/failure.ts';
 import { keys, queryClient } from './api/query-client.ts';
 import { useModelQuery } from './api/reads.ts';
 import { setStatus } from './api/status.ts';
@@ -9,23 +9,33 @@ import { noteSystem } from './memory/preferences.ts';
 import type { Address } from './model/address.ts';
 import { SearchPage } from './search/search-page.tsx';
 import { Loading } from './shell/loading.tsx';
+import { NoSystem } from './shell/no-system.tsx';
 import { NoTable, NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { Boundary, lazyPage } from './ui/boundary.tsx';
-import { Failure, Skeleton } from './ui/states.tsx';
+import { Skeleton } from './ui/states.tsx';
 
 const GridPage = lazyPage(async () => (await import('./grid/grid-page.tsx')).GridPage);
-const RecordPage = lazyPage(async () => (await import('./record/record-page.tsx')).RecordPage);
+const loadRecordPage = () => import('./record/record-page.tsx');
+const RecordPage = lazyPage(async () => (await loadRecordPage()).RecordPage);
 const NewPage = lazyPage(async () => (await import('./record/new-page.tsx')).NewPage);
 const MePage = lazyPage(async () => (await import('./me/me-page.tsx')).MePage);
+
+/** After the page itself. */
+const PRELOAD_MS = 3000;
 
 /** The pages of a system, for one who is signed in to it; else the sign-in page, and then the page that was asked for. */
 export function SystemPages({ appId, address }: { appId: string; address: Address }) {
   const model = useModelQuery(appId);
+  const isThere = model.data !== undefined;
   useEffect(() => {
-    if (model.data) noteSystem(appId);
-  }, [model.data, appId]);
+    if (!isThere) return;
+    noteSystem(appId);
+    // Records can be opened then though the connection is lost.
+    const timer = setTimeout(() => loadRecordPage().catch(() => {}), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, [isThere, appId]);
   if (model.data) {
     return (
       <SystemProvider appId={appId} model={model.data}>
@@ -48,11 +58,8 @@ export function SystemPages({ appId, address }: { appId: string; address: Addres
     return <SignInPage appId={appId} onDone={onDone} />;
   }
   if (model.error && !(model.error instanceof NoConnection)) {
-    return (
-      <Loading>
-        <Failure error={model.error} onRetry={() => model.refetch()} />
-      </Loading>
-    );
+    const isUnknown = model.error instanceof ApiFailure && model.error.status === 403 && model.error.code === 0;
+    return <NoSystem error={model.error} isUnknown={isUnknown} onRetry={() => model.refetch()} />;
   }
   return <Loading onRetry={model.error ? () => model.refetch() : undefined} />;
 }

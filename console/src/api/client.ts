@@ -68,6 +68,16 @@ export function noteBuild(build: string | null): void {
   if (build && settings.build && build !== settings.build) setStatus({ isOutdated: true });
 }
 
+/** A part of this program was not found: there is a newer one, unless there is no service at all. */
+export async function noteMissingPart(): Promise<void> {
+  try {
+    await request(`${settings.root}/-/api/-/me`, 'GET', { tellsSignedOut: false });
+  } catch (error) {
+    if (error instanceof NoConnection) return;
+  }
+  setStatus({ isOutdated: true });
+}
+
 /** `undefined`: no JSON, so nothing that the service itself has said. A body that breaks off is a lost connection. */
 async function json(response: Response): Promise<unknown> {
   const text = await response.text();

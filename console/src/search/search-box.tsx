@@ -1,4 +1,5 @@
 import { type ReactNode, useRef, useState } from 'react';
+import { describe } from '../api/describe.ts';
 import { useSearchQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { recentRecords } from '../memory/recent.ts';
@@ -52,7 +53,8 @@ export function SearchBox() {
     go(`${paths.page('search')}?q=${encodeURIComponent(text.trim())}`);
   };
   const isEmpty = isCurrent && results.length === 0;
-  const isShown = isOpen && (results.length > 0 || isEmpty);
+  const failure = search.isError && text.trim() !== '' ? describe(search.error).text : null;
+  const isShown = isOpen && (results.length > 0 || isEmpty || failure !== null);
   let index = -1;
   return (
     <search className={styles.search}>
@@ -106,7 +108,7 @@ export function SearchBox() {
         <OptionPopup
           list={list}
           label={words.search.suggestions}
-          note={isEmpty ? words.search.none(query) : search.data?.isPartial && text ? words.search.partial : null}
+          note={failure ?? (isEmpty ? words.search.none(query) : search.data?.isPartial && text ? words.search.partial : null)}
         >
           {groups.map((group) => (
             <Group key={group.table} table={group.table}>

@@ -1,12 +1,13 @@
-import { type ReactNode, useEffect } from 'react';
+import { useEffect } from 'react';
 import { Skeleton } from '../ui/states.tsx';
+import { words } from '../words/index.ts';
 import { Bars } from './bars.tsx';
 import styles from './loading.module.css';
 
 const RETRY_MS = 2000;
 
 /** While a system is not known yet. `onRetry`: the service was not reached; it is asked again by and by. */
-export function Loading({ children, onRetry }: { children?: ReactNode; onRetry?: (() => void) | undefined }) {
+export function Loading({ onRetry }: { onRetry: (() => void) | undefined }) {
   useEffect(() => {
     const timer = onRetry && setInterval(onRetry, RETRY_MS);
     return () => clearInterval(timer);
@@ -15,7 +16,8 @@ export function Loading({ children, onRetry }: { children?: ReactNode; onRetry?:
     <>
       <Bars />
       <main id="main" className={styles.loading}>
-        {children ?? <Skeleton lines={6} />}
+        <h1 className="visually-hidden">{words.shell.loading}</h1>
+        <Skeleton lines={6} />
       </main>
     </>
   );

@@ -1,5 +1,5 @@
 import { Component, type ComponentType, lazy, type ReactNode } from 'react';
-import { currentStatus, setStatus } from '../api/status.ts';
+import { noteMissingPart } from '../api/client.ts';
 import { words } from '../words/index.ts';
 import { MessagePage } from './states.tsx';
 
@@ -12,7 +12,7 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
     try {
       return { default: await load() };
     } catch (error) {
-      if (!currentStatus().isOffline) setStatus({ isOutdated: true });
+      noteMissingPart();
       throw new MissingPart(String(error));
     }
   });

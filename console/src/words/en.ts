@@ -243,6 +243,8 @@ export const en = {
     notFoundTitle: 'Page not found',
     notFoundText: 'There is nothing at this address.',
     toHome: 'Go to the home page',
+    noSystemTitle: 'System not found',
+    systemTitle: 'The system cannot be shown',
     noTableTitle: 'Table not found',
     noTableText: 'It does not exist, or it is not open to you.',
     brokenTitle: 'This page has failed',

@@ -245,6 +245,8 @@ export const he = {
     notFoundTitle: 'הדף לא נמצא',
     notFoundText: 'אין דבר בכתובת הזאת.',
     toHome: 'לדף הבית',
+    noSystemTitle: 'המערכת לא נמצאה',
+    systemTitle: 'אי אפשר להציג את המערכת',
     noTableTitle: 'הטבלה לא נמצאה',
     noTableText: 'היא אינה קיימת, או שאינה פתוחה לכם.',
     brokenTitle: 'הדף נכשל',
