@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'reac
 import type { CountAnswer, RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { call } from '../../api/client.ts';
+import { NoConnection } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
 import { BLOCK_ROWS, type BlockRequest } from './blocks.ts';
 import { type RowReader, RowSource } from './row-source.ts';
@@ -89,7 +90,8 @@ function useRefresh(source: RowSource, queryKey: readonly unknown[], recount: ()
   const pulse = useQuery({
     queryKey,
     queryFn: async () => {
-      if (source.failure !== null) source.retry();
+      // A query that failed by itself would fail again; a lost connection may be back.
+      if (source.failure instanceof NoConnection) source.retry();
       await source.refresh();
       return Date.now();
     },

@@ -27,6 +27,7 @@ import { type Cell, HEADER_ROW, isTyped, moved, nextEditable } from './cursor.ts
 import { GridRow } from './grid-row.tsx';
 import { type HeaderActions, HeaderRow } from './header-row.tsx';
 import { columnsInWindow, layoutOf, layoutVariables, scrolledShowing } from './layout.ts';
+import { notedPlace, notePlace } from './place.ts';
 import { HEADER_PX, ROW_PX, useScroll } from './use-scroll.ts';
 
 export interface DataGridProps {
@@ -44,9 +45,10 @@ const NO_EDITS: readonly EditState[] = [];
 export function DataGrid({ table, columns, sorts, rows, headerActions, openRecord }: DataGridProps) {
   const { format, fieldLabelOf, labelOf } = useSystem();
   const { source, rowCount } = rows;
-  const [cell, setCell] = useState<Cell>({ row: HEADER_ROW, column: 0 });
-  const takesFocus = useRef(false);
-  const scroll = useScroll(rowCount, isRightToLeft);
+  const [noted] = useState(notedPlace);
+  const [cell, setCell] = useState<Cell>(noted?.cell ?? { row: HEADER_ROW, column: 0 });
+  const takesFocus = useRef(noted !== null);
+  const scroll = useScroll(rowCount, isRightToLeft, noted?.offset ?? 0);
   const { view, size, ref } = scroll;
   const labelOfField = useCallback((field: FieldModel) => fieldLabelOf(table.name, field.name), [fieldLabelOf, table.name]);
   const layout = useMemo(() => layoutOf(table, columns, labelOfField, size.width), [table, columns, labelOfField, size.width]);
@@ -136,15 +138,20 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     const isTitle = layout.columns[at.column]?.isTitle;
     if (event.key === 'Enter' && (isTitle || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      openRecord(String(row.record.objectId));
+      leaveTo(row);
     } else if (
       event.key === 'Enter' ||
       event.key === 'F2' ||
       (event.key === ' ' && layout.columns[at.column]?.field.type === 'Boolean')
     ) {
       event.preventDefault();
-      if (!begin(at, false) && event.key === 'Enter') openRecord(String(row.record.objectId));
+      if (!begin(at, false) && event.key === 'Enter') leaveTo(row);
     } else if (isTyped(event)) begin(at, true);
+  };
+
+  const leaveTo = (row: Row) => {
+    notePlace({ offset: scroll.offset(), cell });
+    openRecord(String(row.record.objectId));
   };
 
   const textAt = (at: Cell): string | null => {
@@ -169,7 +176,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
       const row = at && source.row(at.row);
       if (!row) return;
       event.preventDefault();
-      openRecord(String(row.record.objectId));
+      leaveTo(row);
     }
   };
 

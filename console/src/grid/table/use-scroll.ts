@@ -44,15 +44,21 @@ export interface Scroll {
   /** Moves by true pixels of rows. */
   scrollRows(rows: number): void;
   scrollInline(scrolled: number): void;
+  /** True pixels from the first row to the upper edge of the window. */
+  offset(): number;
 }
 
-/** The scrolling of a grid of any length (`scroll-map.ts`): what is seen, and how to get elsewhere. */
-export function useScroll(rowCount: number, isRightToLeft: boolean): Scroll {
+/**
+ * The scrolling of a grid of any length (`scroll-map.ts`): what is seen, and how to get elsewhere.
+ * @param firstOffset where it begins, as soon as so many rows are known
+ */
+export function useScroll(rowCount: number, isRightToLeft: boolean, firstOffset: number): Scroll {
   const ref = useRef<HTMLDivElement>(null);
   const position = useRef<Position>(START);
   const direction = useRef(0);
   const pushedAt = useRef(0);
   const settling = useRef(0);
+  const awaited = useRef(firstOffset);
   const [size, setSize] = useState({ height: 600, width: 0 });
   const map = useMemo(() => scrollMap(rowCount, ROW_PX, size.height), [rowCount, size.height]);
   const seen = useCallback(
@@ -98,7 +104,8 @@ export function useScroll(rowCount: number, isRightToLeft: boolean): Scroll {
   // Another number of rows or another window: the same rows stay in sight.
   useLayoutEffect(() => {
     const element = ref.current;
-    const next = movedTo(map, position.current.offset);
+    const next = movedTo(map, Math.max(position.current.offset, awaited.current));
+    if (map.maxOffset >= awaited.current) awaited.current = 0;
     if (element && Math.abs(element.scrollTop - next.scrollTop) > 0.5) element.scrollTop = next.scrollTop;
     position.current = { ...next, scrollTop: element?.scrollTop ?? next.scrollTop };
     draw();
@@ -121,6 +128,7 @@ export function useScroll(rowCount: number, isRightToLeft: boolean): Scroll {
       const isPushed = now - pushedAt.current < PUSHED_MS;
       if (isPushed) pushedAt.current = now;
       const isCoarse = Math.abs(delta) > COARSE_WINDOWS * map.viewport || (!isPushed && Math.abs(delta) > map.viewport);
+      awaited.current = 0;
       position.current = scrolledTo(map, position.current, element.scrollTop, isCoarse);
       direction.current = Math.sign(delta);
       if (drift(map, position.current) > END_ZONE_PX / 2) put(movedTo(map, position.current.offset));
@@ -132,6 +140,7 @@ export function useScroll(rowCount: number, isRightToLeft: boolean): Scroll {
 
   const moveTo = useCallback(
     (offset: number) => {
+      awaited.current = 0;
       if (offset === position.current.offset) return;
       direction.current = Math.sign(offset - position.current.offset);
       clearTimeout(settling.current);
@@ -159,6 +168,7 @@ export function useScroll(rowCount: number, isRightToLeft: boolean): Scroll {
       },
       [isRightToLeft],
     ),
+    offset: useCallback(() => position.current.offset, []),
   };
 }
 

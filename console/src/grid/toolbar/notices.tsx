@@ -65,7 +65,7 @@ export function Notices(props: NoticesProps) {
 }
 
 function RowsFailure({ rows: { source } }: { rows: GridRows }) {
-  if (source.failure === null) return null;
+  if (source.failure === null || (source.isEmpty && isForbidden(source.failure))) return null;
   const isTimeout = source.failure instanceof ApiFailure && source.failure.code === QUERY_TIMEOUT;
   if (!isTimeout) return <Failure error={source.failure} onRetry={() => source.retry()} />;
   const { slowTitle, slowText } = gridWords.rows;
@@ -82,12 +82,14 @@ function RowsFailure({ rows: { source } }: { rows: GridRows }) {
   );
 }
 
+const isForbidden = (failure: unknown) => failure instanceof ApiFailure && failure.code === FORBIDDEN;
+
 function NoRows({ rows, hasFilter, onClearFilter }: NoticesProps) {
   const { source } = rows;
   const words = gridWords.rows;
   if (source.failure !== null) {
-    const isClosed = source.failure instanceof ApiFailure && source.failure.code === FORBIDDEN;
-    return source.isEmpty && isClosed ? <Empty title={words.closedTitle} text={words.closedText} /> : null;
+    const isClosed = source.isEmpty && isForbidden(source.failure);
+    return isClosed ? <Empty title={words.closedTitle} text={words.closedText} /> : null;
   }
   if (source.isStopped && source.isEmpty)
     return (
