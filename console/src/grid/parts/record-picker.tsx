@@ -24,8 +24,15 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
   const { appId, labelOf } = useSystem();
   const [text, setText] = useState('');
   const query = useSettled(text.trim(), TYPING_PAUSE_MS);
-  const { data, isPending } = useSearchQuery(appId, query, table, LIMIT, true);
+  const { data, isPending, isPlaceholderData } = useSearchQuery(appId, query, table, LIMIT, true);
   const words = gridWords.filter;
+  const found = (data?.results ?? []).map(({ objectId, title }) => ({ id: objectId, text: title || objectId }));
+  const sought = text.trim();
+  // Of an answer to what was typed before, what fits is shown until the answer is there.
+  const choices =
+    query === sought && !isPlaceholderData
+      ? found
+      : found.filter((choice) => choice.text.toLowerCase().includes(sought.toLowerCase()));
   const choose = (objectId: string, title: string) => {
     const known = { ...names, [objectId]: title };
     if (!isMany) return onChange([objectId], known);
@@ -60,7 +67,7 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
         placeholder={words.findRecord}
         listLabel={labelOf(table)}
         text={text}
-        choices={(data?.results ?? []).map(({ objectId, title }) => ({ id: objectId, text: title || objectId }))}
+        choices={choices}
         chosen={chosen}
         isMany={isMany}
         note={isPending ? gridWords.loading : words.noRecord}
