@@ -31,7 +31,15 @@ function build(directory: string): void {
   const temporary = `${directory}.${process.pid}`;
   mkdirSync(dirname(directory), { recursive: true });
   try {
-    const vite = [join(consoleDir, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', temporary, '--emptyOutDir', '--logLevel', 'warn'];
+    const vite = [
+      join(consoleDir, 'node_modules/vite/bin/vite.js'),
+      'build',
+      '--outDir',
+      temporary,
+      '--emptyOutDir',
+      '--logLevel',
+      'warn',
+    ];
     const { status, error } = spawnSync(process.execPath, vite, {
       cwd: consoleDir,
       env: { ...process.env, NO_COLOR: '1' },

@@ -6,7 +6,7 @@ import { root } from './runtime.mjs';
 export const TOGETHER = 'together.suite.ts';
 
 /** Where tests are. */
-export const FOLDERS = ['test', 'src', 'scripts'];
+export const FOLDERS = ['test', 'src', 'scripts', 'console/src', 'console/test'];
 
 /**
  * The files that run the tests of a directory; another path or pattern as it is.
