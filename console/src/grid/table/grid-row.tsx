@@ -61,6 +61,7 @@ function GridCell({ column, at, index, record, names = {}, isGone, activeColumn,
   const className = [
     'g-cell',
     column.isPinned ? 'g-pinned' : '',
+    column.isLastPinned ? 'g-pinned-last' : '',
     field.type === 'Number' ? 'g-number' : '',
     edit ? `g-${edit.kind}` : '',
   ];

@@ -90,7 +90,7 @@ function HeaderCell({ column, at, sort, sortNumber, isActive, isDropTarget, grid
       actions.sort(column, event.shiftKey);
     }
   };
-  const className = `g-cell g-header${column.isPinned ? ' g-pinned' : ''}${column.field.type === 'Number' ? ' g-number' : ''}${isDropTarget ? ' g-drop' : ''}`;
+  const className = `g-cell g-header${column.isPinned ? ' g-pinned' : ''}${column.isLastPinned ? ' g-pinned-last' : ''}${column.field.type === 'Number' ? ' g-number' : ''}${isDropTarget ? ' g-drop' : ''}`;
   return (
     <div
       role="columnheader"

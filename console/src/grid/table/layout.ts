@@ -15,6 +15,8 @@ export interface Column {
   readonly label: string;
   readonly width: number;
   readonly isPinned: boolean;
+  /** Whether the columns after it pass under it. */
+  readonly isLastPinned: boolean;
   readonly isTitle: boolean;
   /** Distance of its beginning from the beginning of the first column. */
   readonly start: number;
@@ -39,7 +41,7 @@ export function layoutOf(
   const title = titleField(table);
   const isNarrow = windowWidth > 0 && windowWidth < NARROW_PX;
   let start = 0;
-  const columns = states.flatMap((state, index): Column[] => {
+  const placed = states.flatMap((state, index): Omit<Column, 'isLastPinned'>[] => {
     const field = fields.get(state.field);
     if (!field) return [];
     const isTitle = field.name === title;
@@ -51,7 +53,8 @@ export function layoutOf(
     start += width;
     return [column];
   });
-  const pinned = columns.filter(({ isPinned }) => isPinned);
+  const pinned = placed.filter(({ isPinned }) => isPinned);
+  const columns = placed.map((column) => ({ ...column, isLastPinned: column === pinned.at(-1) }));
   return {
     columns,
     pinnedCount: pinned.length,
