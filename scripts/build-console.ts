@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { builtOfSources, MANIFEST, packageDir, programDir } from '../src/console/program/location.ts';
@@ -17,7 +17,7 @@ const MAX_KEPT = 3;
 const POLL_MS = 200;
 
 await launching(async () => {
-  const directory = process.argv[2] ?? programDir();
+  const directory = process.argv[2] === undefined ? programDir() : resolve(process.argv[2]);
   const lock = `${builtOfSources}.lock`;
   mkdirSync(dirname(lock), { recursive: true });
   await withLock(lock, () => {
