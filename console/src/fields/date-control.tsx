@@ -1,5 +1,5 @@
 import { CalendarDate, parseAbsolute, toCalendarDate, today, toZoned, type ZonedDateTime } from '@internationalized/date';
-import { useState } from 'react';
+import { type FocusEvent, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import {
   Calendar,
@@ -22,7 +22,7 @@ import type { ControlProps } from './control.ts';
 import styles from './date-control.module.css';
 
 /** A day, or a day and a time, in the system's time zone. Segments are typed in one after the other. */
-export default function DateControl({ id, labelId, field, value, describedBy, onChange }: ControlProps) {
+export default function DateControl({ id, labelId, field, value, text, describedBy, onChange }: ControlProps) {
   const zone = knownZone(useSystem().model.timeZone);
   const date = dateOf(value);
   const zoned = date ? parseAbsolute(date.toISOString(), zone) : null;
@@ -33,6 +33,13 @@ export default function DateControl({ id, labelId, field, value, describedBy, on
     if (!next) return onChange(null);
     const moment = next instanceof CalendarDate ? toZoned(next, zone) : next;
     onChange(wireDate(moment.toDate()));
+  };
+  // A date that was begun and left is told, and not taken for the one before.
+  const leave = (event: FocusEvent) => {
+    if (event.currentTarget.contains(event.relatedTarget)) return;
+    const begun = begunDate(event.currentTarget);
+    if (begun !== null) onChange(value, begun);
+    else if (text !== undefined) onChange(value);
   };
   const toggleTime = () => {
     if (isTimed && zoned) change(toCalendarDate(zoned));
@@ -47,6 +54,8 @@ export default function DateControl({ id, labelId, field, value, describedBy, on
           aria-labelledby={labelId}
           {...(describedBy ? { 'aria-describedby': describedBy } : {})}
           className={styles.picker as string}
+          isInvalid={text !== undefined}
+          onBlur={leave}
           value={zoned && !isTimed ? toCalendarDate(zoned) : zoned}
           placeholderValue={isTimed ? toZoned(today(zone), zone) : today(zone)}
           granularity={isTimed ? 'minute' : 'day'}
@@ -109,6 +118,13 @@ export default function DateControl({ id, labelId, field, value, describedBy, on
       </div>
     </I18nProvider>
   );
+}
+
+/** What stands in segments of which some are empty. */
+function begunDate(control: Element): string | null {
+  const segments = [...control.querySelectorAll<HTMLElement>('[role=spinbutton]')];
+  const empty = segments.filter((segment) => segment.dataset.placeholder !== undefined).length;
+  return empty > 0 && empty < segments.length ? segments.map((segment) => segment.textContent).join(' ') : null;
 }
 
 /** The arrow of the month before. */

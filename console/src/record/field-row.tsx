@@ -81,6 +81,7 @@ export const FieldRow = memo(function FieldRow({ table, field, label, stored, dr
 });
 
 function problemOf(text: string, field: FieldModel): string | null {
+  if (field.type === 'Date') return words.fields.notDate(text);
   const reading = readText(text, field.type);
   if ('value' in reading) return null;
   if (reading.problem === 'number') return words.fields.notNumber;

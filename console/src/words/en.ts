@@ -188,7 +188,7 @@ export const en = {
     notJson: (why: string) => `This is not valid JSON: ${why}`,
     notList: 'A list in square brackets is needed here.',
     notObject: 'An object in curly brackets is needed here.',
-    notDate: 'The date is not complete.',
+    notDate: (typed: string) => `The date is not complete: ${typed}`,
     time: 'Time of day',
     addTime: 'Add time',
     removeTime: 'Date alone',

@@ -190,7 +190,7 @@ export const he = {
     notJson: (why: string) => `זה אינו JSON תקין: ${why}`,
     notList: 'כאן נדרשת רשימה בסוגריים מרובעים.',
     notObject: 'כאן נדרש אובייקט בסוגריים מסולסלים.',
-    notDate: 'התאריך אינו שלם.',
+    notDate: (typed: string) => `התאריך אינו שלם: ${typed}`,
     time: 'שעה',
     addTime: 'הוספת שעה',
     removeTime: 'תאריך בלבד',
