@@ -28,13 +28,16 @@ export interface GridRowProps {
   readonly table: string;
 }
 
-/** A row of the grid, with the cells that are seen. */
+/** A row of the grid, with the cells that are seen. One that is not here yet is a picture of a row, unless the keyboard is in it. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { index, top, layout, span, record, isGone } = props;
+  const { index, top, layout, span, record, isGone, activeColumn } = props;
+  if (!record && activeColumn < 0)
+    // biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, not rows
+    return <div role="row" aria-rowindex={index + 2} className="g-row g-row-loading" style={{ top }} aria-busy="true" />;
   const pinned = layout.columns.slice(0, layout.pinnedCount);
   const others = layout.columns.slice(span.first, span.end);
   const skipped = (others[0]?.start ?? layout.pinnedWidth) - layout.pinnedWidth;
-  const className = `g-row${isGone ? ' g-row-gone' : ''}${index % 2 ? ' g-row-odd' : ''}${props.activeColumn >= 0 ? ' g-row-active' : ''}`;
+  const className = `g-row${isGone ? ' g-row-gone' : ''}${activeColumn >= 0 ? ' g-row-active' : ''}`;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, not rows
     <div role="row" aria-rowindex={index + 2} className={className} style={{ top }} aria-busy={record ? undefined : true}>
