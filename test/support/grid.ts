@@ -1,0 +1,131 @@
+/** The grid of the console as somebody sees it: its rows, where it is scrolled to, and whether anything is still to come. */
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+
+/** A row that is drawn. */
+export interface DrawnRow {
+  /** From 0, the header not counted. */
+  readonly index: number;
+  /** `null`: its record is not here yet. */
+  readonly objectId: string | null;
+}
+
+const GRID = `document.querySelector('[role=grid]')`;
+/** An expression of the page: rows, in the order of the table, of which some part is in the window. */
+export const VISIBLE_ROWS = `(() => {
+  const grid = ${GRID};
+  if (!grid) return [];
+  const head = grid.querySelector('[role=columnheader]').getBoundingClientRect().bottom;
+  const foot = grid.getBoundingClientRect().bottom;
+  return [...grid.querySelectorAll('[role=row][aria-rowindex]')]
+    .filter((row) => row.querySelector('[role=gridcell]'))
+    .map((row) => ({ row, box: row.getBoundingClientRect() }))
+    .filter(({ box }) => box.bottom > head + 1 && box.top < foot - 1)
+    .map(({ row, box }) => ({
+      index: Number(row.getAttribute('aria-rowindex')) - 2,
+      objectId: row.getAttribute('aria-busy') === 'true' ? null : row.querySelector('a')?.pathname.split('/').pop() ?? null,
+      top: box.top,
+      bottom: box.bottom,
+    }))
+    .sort((one, other) => one.index - other.index);
+})()`;
+
+export class GridView {
+  readonly #page: Page;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  get element() {
+    return this.#page.getByRole('grid');
+  }
+
+  /** The rows that are seen. */
+  async rows(): Promise<DrawnRow[]> {
+    return (await this.#boxes()).map(({ index, objectId }) => ({ index, objectId }));
+  }
+
+  #boxes(): Promise<(DrawnRow & { readonly top: number; readonly bottom: number })[]> {
+    return this.#page.evaluate(VISIBLE_ROWS);
+  }
+
+  /** Waits until every row that is seen has its record, and something is seen. @returns the rows */
+  async settled(timeoutMs = 20_000): Promise<DrawnRow[]> {
+    await this.#until(`${VISIBLE_ROWS}.length > 0 && ${VISIBLE_ROWS}.every(({ objectId }) => objectId !== null)`, timeoutMs);
+    return this.rows();
+  }
+
+  /** Insists that the rows that are seen stand below each other without a gap, up to the edges of the window or of the table. */
+  async assertGapless(): Promise<void> {
+    const rows = await this.#boxes();
+    for (const [at, row] of rows.entries()) {
+      const before = rows[at - 1];
+      if (!before) continue;
+      assert.equal(row.index, before.index + 1);
+      assert.ok(
+        Math.abs(row.top - before.bottom) <= 1,
+        `row ${row.index} begins ${row.top - before.bottom} pixels after the one before`,
+      );
+    }
+  }
+
+  /** `aria-rowcount` without the header; `null` while it is -1. */
+  async count(): Promise<number | null> {
+    const text = await this.element.getAttribute('aria-rowcount');
+    return text === '-1' ? null : Number(text) - 1;
+  }
+
+  /** Waits for it. */
+  async counted(timeoutMs = 20_000): Promise<number> {
+    await this.#until(`Number(${GRID}?.getAttribute('aria-rowcount') ?? -1) >= 0`, timeoutMs);
+    return (await this.count()) ?? assert.fail('the count went away');
+  }
+
+  /** Draws the scroll bar to a part of its way. @param part 0 to 1 */
+  async scrollTo(part: number): Promise<void> {
+    await this.#page.evaluate(
+      `(() => { const grid = ${GRID}; grid.scrollTop = Math.round((grid.scrollHeight - grid.clientHeight) * ${part}); })()`,
+    );
+  }
+
+  /** Puts the focus into the first row, in the column after the title. */
+  async enter(): Promise<void> {
+    await this.element.getByRole('row').nth(1).getByRole('gridcell').nth(1).click();
+    await this.#page.keyboard.press('Control+Home');
+  }
+
+  /** The row of the cell with the focus, from 0. */
+  focusedRow(): Promise<number> {
+    return this.#page.evaluate(`Number(document.activeElement.closest('[role=row]')?.getAttribute('aria-rowindex') ?? 0) - 2`);
+  }
+
+  /** Waits until a row that is seen is not further from another. */
+  near(row: number, distance: number, timeoutMs = 20_000): Promise<void> {
+    return this.#until(`${VISIBLE_ROWS}.some(({ index }) => Math.abs(index - ${row}) <= ${distance})`, timeoutMs);
+  }
+
+  /** Waits until another row is the first that is seen. */
+  movedFrom(row: number, timeoutMs = 20_000): Promise<void> {
+    return this.#until(`${VISIBLE_ROWS}[0] && ${VISIBLE_ROWS}[0].index !== ${row}`, timeoutMs);
+  }
+
+  /** In the page, by its frames: the policy of the console lets nothing be made of text there. */
+  async #until(condition: string, timeoutMs: number): Promise<void> {
+    const isSo = await this.#page.evaluate(`new Promise((resolve) => {
+      const end = performance.now() + ${timeoutMs};
+      const look = () => {
+        if (${condition}) resolve(true);
+        else if (performance.now() > end) resolve(false);
+        else requestAnimationFrame(look);
+      };
+      look();
+    })`);
+    assert.ok(isSo, `not within ${timeoutMs} ms: ${condition.slice(0, 200)}`);
+  }
+
+  /** Elements of the whole page. */
+  elementCount(): Promise<number> {
+    return this.#page.evaluate(`document.querySelectorAll('*').length`);
+  }
+}
