@@ -15,6 +15,10 @@ test('from the printed address to the tables, in both languages', async () => {
   const { adminEmail, adminPassword } = JSON.parse(readFileSync(join(service.dataDir, 'credentials.json'), 'utf8'));
 
   const hebrew = await newPerson(service, { language: 'he' });
+  const failed: string[] = [];
+  hebrew.page.on('response', (response) => {
+    if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
+  });
   await hebrew.open(address);
   assert.equal(await hebrew.page.locator('html').getAttribute('dir'), 'rtl');
   await hebrew.assertAccessible('sign-in');
@@ -31,6 +35,7 @@ test('from the printed address to the tables, in both languages', async () => {
   await hebrew.page.getByRole('button', { name: 'שינוי הסיסמה' }).click();
   await hebrew.page.getByText('הסיסמה שונתה').first().waitFor();
   assert.equal(await hebrew.page.getByText('הסיסמה הראשונית').count(), 0);
+  assert.deepEqual(failed, [], 'no request fails on the way');
   hebrew.assertClean();
   await hebrew.close();
 

@@ -88,7 +88,8 @@ export class Pages {
     const built = program.state;
     if (typeof built === 'string') {
       if (built === 'building') reply.header('refresh', String(REFRESH_S));
-      send(reply, 503, language, built);
+      // A page that waits is no fault: browsers note one for what is no 200.
+      send(reply, built === 'building' ? 200 : 503, language, built);
       return;
     }
     const appIds = await services.systems.appIds();
