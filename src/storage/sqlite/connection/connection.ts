@@ -23,6 +23,8 @@ import {
 const PATIENT_MS = 5_000;
 /** On the event loop, which serves others meanwhile: the time in which the log's index is made anew. */
 const IMPATIENT_MS = 2;
+/** What takes a statement with triggers back goes into a file else, which costs more than the triggers do. Sorts of large tables have threads. */
+const JOURNALS_IN_MEMORY = 'PRAGMA temp_store = MEMORY';
 
 /** Told of what a connection meets. */
 export interface ConnectionEvents {
@@ -111,7 +113,7 @@ export class Connection implements LimitedRows {
 
   /** From now on it waits for no lock of others: work on the event loop tries again later. */
   waitForNobody(): void {
-    sorting(() => this.#db.exec(`PRAGMA busy_timeout = ${IMPATIENT_MS}`));
+    sorting(() => this.#db.exec(`PRAGMA busy_timeout = ${IMPATIENT_MS}; ${JOURNALS_IN_MEMORY}`));
   }
 
   /** Opens the file anew, which has to be there; statements that are under way end. @throws unavailable, and it is closed then */
@@ -119,6 +121,7 @@ export class Connection implements LimitedRows {
     this.drop();
     try {
       this.#db = this.#open(existingFile(this.#path), IMPATIENT_MS);
+      this.#db.exec(JOURNALS_IN_MEMORY);
     } catch (error) {
       throw this.sorted(error);
     }

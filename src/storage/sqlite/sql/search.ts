@@ -6,6 +6,9 @@ import type { SqlOut } from '../../sql/dialect.ts';
 /** The full-text table that is the search index of a record table; its rowid is the record's `_seq`. */
 export const searchTableName = ({ sqlName }: Pick<TableSchema, 'sqlName'>): string => `${sqlName}${SEARCH_INDEX}`;
 
+/** The table of the records whose words are not in the index yet. */
+export const changesName = (table: Pick<TableSchema, 'sqlName'>): string => `${searchTableName(table)}~changes`;
+
 /** Whether the record is among those that the index finds. It does not tell fields apart: it is smaller by half, and what is found is looked at. */
 export function writeCandidates(
   out: SqlOut,
@@ -21,10 +24,20 @@ export function writeCandidates(
   }
   const index = searchTableName(table);
   // CROSS JOIN keeps the order of the tables: the index first, the newest records first.
-  out.column(alias, '_seq').add(' IN (SELECT c.rowid FROM ').name(index).add(' AS c CROSS JOIN ').table(table.sqlName);
+  out
+    .column(alias, '_seq')
+    .add(' IN (SELECT id FROM (SELECT c.rowid AS id FROM ')
+    .name(index)
+    .add(' AS c CROSS JOIN ')
+    .table(table.sqlName);
   out.add(' AS s WHERE c.').name(index).add(' MATCH ').bind(match).add(' AND s."_seq" = c.rowid');
   restrict('s');
-  out.add(' ORDER BY c.rowid DESC LIMIT ').bind(sought.limit).add(')');
+  out
+    .add(' ORDER BY c.rowid DESC LIMIT ')
+    .bind(sought.limit)
+    .add(') UNION ALL SELECT seq FROM ')
+    .name(changesName(table))
+    .add(')');
 }
 
 function matchOf({ words, tokens, starts }: SoughtWords): string | null {
