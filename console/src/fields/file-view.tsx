@@ -1,4 +1,4 @@
-import { shortened } from '../model/text.ts';
+import { givenName, shortened } from '../model/text.ts';
 import { type FileValue, safeUrl } from '../model/values.ts';
 import { Icon } from '../ui/icons.tsx';
 import { words } from '../words/index.ts';
@@ -8,7 +8,7 @@ import styles from './fields.module.css';
 export function FileView({ file }: { file: FileValue }) {
   const url = safeUrl(file.url, location.href);
   // Stored names begin with an id.
-  const name = shortened(decoded(file.name.replace(/^[\w-]{10,}?_(?=.)/, '')), 120);
+  const name = shortened(givenName(file.name), 120);
   const isPicture = /\.(?:png|jpe?g|gif|webp|avif)$/i.test(file.name);
   const content = (
     <>
@@ -28,12 +28,4 @@ export function FileView({ file }: { file: FileValue }) {
       {file.isPrivate && <span className={styles.private}>{words.fields.privateFile}</span>}
     </span>
   );
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

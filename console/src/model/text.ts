@@ -47,3 +47,13 @@ export function shortened(text: string, length: number): string {
   if (plain.length <= length) return plain;
   return `${[...plain.slice(0, length * 2)].slice(0, length - 1).join('')}…`;
 }
+
+/** The name that a file was given, of the name that it is stored by. */
+export function givenName(storedName: string): string {
+  const name = storedName.replace(/^[\w-]{10,}?_(?=.)/, '');
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

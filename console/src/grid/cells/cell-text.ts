@@ -1,6 +1,7 @@
 import type { FieldModel, PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import type { Format } from '../../model/format.ts';
+import { givenName } from '../../model/text.ts';
 import { dateOf, fileOf, pointerName, pointerOf } from '../../model/values.ts';
 
 /** Long enough for any cell; the rest is on the page of the record. */
@@ -46,13 +47,10 @@ function objectText(value: JsonValue, names: PointerNames, context: TextContext)
   const pointer = pointerOf(value);
   if (pointer) return pointerName(pointer, names) ?? pointer.objectId;
   const file = fileOf(value);
-  if (file) return fileName(file.name);
+  if (file) return givenName(file.name);
   const date = dateOf(value);
   return date ? context.format.date(date) : JSON.stringify(value);
 }
-
-/** A stored name without the part that the service put before it. */
-export const fileName = (name: string) => name.replace(/^[0-9a-f]{16,}_/i, '');
 
 /** One line of a text, cut where no cell is wide enough; never inside of a character. */
 export function lineOf(text: string): string {
