@@ -17,7 +17,7 @@ const QUIET = '--disable-warning=ExperimentalWarning';
  */
 const commands = new Map([
   ['start', (args) => [QUIET, 'src/main.ts', 'start', ...args]],
-  ['dev', (args) => ['--watch', QUIET, 'src/main.ts', 'start', ...args]],
+  ['dev', (args) => ['--watch-path=src', '--watch-path=console/src', QUIET, 'src/main.ts', 'start', ...args]],
   ['test', testArguments],
   ['check', (args) => [QUIET, 'scripts/check.ts', ...args]],
   ['fix', () => [QUIET, 'scripts/check.ts', '--fix']],
