@@ -36,7 +36,7 @@ describe('the text of a cell', () => {
   it('is one line, cut between characters', () => {
     assert.equal(lineOf(' a\n\tb '), 'a b');
     const cut = lineOf('👩'.repeat(10_000));
-    assert.ok(cut.isWellFormed() && cut.endsWith('…') && cut.length < 500);
+    assert.ok(!/\p{Surrogate}/u.test(cut) && cut.endsWith('…') && cut.length < 500);
   });
 
   it('of HTML is what the HTML shows', () => {
