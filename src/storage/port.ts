@@ -49,8 +49,11 @@ export class SchemaChanged extends Error {}
 export interface Reader {
   /** JSON text of the first record of the selection; `null` where there is none. */
   get(selection: Selection, objectId: string): Promise<JsonText | null>;
-  /** @param wantsRows whether values are wanted, not text: they come where they are at hand */
-  find(query: Query, wantsRows?: boolean): Promise<FindResult>;
+  /**
+   * @param wantsRows whether values are wanted, not text: they come where they are at hand
+   * @param until ends the statement with `timeout`, as far as nothing was answered yet
+   */
+  find(query: Query, wantsRows?: boolean, until?: AbortSignal): Promise<FindResult>;
   /** JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;
   /**

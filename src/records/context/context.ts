@@ -53,6 +53,8 @@ export interface RecordContext {
   readonly alongside?: (schema: Schema) => readonly Mutation[];
   /** Of the request, told of each write that is carried out. */
   readonly progress?: Progress;
+  /** Ends lists and counts that are under way, in the database too, with `timeout`: nobody waits for them any more. Where it is left out they go on. */
+  readonly until?: AbortSignal;
 }
 
 /** What the Referer of writes by functions begins with (SPEC "`_Timeline` fields"). */

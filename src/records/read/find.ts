@@ -74,7 +74,7 @@ export function findRecords(
   options: FindOptions,
   wantsRows = false,
 ): Promise<FoundRecords> {
-  const { store, principal, patterns } = context;
+  const { store, principal, patterns, until } = context;
   return underSchema(store, async (schema) => {
     refuseOutright(principal, 'find', className);
     const scope = { schema, principal, patterns };
@@ -89,7 +89,7 @@ export function findRecords(
     const counting = query.count && !alone ? authorize(principal, 'count', table, schema) : grant;
     // Callers who may count fewer records than they may find get those in both.
     const counted = counting === grant ? query : { ...query, filter: guardedFilter(counting, query.filter) };
-    const found = await store.reader.find(counted, wantsRows);
+    const found = await store.reader.find(counted, wantsRows, until);
     return key === undefined ? found : { ...found, className: table.className };
   });
 }

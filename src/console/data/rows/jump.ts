@@ -1,6 +1,9 @@
+import { countRows } from '../../../crm/queries/records.ts';
 import { type Block, type BlockQuery, blockAt, blockBesidePlace, type Side } from './block.ts';
 import { Landmarks } from './landmarks.ts';
+import type { SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
+import { isWhole, wholeTableMark } from './whole-table.ts';
 
 /** Rows that are counted off from the beginning in a tenth of a second: positions there are exact. */
 const MAX_NEAR = 20_000;
@@ -26,12 +29,41 @@ export async function jump(query: BlockQuery, skip: number, near = MAX_NEAR): Pr
   const { keys, text } = query.order;
   const landmarks = keys && skip > near ? Landmarks.of(query.context, query.className, query.where) : null;
   if (!keys || !landmarks) return blockAt(query, skip);
-  const { place, side, distance, limit } = nearest(landmarks, text, skip, query.limit);
+  let start = nearest(landmarks, text, skip, query.limit);
+  if (start.distance > near && (await markBefore(query, keys, landmarks, skip, near)))
+    start = nearest(landmarks, text, skip, query.limit);
+  const { place, side, distance, limit } = start;
   const block = await blockBesidePlace({ ...query, limit }, keys, place, side, distance);
   const { first, last } = block;
   if (first?.kind === 'place') landmarks.passed(text, { position: skip, place: first.place });
   if (last?.kind === 'place') landmarks.passed(text, { position: skip + block.rows.length - 1, place: last.place });
   return block;
+}
+
+/** Notes the whole number where it is not known, and whose records they are. */
+export async function count(
+  { context, className, where }: Pick<BlockQuery, 'context' | 'className' | 'where'>,
+  near = MAX_NEAR,
+): Promise<number> {
+  const landmarks = Landmarks.of(context, className, where);
+  const total = await countRows(context, className, where);
+  landmarks?.counted(total, total > near && (await isWhole(context, className, where, total)));
+  return total;
+}
+
+/** Notes a row shortly before a position where an index tells. @returns whether it does */
+async function markBefore(
+  query: BlockQuery,
+  keys: readonly SeekKey[],
+  landmarks: Landmarks,
+  skip: number,
+  near: number,
+): Promise<boolean> {
+  if (landmarks.total === undefined && Object.keys(query.where).length === 0) await count(query, near);
+  const { total, isWhole: isAll } = landmarks;
+  const mark = isAll && total !== undefined ? await wholeTableMark(query, keys, skip - 1, total) : null;
+  if (mark) landmarks.passed(query.order.text, mark);
+  return mark !== null;
 }
 
 function nearest(landmarks: Landmarks, order: string, skip: number, limit: number): Start {
@@ -47,9 +79,10 @@ function nearest(landmarks: Landmarks, order: string, skip: number, limit: numbe
     const most = Math.min(limit, total - skip);
     consider({ place: null, side: 'before', distance: total - skip - most, limit: most }, 1);
   }
-  for (const { position, place } of landmarks.marks(order)) {
+  for (const { position, place, isBetween } of landmarks.marks(order)) {
+    const next = isBetween ? position + 1 : position;
     consider({ place, side: 'after', distance: skip - position - 1, limit }, ROW_WEIGHT);
-    consider({ place, side: 'before', distance: position - skip - limit, limit }, ROW_WEIGHT);
+    consider({ place, side: 'before', distance: next - skip - limit, limit }, ROW_WEIGHT);
   }
   return best;
 }

@@ -11,6 +11,8 @@ import type { Place } from './seek.ts';
 export interface Landmark {
   readonly position: number;
   readonly place: Place;
+  /** Whether the place is no row's, but between the row of that position and the next. */
+  readonly isBetween?: true;
 }
 
 /** What is known of the records of a table that match a `where`, as a caller has them. */
@@ -21,6 +23,8 @@ interface Known {
   /** By `performance.now()`. */
   readonly since: number;
   total?: number;
+  /** Whether that is the whole table. */
+  isWhole?: boolean;
   /** By order. */
   readonly marks: Map<string, Landmark[]>;
 }
@@ -73,9 +77,14 @@ export class Landmarks {
     return this.#known.total;
   }
 
-  /** Notes how many records there are. */
-  counted(total: number): void {
-    this.#known.total = total;
+  /** Whether those are all that the table has. */
+  get isWhole(): boolean {
+    return this.#known.isWhole === true;
+  }
+
+  /** Notes how many records there are. @param isWhole whether the table has no others */
+  counted(total: number, isWhole = false): void {
+    Object.assign(this.#known, { total, isWhole });
   }
 
   /** The rows of an order whose positions are known. */

@@ -22,13 +22,14 @@ export const getRows: ApiEndpoint = {
   path: '/rows/:table',
   async run(context, request): Promise<RowsAnswer> {
     const { className } = tableOf(context, request, 'find');
+    const reading = { ...context, until: context.signal };
     // Before anything is told of its fields.
     const grant = grantOn(context, className, 'find');
     const order = readOrder(textOf(request, 'order', MAX_ORDER_LENGTH), grant);
     const shown = keysOf(request);
     const keys = shown.length === 0 ? [] : ['objectId', ...shown, ...(order.keys ?? []).map(({ name }) => name)];
     const limit = numberOf(request, 'limit', DEFAULT_LIMIT, MAX_LIMIT);
-    const query: BlockQuery = { context, className, where: whereOf(request), order, keys, limit };
+    const query: BlockQuery = { context: reading, className, where: whereOf(request), order, keys, limit };
     const block = await asked(() => read(query, request));
     const rows = shown.length === 0 ? block.rows : block.rows.map((row) => only(row, shown));
     const text = (cursor: Cursor | null) => cursor && cursorText(order, cursor);

@@ -48,15 +48,17 @@ export interface Database {
    * after all, or waits for a lock, it is done as a long one.
    * @param system whose it is then
    * @param mostBytes NotShort where the rows are more
+   * @param until as of `long`, where it becomes one
    */
-  short(statement: Statement, system?: string, mostBytes?: number): Promise<Row[]>;
+  short(statement: Statement, system?: string, mostBytes?: number, until?: AbortSignal): Promise<Row[]>;
   /**
    * A read that may be long, on a connection of its own until it ends. One round trip. One system gets all such connections but one at
    * the most, so that it cannot delay another.
    * @param system whose it is
    * @param mostBytes NotShort where the rows are more
+   * @param until ends it with `timeout`, in the database too
    */
-  long(statement: Statement, system: string, mostBytes?: number): Promise<Row[]>;
+  long(statement: Statement, system: string, mostBytes?: number, until?: AbortSignal): Promise<Row[]>;
   /**
    * A long read whose rows are fetched page by page (a cursor), as they are asked for. It must be returned where it is not read to its end.
    * @param size rows of a page; it has fewer where they are large

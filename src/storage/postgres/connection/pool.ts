@@ -1,9 +1,10 @@
-import { isUnavailable } from '../../../errors/fail.ts';
+import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { StallAllowance } from '../../stall-allowance.ts';
 import { BlockedReads } from './blocked-reads.ts';
+import { Cancelling } from './cancelling.ts';
 import { Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
@@ -106,9 +107,9 @@ class Pool implements Database {
     });
   }
 
-  async short(statement: Statement, system = '', mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
+  async short(statement: Statement, system = '', mostBytes = Number.POSITIVE_INFINITY, until?: AbortSignal): Promise<Row[]> {
     // They leave a connection to other reads of their system.
-    const onHold = () => this.long(statement, system, mostBytes, `${system} held`);
+    const onHold = () => this.long(statement, system, mostBytes, until, `${system} held`);
     if (this.#held.has(statement.text)) return onHold();
     for (let attempt = 0; ; attempt++) {
       try {
@@ -123,7 +124,7 @@ class Pool implements Database {
           this.#held.add(statement.text);
           return onHold();
         }
-        if (isTimeout(error)) return this.long(statement, system, mostBytes);
+        if (isTimeout(error)) return this.long(statement, system, mostBytes, until);
         throw this.#seen(ofRead(error), system);
       }
     }
@@ -134,15 +135,24 @@ class Pool implements Database {
   }
 
   /** @param turn whose turn it takes */
-  async long(statement: Statement, system: string, mostBytes = Number.POSITIVE_INFINITY, turn = system): Promise<Row[]> {
+  async long(
+    statement: Statement,
+    system: string,
+    mostBytes = Number.POSITIVE_INFINITY,
+    until?: AbortSignal,
+    turn = system,
+  ): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#long, turn);
+      const cancelling = until && new Cancelling(until, () => this.#cancel(link));
       try {
+        if (until?.aborted) throw serviceError('timeout');
         return (await runRead(link, statement, this.#limits, attempt === 0, { mostBytes })).rows;
       } catch (error) {
         if (attempt === 0 && mayReadAgain(error)) continue;
         throw this.#seen(ofRead(error), system);
       } finally {
+        await cancelling?.over();
         release();
       }
     }

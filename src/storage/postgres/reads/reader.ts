@@ -93,20 +93,23 @@ export class PostgresReader implements Reader {
     }
   }
 
-  async find(query: Query, wantsRows = false): Promise<FindResult> {
+  async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
     const list = query.limit === 0 ? null : this.#listJob(query);
     const count = query.count ? compileCount(query, this.#dialect, false) : null;
     const short = isShort(query);
     const plannedUnder = this.#schemaVersion();
     try {
-      if (!list) return { results: '[]', ...(await this.#counted(count, short)) };
+      if (!list) return { results: '[]', ...(await this.#counted(count, short, until)) };
       if (query.limit <= MAX_WHOLE_ROWS) {
         // One round trip for both, each on a connection: together they take no longer than the longer one.
-        const [found, counted] = await Promise.all([this.#wholeList(query, list, short, wantsRows), this.#counted(count, short)]);
+        const [found, counted] = await Promise.all([
+          this.#wholeList(query, list, short, wantsRows, until),
+          this.#counted(count, short, until),
+        ]);
         return { ...(found ?? { results: await jsonArray(this.#paged(list, this.#targetsOf(query))) }), ...counted };
       }
       // One after the other: a read that holds a connection must not wait for a second one.
-      const counted = await this.#counted(count, short);
+      const counted = await this.#counted(count, short, until);
       return { results: await jsonArray(this.#paged(list, this.#targetsOf(query))), ...counted };
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
@@ -137,29 +140,35 @@ export class PostgresReader implements Reader {
     return joinedPlan(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect, this.#context);
   }
 
-  async #counted(count: Statement | null, short: boolean): Promise<{ count?: number }> {
+  async #counted(count: Statement | null, short: boolean, until?: AbortSignal): Promise<{ count?: number }> {
     if (!count) return {};
-    const [row] = await this.#rows(count, short);
+    const [row] = await this.#rows(count, short, until);
     return { count: row?.[0] as number };
   }
 
-  async #rows(statement: Statement, short: boolean): Promise<Row[]> {
+  async #rows(statement: Statement, short: boolean, until?: AbortSignal): Promise<Row[]> {
     bindable(statement.params);
-    if (short) return this.#database.short(statement, this.#system, MAX_WHOLE_BYTES);
-    return this.#database.long(statement, this.#system, MAX_WHOLE_BYTES);
+    if (short) return this.#database.short(statement, this.#system, MAX_WHOLE_BYTES, until);
+    return this.#database.long(statement, this.#system, MAX_WHOLE_BYTES, until);
   }
 
-  async #wholeList(query: Query, job: ReadPlan, short: boolean, wantsRows: boolean): Promise<FindResult | null> {
+  async #wholeList(
+    query: Query,
+    job: ReadPlan,
+    short: boolean,
+    wantsRows: boolean,
+    until?: AbortSignal,
+  ): Promise<FindResult | null> {
     if (wantsRows && isPlain(job)) {
-      const rows = await this.#wholeRows(query, job, short, (found) => found.map(rowReader(job.shape)));
+      const rows = await this.#wholeRows(query, job, short, (found) => found.map(rowReader(job.shape)), until);
       return rows && { results: '', rows };
     }
-    const records = await this.#whole(query, job, short);
+    const records = await this.#whole(query, job, short, job.params, until);
     return records === null ? null : { results: `[${records}]` };
   }
 
   /** The records of a job, comma-separated; `null` as of `#wholeRows`. */
-  #whole(selection: Selection, job: ReadPlan, short: boolean, params = job.params): Promise<string | null> {
+  #whole(selection: Selection, job: ReadPlan, short: boolean, params = job.params, until?: AbortSignal): Promise<string | null> {
     const write = async (rows: readonly Row[]) => {
       if (!isPlain(job)) return writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(MAX_WHOLE_TEXT));
       const writeRow = rowWriter(job.shape);
@@ -167,7 +176,7 @@ export class PostgresReader implements Reader {
       for (const row of rows) records += records === '' ? writeRow(row) : `,${writeRow(row)}`;
       return records;
     };
-    return this.#wholeRows(selection, { ...job, params }, short, write);
+    return this.#wholeRows(selection, { ...job, params }, short, write, until);
   }
 
   /** What is made of the rows of a job; `null` where they are too large to be read at once, or those of the table were a moment ago. */
@@ -176,10 +185,11 @@ export class PostgresReader implements Reader {
     { text, params }: Statement,
     short: boolean,
     make: (rows: readonly Row[]) => Made | Promise<Made>,
+    until?: AbortSignal,
   ): Promise<Made | null> {
     if (this.#large.has(className)) return null;
     try {
-      return await make(await this.#rows({ text, params }, short));
+      return await make(await this.#rows({ text, params }, short, until));
     } catch (error) {
       unlessShort(error);
       this.#large.note(className);

@@ -70,14 +70,23 @@ export class ReaderPool {
   /**
    * Runs the jobs of a query.
    * @param onFailed told of each error that it ends with, also in the middle of a long answer
+   * @param until ends them where they have answered nothing yet
    * @throws timeout after the time limit, in the queue or at work; unavailable
    */
-  find(path: string, jobs: FindPlans, resolve: ResolveInclude, onFailed?: (error: unknown) => void): Promise<FindResult> {
+  find(
+    path: string,
+    jobs: FindPlans,
+    resolve: ResolveInclude,
+    onFailed?: (error: unknown) => void,
+    until?: AbortSignal,
+  ): Promise<FindResult> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
+    if (until?.aborted) return Promise.reject(serviceError('timeout'));
     const task = new ReadRequest(path, jobs, resolve, this.#timeLimit);
     if (onFailed) task.onFailed = onFailed;
     this.#waiting.add(task);
     task.onGivenUp = () => this.#waiting.remove(task);
+    if (until) endWith(until, task);
     this.#dispatch();
     return task.result;
   }
@@ -204,4 +213,16 @@ export class ReaderPool {
     clearInterval(this.#idleTimer);
     this.#idleTimer = undefined;
   }
+}
+
+/** Ends a task where a signal says so before it has answered, in the queue or at work. */
+function endWith(until: AbortSignal, task: ReadRequest): void {
+  const end = () => {
+    task.fail(serviceError('timeout'));
+    task.onGivenUp();
+    task.onCancelled();
+  };
+  until.addEventListener('abort', end, { once: true });
+  const over = () => until.removeEventListener('abort', end);
+  task.result.then(over, over);
 }

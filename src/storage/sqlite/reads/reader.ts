@@ -100,14 +100,14 @@ export class SqliteReader implements Reader {
     return this.#getOnThread({ ...job, params }, selection);
   }
 
-  async find(query: Query, wantsRows = false): Promise<FindResult> {
+  async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
     const found = await this.#findHere(query, wantsRows).catch(unlessShort);
     if (found) return found;
     const jobs = {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#findOnThread(jobs, query);
+    return this.#findOnThread(jobs, query, until);
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
@@ -123,14 +123,18 @@ export class SqliteReader implements Reader {
   }
 
   /** @param selection of the list, for its includes; `null` where it has none */
-  async #findOnThread({ list, ...jobs }: Omit<FindPlans, 'removals'>, selection: Selection | null): Promise<FindResult> {
+  async #findOnThread(
+    { list, ...jobs }: Omit<FindPlans, 'removals'>,
+    selection: Selection | null,
+    until?: AbortSignal,
+  ): Promise<FindResult> {
     const byIds = (target: Selection) => byIdsPlan(target, dialect, this.#context);
     const ahead = <Job extends ReadPlan>(job: Job, of: Selection) => compiledAhead(job, of, byIds);
     // What is known of includes now is compiled now: each question of the thread costs two messages.
     const whole = { ...jobs, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
     const resolve = selection ? includeResolver(selection, (target) => ahead(byIds(target), target)) : async () => null;
     try {
-      return await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed());
+      return await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed(), until);
     } catch (error) {
       if (error instanceof SchemaChanged) this.#schema.notice();
       throw error;
