@@ -72,6 +72,25 @@ test('a long read ends at the time limit, and its connection goes on', () =>
     { timeLimit: 300 },
   ));
 
+test('a long read that nobody waits for ends in the database too, and its connection goes on', () =>
+  withDatabase(
+    async ({ database, admin }) => {
+      const until = new AbortController();
+      const read = database.long(sql("SELECT pg_sleep(60), 'unwanted'"), 's', undefined, until.signal);
+      const unwanted = () =>
+        admin(
+          `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%''unwanted''%' AND pid <> pg_backend_pid()`,
+        );
+      while ((await unwanted()).length === 0) await delay(10);
+      until.abort();
+      await assert.rejects(read, isTimeout);
+      assert.deepEqual(await unwanted(), []);
+      for (let times = 0; times < 20; times++) assert.deepEqual(await database.long(sql('SELECT 1'), 's'), [[1]]);
+      await assert.rejects(database.long(sql('SELECT 1'), 's', undefined, until.signal), isTimeout);
+    },
+    { timeLimit: 60_000 },
+  ));
+
 test('a read that is not short after all, or meets a lock, does not hold up those behind it', () =>
   withDatabase(async ({ database }) => {
     const slow = database.short(sql('SELECT 2, pg_sleep(1.3)::text'), 's');

@@ -28,8 +28,8 @@ after(async () => {
 
 /** Counts as long as it may. */
 const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE rds_tick()) SELECT count(*) FROM n';
-const read = (system: string, text = 'SELECT 5', from = pool) =>
-  from.find(file(system), { list: null, count: { text, params: [] }, removals: 0 }, async () => null);
+const read = (system: string, text = 'SELECT 5', from = pool, until?: AbortSignal) =>
+  from.find(file(system), { list: null, count: { text, params: [] }, removals: 0 }, async () => null, undefined, until);
 const flood = (system: string) => Array.from({ length: 4 }, () => read(system, endless));
 const timesOut = (reads: readonly Promise<unknown>[]) => Promise.all(reads.map((one) => assert.rejects(one, { code: 124 })));
 
@@ -54,6 +54,23 @@ test('there are no more threads than the bound on all of them, and those beyond 
   for (let n = 0; n < 200 && pool.size > 3; n++) await wait(20);
   assert.equal(pool.size, 3);
   assert.equal((await read('e')).count, 5);
+});
+
+test('a read that nobody waits for ends, at work and in the queue', async () => {
+  const patient = new ReaderPool(600_000, assert.fail, { shared: 2, all: 3, idle: 300 });
+  const [atWork, queued] = [new AbortController(), new AbortController()];
+  const slow = read('a', endless, patient, atWork.signal);
+  const waits = read('a', endless, patient, queued.signal);
+  await wait(200);
+  queued.abort();
+  await assert.rejects(waits, { key: 'timeout' });
+  const next = read('a', undefined, patient);
+  atWork.abort();
+  await assert.rejects(slow, { key: 'timeout' });
+  assert.equal((await next).count, 5, 'the thread is free');
+  assert.equal((await read('b', undefined, patient, AbortSignal.timeout(60_000))).count, 5);
+  await assert.rejects(read('a', undefined, patient, atWork.signal), { key: 'timeout' });
+  await patient.close();
 });
 
 if (process.platform === 'linux')
