@@ -13,9 +13,9 @@ export async function valueOfText<Value>(text: JsonText, most?: number): Promise
   return JSON.parse(await wholeText(text, most)) as Value;
 }
 
-/** Records that were found, as values. @throws resultTooLarge (116) */
-export async function rowsOf<Row>({ results, rows }: FindResult): Promise<Row[]> {
-  return (rows as Row[] | undefined) ?? valueOfText<Row[]>(results);
+/** Records that were found, as values. @param most characters of a text that is long @throws resultTooLarge (116) */
+export async function rowsOf<Row>({ results, rows }: FindResult, most?: number): Promise<Row[]> {
+  return (rows as Row[] | undefined) ?? valueOfText<Row[]>(results, most);
 }
 
 /** What a write returned, as values. */

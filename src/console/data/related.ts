@@ -29,7 +29,7 @@ export const getRelated: ApiEndpoint = {
       const late = context.signal.aborted || performance.now() > deadline;
       const where = pointingAt(referrer, className, objectId);
       const read = () => unless(unseen, null, () => newestReferring(context, referrer, where, NEWEST));
-      const found = late ? 'late' : await unless(['timeout'], 'late' as const, read);
+      const found = late ? 'late' : await unless(['timeout', 'resultTooLarge'], 'late' as const, read);
       if (found === 'late') tookTooLong.push(referrer.className);
       if (found === 'late' || !found) return null;
       const rows = found.newest.map(({ title = '', ...row }) => ({ ...row, title }));

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { CrmContext } from '../../crm/context.ts';
 import { askable, seen } from '../../crm/queries/field-visibility.ts';
-import { findRows } from '../../crm/queries/records.ts';
+import { listRows } from '../../crm/queries/long-rows.ts';
 import { unless, unseen } from '../../crm/refusals.ts';
 import { searchTable } from '../../crm/search/search.ts';
 import { literal } from '../../crm/search/text-match.ts';
@@ -49,7 +49,7 @@ export const getSearch: ApiEndpoint = {
     const search = async (table: TableSchema): Promise<Ranked[]> => {
       const read = () => unless(unseen, [], () => resultsOf(context, table, { text, limit, isNamed }));
       const isLate = context.signal.aborted || performance.now() > deadline;
-      const found = isLate ? null : await unless(['timeout'], null, read);
+      const found = isLate ? null : await unless(['timeout', 'resultTooLarge'], null, read);
       if (!found) isPartial = true;
       return found ?? [];
     };
@@ -96,7 +96,7 @@ async function byTitle(context: CrmContext, table: TableSchema, text: string, li
   const where =
     title === undefined ? {} : { [title]: text === '' ? { $exists: true } : { $regex: `^${literal(text)}`, $options: 'i' } };
   const order = title ?? '-createdAt';
-  const rows = await findRows(context, className, { where, keys: ['objectId', ...shown], order, limit });
+  const { rows } = await listRows(context, className, { where, keys: ['objectId', ...shown], order, limit });
   return rows.map(({ objectId, ...row }) => {
     const name = titleOf(row) ?? '';
     const rank = text === '' || name.toLowerCase() === text.toLowerCase() ? 0 : 1;

@@ -91,6 +91,8 @@ export interface RowsAnswer {
   /** Of the first and the last row; `null` where there is none. */
   readonly first: string | null;
   readonly last: string | null;
+  /** By objectId: fields that are left out since they are too long for a list, where there are such. The record has them. */
+  readonly leftOut?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** `GET count/{Table}?where=`: the exact number of readable records that match. */

@@ -5,17 +5,18 @@ import type { CrmContext } from '../context.ts';
 import { unless, unseen } from '../refusals.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
 import { seen } from './field-visibility.ts';
-import { rowsWithIds, tableIfAny } from './records.ts';
+import { shortRowsWithIds } from './long-rows.ts';
+import { tableIfAny } from './records.ts';
 
 /**
  * The records of a table that the caller may find, by id, with what people call them; a record without a name that he sees has an empty one.
- * @returns empty where he may not read the table
+ * @returns empty where he may not read the table; without records whose names are too long to be read
  */
 export async function namesOf(context: CrmContext, className: string, ids: Iterable<string>): Promise<Map<string, string>> {
   const table = tableIfAny(context, className);
   if (!table) return new Map();
   const keys = ['objectId', ...seen(context, table, titleFieldsOf(table))];
-  const rows = await unless(unseen, [], () => rowsWithIds(context, className, ids, keys));
+  const rows = await unless(unseen, [], () => shortRowsWithIds(context, className, ids, keys));
   return new Map(rows.map((row) => [row.objectId, titleOf(row) ?? '']));
 }
 

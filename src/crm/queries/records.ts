@@ -23,14 +23,16 @@ export interface Ask {
   readonly limit: number;
   readonly skip?: number | undefined;
   readonly include?: readonly string[] | undefined;
+  /** Characters of JSON text that the records have at most; left out: as many as memory should hold. */
+  readonly most?: number | undefined;
 }
 
 /**
  * The records of a table that the caller may find; none of a table that there is not (SPEC "Records: Query").
- * @throws what `findRecords` throws
+ * @throws resultTooLarge (116); what `findRecords` throws
  */
-export function findRows(context: CrmContext, table: string, ask: Ask): Promise<Row[]> {
-  return records.findRows(context, table, new SplitOptions(ask));
+export function findRows(context: CrmContext, table: string, { most, ...ask }: Ask): Promise<Row[]> {
+  return records.findRows(context, table, new SplitOptions(ask), most);
 }
 
 /** The `limit` to read with, so that it shows whether there are more; 0 stays 0. */
@@ -44,18 +46,19 @@ export async function requireFind(context: CrmContext, table: string): Promise<v
 /** So many ids go into one query: a `where` has 2,000 constraints. */
 const BATCH_SIZE = 1_000;
 
-/** Those of some records that the caller may find. @throws what `findRecords` throws */
+/** Those of some records that the caller may find. @param most as of `Ask`, of so many as go into one query @throws what `findRows` throws */
 export async function rowsWithIds(
   context: CrmContext,
   table: string,
   ids: Iterable<string>,
   keys: readonly string[] = ['objectId'],
+  most?: number,
 ): Promise<Row[]> {
   const sought = [...new Set(ids)];
   const rows: Row[] = [];
   for (let at = 0; at < sought.length; at += BATCH_SIZE) {
     const some = sought.slice(at, at + BATCH_SIZE);
-    rows.push(...(await findRows(context, table, { where: { objectId: { $in: some } }, keys, limit: some.length })));
+    rows.push(...(await findRows(context, table, { where: { objectId: { $in: some } }, keys, limit: some.length, most })));
   }
   return rows;
 }

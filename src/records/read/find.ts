@@ -146,10 +146,11 @@ export type Row = JsonObject & { objectId: string };
 
 /**
  * The records of a query, in memory (SPEC "Records: Query").
+ * @param most characters of their JSON text; left out: as many as memory should hold
  * @throws resultTooLarge (116); what `findRecords` throws
  */
-export async function findRows(context: RecordContext, className: string, options: FindOptions): Promise<Row[]> {
-  return rowsOf<Row>(await findRecords(context, className, options, true));
+export async function findRows(context: RecordContext, className: string, options: FindOptions, most?: number): Promise<Row[]> {
+  return rowsOf<Row>(await findRecords(context, className, options, true), most);
 }
 
 /** How many records match, of those that the caller may count. @throws what `findRecords` throws */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { BLOCK_ROWS, type Block, BlockCache, requestFor, wantedBlocks } from './blocks.ts';
+import { BLOCK_ROWS, type Block, BlockCache, LEFT_OUT, requestFor, shownRows, wantedBlocks } from './blocks.ts';
 
 const block = (index: number, length = BLOCK_ROWS): Block => ({
   index,
@@ -70,4 +70,11 @@ describe('the blocks that are wanted', () => {
     assert.deepEqual(wantedBlocks(150, 200, 200, 1, 2), [1]);
     assert.deepEqual(wantedBlocks(0, 0, 0, 1, 2), []);
   });
+});
+
+test('what is too long for a list stands as such in its cell', () => {
+  const rows = [{ objectId: 'a', Name: 'x' }, { objectId: 'b' }];
+  const answer = { rows, names: {}, first: null, last: null };
+  assert.equal(shownRows(answer), rows);
+  assert.deepEqual(shownRows({ ...answer, leftOut: { b: ['Name'] } }), [rows[0], { objectId: 'b', Name: LEFT_OUT }]);
 });

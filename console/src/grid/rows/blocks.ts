@@ -22,8 +22,20 @@ export type BlockRequest =
 
 export const blockOf = (row: number) => Math.floor(row / BLOCK_ROWS);
 
+/** Stands in a cell whose value is too long for a list. */
+export const LEFT_OUT = '…';
+
+/** The rows of an answer, with `LEFT_OUT` for what it leaves out. */
+export function shownRows({ rows, leftOut }: RowsAnswer): readonly JsonObject[] {
+  if (!leftOut) return rows;
+  return rows.map((row) => {
+    const names = leftOut[String(row.objectId)] ?? [];
+    return { ...row, ...Object.fromEntries(names.map((name) => [name, LEFT_OUT])) };
+  });
+}
+
 export function toBlock(index: number, answer: RowsAnswer): Block {
-  return { index, rows: answer.rows, names: answer.names, first: answer.first, last: answer.last };
+  return { index, rows: shownRows(answer), names: answer.names, first: answer.first, last: answer.last };
 }
 
 /** The blocks that were seen last. */

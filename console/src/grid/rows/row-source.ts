@@ -1,6 +1,16 @@
 import type { PointerNames, RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
-import { BLOCK_ROWS, type Block, BlockCache, type BlockRequest, blockOf, requestFor, toBlock, wantedBlocks } from './blocks.ts';
+import {
+  BLOCK_ROWS,
+  type Block,
+  BlockCache,
+  type BlockRequest,
+  blockOf,
+  requestFor,
+  shownRows,
+  toBlock,
+  wantedBlocks,
+} from './blocks.ts';
 
 /** A jump asks once the scroll bar has been still for so long; neighbours are asked for at once. */
 const JUMP_PAUSE_MS = 80;
@@ -149,7 +159,7 @@ export class RowSource {
     if (ids.length === 0) return;
     const answer = await this.#reader.byIds(ids, controller.signal);
     if (controller.signal.aborted) return;
-    const records = new Map(answer.rows.map((record) => [idOf(record), record]));
+    const records = new Map(shownRows(answer).map((record) => [idOf(record), record]));
     this.#gone = new Set([...this.#gone, ...ids.filter((id) => !records.has(id))]);
     for (const { index } of seen) {
       const block = this.#cache.peek(index);

@@ -20,6 +20,7 @@ import type { Sort } from '../columns/order.ts';
 import { ConflictDialog } from '../edit/conflict-dialog.tsx';
 import { type EditState, hasEditor } from '../edit/edit-state.ts';
 import { useEditing } from '../edit/use-editing.ts';
+import { LEFT_OUT } from '../rows/blocks.ts';
 import type { Row } from '../rows/row-source.ts';
 import type { GridRows } from '../rows/use-grid-rows.ts';
 import { gridWords, isRightToLeft } from '../words/index.ts';
@@ -96,6 +97,8 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     const row = source.row(at.row);
     const field = layout.columns[at.column]?.field;
     if (!row || !field || !canEditColumn(at.column) || source.isGone(String(row.record.objectId))) return false;
+    // It is edited where all of it is: on the page of the record.
+    if (fieldValue(row.record, field.name) === LEFT_OUT) return false;
     if (field.type === 'Boolean') {
       if (startsEmpty) return false;
       const base = fieldValue(row.record, field.name);

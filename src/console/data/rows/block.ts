@@ -1,8 +1,9 @@
 import type { CrmContext } from '../../../crm/context.ts';
+import { type ListedRows, listRows, listRowsWithIds } from '../../../crm/queries/long-rows.ts';
 import { countRows, findRows, type Row, rowsWithIds } from '../../../crm/queries/records.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../wire/parameters.ts';
-import { type Cursor, placeOf } from './cursor.ts';
+import { type Cursor, cursorOf, placeOf } from './cursor.ts';
 import { orderText, type RowOrder, type SeekKey, turned } from './order.ts';
 import { conditionsAfter, type Place } from './seek.ts';
 
@@ -18,8 +19,7 @@ export interface BlockQuery {
 }
 
 /** Some rows, and where the first and the last of them are; `null` where there are none. */
-export interface Block {
-  readonly rows: readonly Row[];
+export interface Block extends ListedRows {
   readonly first: Cursor | null;
   readonly last: Cursor | null;
 }
@@ -27,8 +27,8 @@ export interface Block {
 /** The rows after so many, counted off from the beginning. @throws what `findRows` throws */
 export async function blockAt(query: BlockQuery, skip: number): Promise<Block> {
   const { keys, text } = query.order;
-  const rows = await find(query, query.where, text, skip, query.limit);
-  return keys ? placed(rows, keys) : counted(rows, skip);
+  const found = await find(query, query.where, text, skip, query.limit);
+  return keys ? placed(found, keys) : counted(found, skip);
 }
 
 /** The rows after, or before, the one at a cursor. @throws invalidArguments (107) where a row that it stands for is gone */
@@ -50,8 +50,8 @@ export async function blockBesidePlace(
   side: Side,
   skip = 0,
 ): Promise<Block> {
-  const rows = await rowsAfter(query, side === 'after' ? keys : turned(keys), place, skip);
-  return placed(side === 'after' ? rows : rows.reverse(), keys);
+  const found = await rowsAfter(query, side === 'after' ? keys : turned(keys), place, skip);
+  return placed(side === 'after' ? found : { ...found, rows: found.rows.toReversed() }, keys);
 }
 
 async function blockBesidePosition(query: BlockQuery, position: number, side: Side): Promise<Block> {
@@ -61,9 +61,10 @@ async function blockBesidePosition(query: BlockQuery, position: number, side: Si
 }
 
 /** Each condition in turn: an index leads to its first row, however far the place is from the beginning. */
-async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Place | null, skip: number): Promise<Row[]> {
+async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Place | null, skip: number): Promise<ListedRows> {
   const { context, className, limit } = query;
   const rows: Row[] = [];
+  const leftOut = new Map<string, readonly string[]>();
   const order = orderText(keys);
   const conditions = place ? conditionsAfter(keys, place) : [{}];
   let left = skip;
@@ -77,10 +78,12 @@ async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Pla
         continue;
       }
     }
-    rows.push(...(await find(query, where, order, left, limit - rows.length)));
+    const found = await find(query, where, order, left, limit - rows.length);
+    rows.push(...found.rows);
+    for (const [objectId, names] of found.leftOut) leftOut.set(objectId, names);
     left = 0;
   }
-  return rows;
+  return { rows, leftOut };
 }
 
 async function placeOfRow({ context, className }: BlockQuery, keys: readonly SeekKey[], objectId: string): Promise<Place> {
@@ -92,15 +95,18 @@ async function placeOfRow({ context, className }: BlockQuery, keys: readonly See
 /** Beyond so many rows that are passed over, ids are found first: an engine that sorts carries all that it reads along. */
 const MAX_CARRIED = 50_000;
 
-async function find(query: BlockQuery, where: JsonObject, order: string, skip: number, limit: number): Promise<Row[]> {
+async function find(query: BlockQuery, where: JsonObject, order: string, skip: number, limit: number): Promise<ListedRows> {
   const { context, className, keys } = query;
-  if (limit === 0) return [];
-  if (skip <= MAX_CARRIED) return findRows(context, className, { where, keys, order, skip, limit });
+  if (limit === 0) return { rows: [], leftOut: new Map() };
+  if (skip <= MAX_CARRIED) return listRows(context, className, { where, keys, order, skip, limit });
   const found = await findRows(context, className, { where, keys: ['objectId'], order, skip, limit });
-  const ids = found.map(({ objectId }) => objectId);
-  const rows = new Map((await rowsWithIds(context, className, ids, keys)).map((row) => [row.objectId, row]));
   // One may have been deleted meanwhile.
-  return ids.flatMap((id) => rows.get(id) ?? []);
+  return listRowsWithIds(
+    context,
+    className,
+    found.map(({ objectId }) => objectId),
+    keys,
+  );
 }
 
 const both = (where: JsonObject, condition: JsonObject): JsonObject => {
@@ -108,12 +114,16 @@ const both = (where: JsonObject, condition: JsonObject): JsonObject => {
   return parts.length > 1 ? { $and: parts } : (parts[0] ?? {});
 };
 
-function placed(rows: readonly Row[], keys: readonly SeekKey[]): Block {
-  const cursor = (row: Row | undefined): Cursor | null => (row ? { kind: 'place', place: placeOf(row, keys) } : null);
-  return { rows, first: cursor(rows[0]), last: cursor(rows.at(-1)) };
+function placed({ rows, leftOut }: ListedRows, keys: readonly SeekKey[]): Block {
+  const cursor = (row: Row | undefined): Cursor | null => {
+    if (!row) return null;
+    const missing = leftOut.get(row.objectId) ?? [];
+    return cursorOf(row, keys, !keys.some(({ name }) => missing.includes(name)));
+  };
+  return { rows, leftOut, first: cursor(rows[0]), last: cursor(rows.at(-1)) };
 }
 
-function counted(rows: readonly Row[], skip: number): Block {
+function counted({ rows, leftOut }: ListedRows, skip: number): Block {
   const cursor = (at: number): Cursor | null => (rows.length > 0 ? { kind: 'position', position: skip + at } : null);
-  return { rows, first: cursor(0), last: cursor(rows.length - 1) };
+  return { rows, leftOut, first: cursor(0), last: cursor(rows.length - 1) };
 }

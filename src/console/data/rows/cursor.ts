@@ -1,3 +1,4 @@
+import type { Row } from '../../../crm/queries/records.ts';
 import { isoOf } from '../../../crm/wire/values.ts';
 import { type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { parseIsoDate } from '../../../values/index.ts';
@@ -26,6 +27,13 @@ export const placeOf = (row: JsonObject, keys: readonly SeekKey[]): Place =>
     return value === undefined || typeof value === 'object' ? null : value;
   });
 
+/** Where a row is: what it holds, unless that is too long. @param isWhole whether all of the fields were read */
+export function cursorOf(row: Row, keys: readonly SeekKey[], isWhole = true): Cursor {
+  const place = placeOf(row, keys);
+  const length = place.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+  return isWhole && length <= MAX_PLACE_LENGTH ? { kind: 'place', place } : { kind: 'row', objectId: row.objectId };
+}
+
 /** As the client has it: opaque. */
 export function cursorText(order: RowOrder, cursor: Cursor): string {
   return opaqueText([order.text, partOf(cursor)]);
@@ -33,10 +41,7 @@ export function cursorText(order: RowOrder, cursor: Cursor): string {
 
 function partOf(cursor: Cursor): JsonValue {
   if (cursor.kind === 'position') return cursor.position;
-  if (cursor.kind === 'row') return cursor.objectId;
-  const texts = cursor.place.filter((value) => typeof value === 'string');
-  if (texts.reduce((sum, { length }) => sum + length, 0) > MAX_PLACE_LENGTH) return cursor.place.at(-1) as string;
-  return [...cursor.place];
+  return cursor.kind === 'row' ? cursor.objectId : [...cursor.place];
 }
 
 /** Reads a cursor that came back. @throws invalidArguments (107) for what is none, or one of another order */

@@ -33,7 +33,9 @@ export const getRows: ApiEndpoint = {
     const block = await asked(() => read(query, request));
     const rows = shown.length === 0 ? block.rows : block.rows.map((row) => only(row, shown));
     const text = (cursor: Cursor | null) => cursor && cursorText(order, cursor);
-    return { rows, names: await rowNames(context, rows), first: text(block.first), last: text(block.last) };
+    const names = await rowNames(context, rows);
+    const leftOut = block.leftOut.size > 0 && { leftOut: Object.fromEntries(block.leftOut) };
+    return { rows, names, first: text(block.first), last: text(block.last), ...leftOut };
   },
 };
 
