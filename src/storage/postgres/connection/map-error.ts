@@ -250,3 +250,8 @@ export function ofWrite(error: unknown): unknown {
 export function ofRead(error: unknown): unknown {
   return isTimeout(error) && !(error instanceof ServiceError) ? serviceError('timeout') : ofWrite(error);
 }
+
+/** Whether a read may be done once more: its connection was lost, or has forgotten the statement. */
+export function mayReadAgain(error: unknown): boolean {
+  return (isConnectionError(error) && !isUnavailable(error)) || isForgotten(error);
+}

@@ -18,6 +18,7 @@ import {
   isLockTimeout,
   isOfStatement,
   isTimeout,
+  mayReadAgain,
   ofRead,
   ofWrite,
   StatementFailed,
@@ -91,12 +92,8 @@ class Pool implements Database {
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT_MS } : {};
     this.#shared = new SharedPool(connector, size.short, pooled ? limits : shortLimits);
-    this.#transactions = new ExclusivePool({
-      ...group,
-      limits: { ...limits, lock: WRITE_LOCK_LIMIT_MS },
-      size: size.transactions,
-      tooLong: 'unavailable',
-    });
+    const writeLimits = { ...limits, lock: WRITE_LOCK_LIMIT_MS };
+    this.#transactions = new ExclusivePool({ ...group, limits: writeLimits, size: size.transactions, tooLong: 'unavailable' });
     this.#long = new ExclusivePool({ ...group, size: size.long, tooLong: 'timeout' });
     this.outage = new Outage({ conditions, works: (write, system) => this.#works(write, system) });
     this.#deadConnections = new DeadConnections({
@@ -298,9 +295,4 @@ class Pool implements Database {
     if (this.#connector.address.pooled) return;
     await this.short({ text: 'SELECT pg_cancel_backend($1)', params: [link.processId] });
   }
-}
-
-/** Whether a read may be done once more: its connection was lost, or has forgotten the statement. */
-function mayReadAgain(error: unknown): boolean {
-  return (isConnectionError(error) && !isUnavailable(error)) || isForgotten(error);
 }
