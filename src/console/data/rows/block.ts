@@ -71,17 +71,12 @@ async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Pla
   for (const [at, condition] of conditions.entries()) {
     if (rows.length >= limit) break;
     const where = both(query.where, condition);
-    if (left > 0 && at < conditions.length - 1) {
-      const here = await countRows(context, className, where);
-      if (here <= left) {
-        left -= here;
-        continue;
-      }
-    }
     const found = await find(query, where, order, left, limit - rows.length);
     rows.push(...found.rows);
     for (const [objectId, names] of found.leftOut) leftOut.set(objectId, names);
-    left = 0;
+    if (found.rows.length > 0) left = 0;
+    // Only then are they counted: they may be all of the table, and those that are passed over are few.
+    else if (left > 0 && at < conditions.length - 1) left -= await countRows(context, className, where);
   }
   return { rows, leftOut };
 }

@@ -8,9 +8,6 @@ import { isWhole, wholeTableMark } from './whole-table.ts';
 /** Rows that are counted off from the beginning in a tenth of a second: positions there are exact. */
 const MAX_NEAR = 20_000;
 
-/** What counting off from a row costs, as against an end: the rows that are like it in its first field are counted by themselves. */
-const ROW_WEIGHT = 2;
-
 /** Where rows are counted off from: a known row, or an end. */
 interface Start {
   readonly place: Place | null;
@@ -68,21 +65,18 @@ async function markBefore(
 
 function nearest(landmarks: Landmarks, order: string, skip: number, limit: number): Start {
   let best: Start = { place: null, side: 'after', distance: skip, limit };
-  let least = skip;
-  const consider = (start: Start, weight: number) => {
-    if (start.distance < 0 || start.distance * weight >= least) return;
-    least = start.distance * weight;
-    best = start;
+  const consider = (start: Start) => {
+    if (start.distance >= 0 && start.distance < best.distance) best = start;
   };
   const { total } = landmarks;
   if (total !== undefined && total > skip) {
     const most = Math.min(limit, total - skip);
-    consider({ place: null, side: 'before', distance: total - skip - most, limit: most }, 1);
+    consider({ place: null, side: 'before', distance: total - skip - most, limit: most });
   }
   for (const { position, place, isBetween } of landmarks.marks(order)) {
     const next = isBetween ? position + 1 : position;
-    consider({ place, side: 'after', distance: skip - position - 1, limit }, ROW_WEIGHT);
-    consider({ place, side: 'before', distance: next - skip - limit, limit }, ROW_WEIGHT);
+    consider({ place, side: 'after', distance: skip - position - 1, limit });
+    consider({ place, side: 'before', distance: next - skip - limit, limit });
   }
   return best;
 }
