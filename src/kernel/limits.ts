@@ -8,6 +8,8 @@ export const limits = {
   smallBodyBytes: 64 * 1024,
   /** docs/decisions.md "Records": bytes of all values of a record together, as they are stored. */
   recordBytes: 20 * 1024 * 1024,
+  /** Bytes of a record's values that the console sends: twice what a form may have left in one, since a change tells what stood there. */
+  consoleRecordBytes: 2 * 1024 * 1024 + 64 * 1024,
   /** Bytes of the body of a function call, unless set otherwise: anybody may call, and a body of 20 MB is read for seconds. */
   functionBodyBytes: 1024 * 1024,
   /** Bytes a second that a client sends a body with, or takes an answer with, at least where others wait for the room or the data that it holds. */

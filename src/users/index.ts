@@ -15,4 +15,5 @@ export { authenticate, markOf } from './login.ts';
 export { meetsPolicy } from './passwords/password.ts';
 export { resetPassword } from './passwords/reset-password.ts';
 export { PasswordResets, resetPath } from './passwords/reset-requests.ts';
+export { isConsoleToken } from './sessions/token.ts';
 export { principalOfSession, rememberedPrincipal, type SignedIn, Users, userTableRules } from './users.ts';

@@ -96,6 +96,27 @@ describe('requests of other sites', () => {
     }
   });
 
+  test('nor does an answer to what is no address of it', async () => {
+    const asked = [
+      ['PROPFIND', '/console/'],
+      ['TRACE', `/console/-/api/${service.appId}/me`],
+      ['QUERY', `/%63onsole/-/api/${service.appId}/me`],
+      ['GET', '/console/%zz'],
+      ['GET', '/%63onsole/%zz'],
+    ] as const;
+    for (const [method, path] of asked) {
+      const { status, headers } = await visitor.send(method, path, { headers: { origin: evil } });
+      assert.ok(status >= 400, path);
+      assert.deepEqual(
+        Object.keys(headers).filter((name) => name.startsWith('access-control-')),
+        [],
+        `${method} ${path}`,
+      );
+    }
+    const other = await visitor.send('GET', '/platform/%zz', { headers: { origin: evil } });
+    assert.equal(other.headers['access-control-allow-origin'], evil);
+  });
+
   test('a link of another site opens a page, at the top alone', async () => {
     const from = (dest: string, mode = 'navigate') => ({
       'sec-fetch-site': 'cross-site',

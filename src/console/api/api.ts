@@ -48,8 +48,8 @@ export function registerOpen(server: FastifyInstance, parts: ApiParts, endpoints
 
 /** Adds addresses that answer users who are signed in. */
 export function registerApi(server: FastifyInstance, parts: ApiParts, endpoints: readonly ApiEndpoint[]): void {
-  for (const { method, path, run } of endpoints)
-    register(server, parts, { method, path, run: (call) => runAsUser(parts, call, run) });
+  for (const { method, path, bodyBytes, run } of endpoints)
+    register(server, parts, { method, path, run: (call) => runAsUser(parts, call, run) }, bodyBytes);
 }
 
 /** A client that has left is told nothing; what is read for it ends. */
@@ -67,12 +67,16 @@ async function runAsUser({ services, cookies }: ApiParts, call: ApiCall, run: Ap
   }
 }
 
-function register(server: FastifyInstance, parts: ApiParts, { method, path, run }: OpenEndpoint): void {
+function register(
+  server: FastifyInstance,
+  parts: ApiParts,
+  { method, path, run }: OpenEndpoint,
+  bodyLimit: number = limits.smallBodyBytes,
+): void {
   server.route({
     method,
     url: `${apiPath}/:appId${path}`,
-
-    bodyLimit: limits.smallBodyBytes,
+    bodyLimit,
     handler: (request, reply) => answer(parts, request, reply, run),
   });
 }

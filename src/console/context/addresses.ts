@@ -1,7 +1,8 @@
 import type { Addresses } from '../../config/index.ts';
+import { consolePath } from '../../kernel/prefix.ts';
 
 /** Where the console stands below the service's address. */
-export const CONSOLE = '/console';
+export const CONSOLE = consolePath;
 
 /** Its data addresses, and the files of its program: no system goes by this name in any address that a person sees. */
 export const apiPath = `${CONSOLE}/-/api`;

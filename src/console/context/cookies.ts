@@ -2,13 +2,16 @@ import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 import { appIdPattern } from '../../kernel/credentials.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import { MAX_CONSOLE_SESSION_MS } from '../../users/index.ts';
+import { isConsoleToken, MAX_CONSOLE_SESSION_MS } from '../../users/index.ts';
 import type { ConsoleAddresses } from './addresses.ts';
 
 const MAX_AGE_S = MAX_CONSOLE_SESSION_MS / SECOND_MS;
 const YEAR_S = 365 * 86_400;
 /** Characters of a `Cookie` header that are looked at; others of this host may have left a great many. */
 const MAX_HEADER_LENGTH = 32 * 1024;
+
+/** Systems that one browser is signed in to, of those that it brings: each costs a look, and each may have to be opened. */
+const MAX_SYSTEMS = 20;
 
 const SESSION = 'console.session.';
 const FILES = 'console.files.';
@@ -26,9 +29,10 @@ export class ConsoleCookies {
     this.#addresses = addresses;
   }
 
-  /** The token of a session; `undefined` where there is none. */
+  /** The token of a session; `undefined` where there is none, or what can be none. */
   sessionOf(header: string | undefined, appId: string): string | undefined {
-    return this.#read(header)[this.#named(SESSION + appId)];
+    const token = this.#read(header)[this.#named(SESSION + appId)];
+    return isConsoleToken(token) ? token : undefined;
   }
 
   /** The token that opens the private files of a system. */
@@ -44,10 +48,11 @@ export class ConsoleCookies {
   systemsOf(header: string | undefined): string[] {
     const brought = this.#read(header);
     const start = this.#named(SESSION);
-    const all = Object.keys(brought).filter((name) => name.startsWith(start));
+    const all = Object.keys(brought).filter((name) => name.startsWith(start) && isConsoleToken(brought[name]));
     const appIds = all.map((name) => name.slice(start.length)).filter((appId) => appIdPattern.test(appId));
     const last = brought[SYSTEM];
-    return last !== undefined && appIds.includes(last) ? [last, ...appIds.filter((appId) => appId !== last)] : appIds;
+    const ordered = last !== undefined && appIds.includes(last) ? [last, ...appIds.filter((appId) => appId !== last)] : appIds;
+    return ordered.slice(0, MAX_SYSTEMS);
   }
 
   /** `Set-Cookie` headers that sign in. */

@@ -15,6 +15,8 @@ export interface ApiEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** As the router writes it: `/rows/:table`. */
   readonly path: string;
+  /** Bytes of a body; left out: few. */
+  readonly bodyBytes?: number;
   /**
    * Carries the request out with the rights of the user.
    * @returns the answer, of status 200

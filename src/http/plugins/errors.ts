@@ -6,7 +6,7 @@ import { isAnswering } from '../connections/connections.ts';
 import { jsonType, refuseEarly, sendError } from '../endpoint/answer.ts';
 import { refuseUnasked } from '../endpoint/log-rejected.ts';
 import type { HttpServices } from '../endpoint/services.ts';
-import { newRequestId, requestIdHeader } from './headers.ts';
+import { isOfConsole, newRequestId, requestIdHeader } from './headers.ts';
 
 /** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
 export function registerErrors(server: FastifyInstance, services: HttpServices): void {
@@ -35,7 +35,7 @@ export function translate(error: unknown): unknown {
 /** An address that cannot be decoded. Hooks do not run for it. */
 export function answerBadAddress(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers;
-  if (origin) reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
+  if (origin && !isOfConsole(request.url)) reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
   reply.header(requestIdHeader, request.id).header('content-type', jsonType).code(400);
   reply.send(renderError(serviceError('badAddress')).json);
 }

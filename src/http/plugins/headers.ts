@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
+import { consolePath } from '../../kernel/prefix.ts';
 import type { Logger } from '../../observe/index.ts';
 
 /** Carries a request's id, in both directions. */
@@ -73,6 +74,19 @@ export async function registerCors(server: FastifyInstance): Promise<void> {
     maxAge: 86_400,
     strictPreflight: false,
   });
+  // Its routes say so themselves; addresses and methods that it has not are nobody's.
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.is404 && isOfConsole(request.url))
+      for (const name of Object.keys(reply.getHeaders())) if (name.startsWith('access-control-')) reply.removeHeader(name);
+    done();
+  });
+}
+
+/** Whether an address is the console's, which tells other origins nothing (CONTRACT "Console"). @param url as it was sent, decodable or not */
+export function isOfConsole(url: string): boolean {
+  const [path = ''] = url.split('?', 1);
+  const decoded = path.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return decoded === consolePath || decoded.startsWith(`${consolePath}/`);
 }
 
 /** What a preflight asks for, and the known headers that it does not ask for. */

@@ -72,7 +72,7 @@ describe('the blocks that are wanted', () => {
   });
 });
 
-test('what is too long for a list stands as such in its cell', () => {
+it('what is too long for a list stands as such in its cell', () => {
   const rows = [{ objectId: 'a', Name: 'x' }, { objectId: 'b' }];
   const answer = { rows, names: {}, first: null, last: null };
   assert.equal(shownRows(answer), rows);

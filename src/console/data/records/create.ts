@@ -5,6 +5,7 @@ import { callerId } from '../../../crm/queries/owners.ts';
 import { pointedAt } from '../../../crm/wire/values.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
 import { createTogether, readRow } from '../../../records/index.ts';
 import { isSiteTable } from '../../../schema/system-tables.ts';
 import type { ApiEndpoint } from '../../protocol/api-endpoint.ts';
@@ -20,6 +21,7 @@ const MAX_REQUEST_ID_LENGTH = 200;
 export const postRecord: ApiEndpoint = {
   method: 'POST',
   path: '/records/:table',
+  bodyBytes: limits.consoleRecordBytes,
   async run(context, request): Promise<RecordAnswer> {
     const table = tableOf(context, request, 'create');
     const { className } = table;

@@ -8,6 +8,7 @@ import { unless } from '../../../crm/refusals.ts';
 import { pointedAt } from '../../../crm/wire/values.ts';
 import { fail } from '../../../errors/fail.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
 import { parseWhere } from '../../../query/where/index.ts';
 import { isServerSet, type OnlyIf } from '../../../records/index.ts';
 import { emptySchema } from '../../../schema/change.ts';
@@ -27,6 +28,7 @@ const MAX_ATTEMPTS = 8;
 export const putRecord: ApiEndpoint = {
   method: 'PUT',
   path: '/records/:table/:id',
+  bodyBytes: limits.consoleRecordBytes,
   async run(context, request): Promise<RecordAnswer> {
     const table = tableOf(context, request, 'update');
     const objectId = idOf(request);
