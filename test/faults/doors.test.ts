@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TestProxy } from '../../src/storage/postgres/testing/proxy.ts';
 import type { TestDatabase } from '../../src/storage/postgres/testing/server.ts';
+import { Visitor } from '../support/console.ts';
 import { makeDatabase } from '../support/data.ts';
 import { upload } from '../support/files.ts';
 import { callTool, masterHeaders } from '../support/mcp.ts';
@@ -19,6 +20,7 @@ type Door = readonly [method: string, path: string, body?: unknown, headers?: Re
 const writing: ReadonlySet<string> = new Set([
   ...['create', 'create in a new table', 'update', 'delete', 'batch', 'make a schema', 'change a schema'],
   ...['sign up', 'logout', 'upload', 'upload in JSON', 'delete a file', 'a registration'],
+  ...['a record of the console', 'sign-out of the console', 'an upload of the console'],
 ]);
 
 interface Broken {
@@ -72,14 +74,22 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
     let started: Awaited<ReturnType<Broken['start']>>;
     let service: Service;
     let session = '';
+    let cookie = '';
     let id = '';
     let file = '';
     before(async () => {
       started = await broken.start();
       if (!started) return;
       ({ service } = started);
-      session = (await signUp(service)).token;
+      const user = await signUp(service);
+      session = user.token;
+      const visitor = new Visitor(service);
+      await visitor.signIn(user.username);
+      cookie = [...visitor.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
       const made = await service.call('POST', path('Doors'), { body: { n: 1 } });
+      const all = { requiresAuthentication: true };
+      const classLevelPermissions = { find: all, get: all, count: all, create: all, update: all, delete: all };
+      await service.call('PUT', '/platform/schemas/Doors', { body: { classLevelPermissions } });
       id = made.body.objectId;
       file = (await upload(service, 'a.txt', 'text', { as: 'master' })).body.name;
       // Tools are loaded, the issuer is made.
@@ -102,6 +112,23 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text: await answer.text() };
     };
 
+    const ofConsole = (method: string, at: string, body?: unknown, type = 'application/json'): Door => {
+      const headers = { 'X-Console': '1', 'Content-Type': type, Cookie: cookie };
+      return [method, `/console/-/api/${service.appId}/${at}`, body, headers];
+    };
+    const consoleDoors: readonly (readonly [what: string, door: () => Door])[] = [
+      ['sign-in at the console', () => ofConsole('POST', 'session', { username: 'a', password: 'b' })],
+      ['the model of the console', () => ofConsole('GET', 'model')],
+      ['rows of the console', () => ofConsole('GET', 'rows/Doors')],
+      ['a count of the console', () => ofConsole('GET', 'count/Doors')],
+      ['a search of the console', () => ofConsole('GET', 'search?q=a&tables=Doors')],
+      ['a history of the console', () => ofConsole('GET', `history/Doors/${id}`)],
+      ['what points at a record, of the console', () => ofConsole('GET', `related/Doors/${id}`)],
+      ['changes for the console', () => ofConsole('GET', 'changes')],
+      ['a record of the console', () => ofConsole('POST', 'records/Doors', { requestId: 'a', fields: { n: 1 } })],
+      ['an upload of the console', () => ofConsole('POST', 'files/Doors/F?name=a.txt', 'text', 'text/plain')],
+      ['sign-out of the console', () => ofConsole('DELETE', 'session')],
+    ];
     const json: readonly (readonly [what: string, door: () => Door])[] = [
       ['create', () => ['POST', path('Doors'), { n: 2 }]],
       ['create in a new table', () => ['POST', path('NewDoors'), { n: 2 }]],
@@ -175,6 +202,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
           { 'Content-Type': 'application/x-www-form-urlencoded' },
         ],
       ],
+      ...consoleDoors,
       ['a registration', () => ['POST', `/oauth/${service.appId}/register`, { redirect_uris: ['https://client.test/back'] }]],
     ];
     for (const [what, door] of json.filter(([name]) => broken.isMet(name)))
@@ -190,11 +218,12 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
     for (const [what, door] of [
       ['sign-in', () => `/oauth/${service.appId}/authorize?client_id=x&response_type=code`],
       ['the page of a sign-in', () => `/oauth/${service.appId}/interaction/abc`],
+      ['the console', () => `/console/${service.appId}/`],
     ] as const)
       if (broken.isMet(what))
         test(`503 with Retry-After, as a page: ${what}`, async (t) => {
           if (!started) return t.skip('no compiler');
-          const { status, retryAfter, text } = await ask(['GET', door(), undefined, { Accept: 'text/html' }]);
+          const { status, retryAfter, text } = await ask(['GET', door(), undefined, { Accept: 'text/html', Cookie: cookie }]);
           assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true], text.slice(0, 300));
         });
 
