@@ -5,6 +5,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import { causeField } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { findRows, type Row } from '../queries/records.ts';
+import { unless } from '../refusals.ts';
 import { pointedAt, wireDate } from '../wire/values.ts';
 import { ChangeWalk, type Entry } from './change-walk.ts';
 import { rowsOf, TIMELINE } from './past.ts';
@@ -12,6 +13,11 @@ import { rowsOf, TIMELINE } from './past.ts';
 /** Rows that are read at once, and at most for one reading. */
 const BATCH_SIZE = 200;
 export const MAX_ROWS_READ = 5_000;
+/** Characters of them: each may hold what a form takes, a megabyte, and all are kept until what was there before is known. */
+const MAX_BATCH_TEXT = 4 * 1024 * 1024;
+const MAX_TEXT_READ = 32 * 1024 * 1024;
+
+const keys = ['event', 'user', 'data', 'Referer'] as const;
 
 /** A row of the timeline: those before it are older. */
 export interface HistoryPlace {
@@ -50,12 +56,23 @@ export async function readHistory(context: CrmContext, query: HistoryQuery): Pro
   const history = new ChangeWalk(wanted(query));
   const where = before ? { $and: [rowsOf(about, objectId), olderThan(before)] } : rowsOf(about, objectId);
   let last: Row | undefined;
-  for (let read = 0; read < MAX_ROWS_READ; read += BATCH_SIZE) {
-    const keys = ['event', 'user', 'data', 'Referer'];
-    const rows = await findRows(context, TIMELINE, { where, keys, order: '-createdAt,-objectId', skip: read, limit: BATCH_SIZE });
-    for (const row of rows) history.add(row);
+  let limit = BATCH_SIZE;
+  for (let [read, text] = [0, 0]; read < MAX_ROWS_READ && text < MAX_TEXT_READ; ) {
+    const skip = read;
+    const most = limit > 1 ? MAX_BATCH_TEXT : undefined;
+    const ask = { where, keys, order: '-createdAt,-objectId', skip, limit, most };
+    const rows = await unless(limit > 1 ? ['resultTooLarge'] : [], null, () => findRows(context, TIMELINE, ask));
+    if (!rows) {
+      limit = Math.ceil(limit / 8);
+      continue;
+    }
+    for (const row of rows) {
+      history.add(row);
+      text += JSON.stringify(row).length;
+    }
+    read += rows.length;
     last = rows.at(-1) ?? last;
-    if (rows.length < BATCH_SIZE) return { entries: history.known(true), cutAt: null };
+    if (rows.length < limit) return { entries: history.known(true), cutAt: null };
     const known = history.known(false);
     if (known.length >= needed) return { entries: known, cutAt: null };
     if (context.signal.aborted) fail('timeout');

@@ -60,6 +60,19 @@ for (const engine of engines)
       assert.equal(names.Accounts[usual], 'Usual');
     });
 
+    it('a history of many such texts is told, page by page', async () => {
+      for (let at = 0; at < RECORDS; at++) await system.update('Accounts', usual, { Website: `${at}${LONG}` });
+      let told = 0;
+      for (let before: string | null = null; ; ) {
+        const query: Record<string, string | number> = { limit: 50, ...(before !== null && { before }) };
+        const { entries, next }: Answer = await sales.call(`GET /history/Accounts/${usual}`, { query });
+        told += entries.length;
+        if (next === null) break;
+        before = next;
+      }
+      assert.equal(told, RECORDS + 1);
+    });
+
     it('a search finds the others', async () => {
       const chosen = await sales.call('GET /search', { query: { q: '', tables: 'Accounts', limit: 100 } });
       assert.ok(chosen.results.some(({ title }: Answer) => title === 'Usual'));
