@@ -15,6 +15,9 @@ const hostile = {
   quotes: `"'\`\${7*7}{{7*7}}</title></textarea>`,
 };
 
+/** Of direction: they turn the text after them. */
+const overrides = /[\u202a-\u202e\u2066-\u2069]/;
+
 describe('bad days', () => {
   let service: Service;
   let dana: User;
@@ -85,11 +88,13 @@ describe('bad days', () => {
       const objectId = await create({ Name: text, Note: text });
       await one.open(address());
       await page.getByRole('grid').getByRole('gridcell').first().waitFor();
+      assert.doesNotMatch(await page.getByRole('grid').innerText(), overrides, kind);
       await one.open(address(objectId));
       await page.getByRole('heading', { level: 1 }).waitFor();
       const scroll = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       assert.ok((scroll as number) <= 0, `${kind} widens the page by ${scroll}`);
       assert.equal(await page.locator('img[src="x"], main script').count(), 0, kind);
+      assert.doesNotMatch(await page.getByRole('heading', { level: 1 }).innerText(), overrides, kind);
       assert.notEqual(await page.title(), '1', kind);
       await page.getByRole('searchbox').first().fill(text.slice(0, 40));
       await page.waitForTimeout(600);

@@ -1,6 +1,5 @@
 import { lazy, Suspense } from 'react';
 import { pointerOf } from '../model/values.ts';
-import { words } from '../words/index.ts';
 import { BooleanControl } from './boolean-control.tsx';
 import type { ControlProps } from './control.ts';
 import { FileControl } from './file-control.tsx';
@@ -27,8 +26,6 @@ export function FieldControl(props: ControlProps) {
     case 'File':
     case 'PrivateFile':
       return <FileControl {...props} />;
-    case 'Relation':
-      return <span className="hint">{words.fields.relation}</span>;
     case 'Array':
       return field.targetClass && isPointers(value) ? <PointersControl {...props} /> : <TextControl {...props} />;
     default:
@@ -38,7 +35,7 @@ export function FieldControl(props: ControlProps) {
 
 /** Whether the label belongs to a group and not to one control. */
 export function isGroup(type: ControlProps['field']['type']): boolean {
-  return type === 'Date' || type === 'Relation';
+  return type === 'Date';
 }
 
 function isPointers(value: ControlProps['value']): boolean {

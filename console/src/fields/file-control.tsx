@@ -13,7 +13,6 @@ import { FileView } from './file-view.tsx';
 /** A file: what there is, and the upload of another. It is sent at once and stands in the record when that is saved. */
 export function FileControl({ id, labelId, table, field, value, describedBy, onChange }: ControlProps) {
   const { appId } = useSystem();
-  const input = useRef<HTMLInputElement>(null);
   const upload = useRef<Upload | null>(null);
   const [percent, setPercent] = useState<number | null>(null);
   const [problem, setProblem] = useState('');
@@ -32,31 +31,26 @@ export function FileControl({ id, labelId, table, field, value, describedBy, onC
       announce(text);
     } finally {
       setPercent(null);
-      if (input.current) input.current.value = '';
     }
   };
   return (
     <div className={styles.file}>
       {file && <FileView file={file} />}
-      <input
-        ref={input}
-        id={id}
-        type="file"
-        hidden
-        aria-labelledby={labelId}
-        onChange={(event) => send(event.target.files?.[0])}
-      />
       {percent === null ? (
         <span className={styles.actions}>
-          <button
-            type="button"
-            className="button button-small"
-            aria-describedby={`${labelId} ${describedBy ?? ''}`.trim()}
-            onClick={() => input.current?.click()}
-          >
+          <span className={`button button-small ${styles.upload}`}>
             <Icon name="upload" size={14} />
-            {file ? words.fields.replace : words.fields.upload}
-          </button>
+            <span id={`${id}-action`}>{file ? words.fields.replace : words.fields.upload}</span>
+            {/* Over the whole button: it takes the click, the focus, a file that is dropped, and has the name of the field. */}
+            <input
+              id={id}
+              type="file"
+              title=""
+              aria-labelledby={`${labelId} ${id}-action`}
+              aria-describedby={describedBy}
+              onChange={(event) => send(event.target.files?.[0])}
+            />
+          </span>
           {file && (
             <button type="button" className="button button-quiet button-small" onClick={() => onChange(null)}>
               {words.fields.removeFile}

@@ -25,6 +25,7 @@ interface Props {
 /** A value as text, link or picture: where it is only read. */
 export function ValueView({ field, value, names, maxLength }: Props) {
   const { format } = useSystem();
+  if (field.type === 'Relation' && maxLength === undefined) return <span className="hint">{words.fields.relation}</span>;
   if (value === undefined || isEmpty(value)) return <span className={styles.none}>{words.fields.none}</span>;
   if (typeof value === 'boolean') return value ? words.fields.yes : words.fields.no;
   if (typeof value === 'number') return <bdi dir="ltr">{format.number(value)}</bdi>;

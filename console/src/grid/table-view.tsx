@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { TableModel } from '../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../api/system.tsx';
 import { knownZone } from '../model/format.ts';
+import { shortened } from '../model/text.ts';
 import { announce } from '../ui/announce.tsx';
 import { go } from '../ui/go.ts';
 import { Skeleton } from '../ui/states.tsx';
@@ -95,7 +96,7 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   const title = labelOf(table.name);
   return (
     <div className="g-page">
-      <title>{saved ? `${saved.name} · ${title}` : title}</title>
+      <title>{saved ? `${shortened(saved.name, 100)} · ${title}` : title}</title>
       <Toolbar table={table} view={view} sorts={sorts} rows={rows} onSort={sort} />
       <FilterBar
         table={table}

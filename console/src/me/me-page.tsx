@@ -36,9 +36,9 @@ export function MePage() {
           <dd className={styles.roles}>
             {me.roles.length === 0 && texts.noRoles}
             {me.roles.map((role) => (
-              <bdi key={role} className={styles.role}>
-                {role}
-              </bdi>
+              <span key={role} className={styles.role}>
+                <Name>{role}</Name>
+              </span>
             ))}
           </dd>
         </dl>

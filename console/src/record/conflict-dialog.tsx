@@ -4,6 +4,7 @@ import type { JsonValue } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { ValueView } from '../fields/value-view.tsx';
 import { clashesOf } from '../memory/draft.ts';
+import { shortened } from '../model/text.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { words } from '../words/index.ts';
 import styles from './conflict.module.css';
@@ -23,7 +24,7 @@ export function ConflictDialog({ table, editor, conflict }: { table: TableModel;
     if (clashes.length === 1) editor.resolve(next);
   };
   const at = new Date(conflict.at);
-  const intro = texts.intro(conflict.by ?? texts.someone, Number.isNaN(at.getTime()) ? '' : format.ago(at));
+  const intro = texts.intro(shortened(conflict.by ?? texts.someone, 80), Number.isNaN(at.getTime()) ? '' : format.ago(at));
   const value = (of: FieldModel | undefined, label: string, content: JsonValue) => (
     <div className={styles.version}>
       <dt className="label">{label}</dt>

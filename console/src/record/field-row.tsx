@@ -48,11 +48,11 @@ export const FieldRow = memo(function FieldRow({ table, field, label, stored, dr
     >
       {isGroup(field.type) ? (
         <span className={`label ${styles.label}`} id={`${ids}-label`} title={title}>
-          {label}
+          <bdi>{label}</bdi>
         </span>
       ) : (
         <label className={`label ${styles.label}`} id={`${ids}-label`} htmlFor={ids} title={title}>
-          {label}
+          <bdi>{label}</bdi>
         </label>
       )}
       <FieldControl

@@ -40,8 +40,9 @@ export function RecordForm({ table, record, names, editor, marked }: Props) {
     (editor !== undefined && Object.hasOwn(editor.draft.fields, field.name));
   const shown = all.filter(isShown);
   const hidden = all.length - shown.length;
-  const editable = editor ? shown.filter((field) => !field.isReadOnly) : [];
-  const read = editor ? shown.filter((field) => field.isReadOnly) : shown;
+  const isControl = (field: FieldModel) => editor !== undefined && !field.isReadOnly && field.type !== 'Relation';
+  const editable = shown.filter(isControl);
+  const read = shown.filter((field) => !isControl(field));
   return (
     <>
       {editor && (
@@ -70,7 +71,7 @@ export function RecordForm({ table, record, names, editor, marked }: Props) {
               data-marked={marked.has(field.name) || undefined}
             >
               <dt className={`label ${styles.label}`} title={words.record.technicalName(field.name)}>
-                {fieldLabelOf(table.name, field.name)}
+                <bdi>{fieldLabelOf(table.name, field.name)}</bdi>
               </dt>
               <dd className={styles.value}>
                 <ValueView field={field} value={record[field.name]} names={names} />

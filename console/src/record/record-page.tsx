@@ -5,6 +5,7 @@ import { isMissing, isSessionOver, NoConnection } from '../api/failure.ts';
 import { useRecordQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { forgetRecord, noteRecord } from '../memory/recent.ts';
+import { tableLabel } from '../model/labels.ts';
 import { titleOf } from '../model/record.ts';
 import { shortened } from '../model/text.ts';
 import { Failure, MessagePage, Skeleton } from '../ui/states.tsx';
@@ -31,7 +32,7 @@ export function RecordPage({ table, objectId }: { table: string; objectId: strin
     return (
       <MessagePage title={words.record.missingTitle} text={words.record.missingText}>
         <Link href={paths.grid(table)} className="button">
-          <bdi>{shortened(tableModel.label ?? table, 60)}</bdi>
+          <bdi>{shortened(tableLabel(tableModel), 60)}</bdi>
         </Link>
       </MessagePage>
     );

@@ -4,7 +4,7 @@ import { useSystem } from '../api/system.tsx';
 import { PointerLink } from '../fields/value-view.tsx';
 import { dateOf, objectOf, pointerOf } from '../model/values.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Ltr } from '../ui/text.tsx';
+import { Ltr, Name } from '../ui/text.tsx';
 import { words } from '../words/index.ts';
 import styles from './system-facts.module.css';
 
@@ -73,7 +73,7 @@ function Access({ acl, names }: { acl: JsonValue | undefined; names: PointerName
     const may = objectOf(rights)?.write === true ? words.record.accessWrite : words.record.accessRead;
     return `${nameOf(who, names)}: ${may}`;
   });
-  return <bdi>{format.list(texts)}</bdi>;
+  return <Name>{format.list(texts)}</Name>;
 }
 
 function nameOf(who: string, names: PointerNames): string {

@@ -6,6 +6,7 @@ import { signOut } from '../api/writes.ts';
 import { LanguageButton } from '../choices/language-button.tsx';
 import { ThemeButton } from '../choices/theme-button.tsx';
 import { draftsOf, useDraftVersion } from '../memory/drafts.ts';
+import { shortened } from '../model/text.ts';
 import { SearchBox } from '../search/search-box.tsx';
 import { settings } from '../settings.ts';
 import { announce } from '../ui/announce.tsx';
@@ -14,12 +15,15 @@ import { words } from '../words/index.ts';
 import styles from './banner-bar.module.css';
 import { Bars } from './bars.tsx';
 
+const MAX_NAME = 80;
+
 /** The system's name, search, and what is the user's own. */
 export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onToggleNav: () => void }) {
   const { appId, model, paths } = useSystem();
   useDraftVersion();
   const unsaved = draftsOf(appId, model.me.objectId).length;
-  const name = model.me.name.trim() || model.me.username;
+  const name = shortened(model.me.name.trim() || model.me.username, MAX_NAME);
+  const system = shortened(model.system.name || words.product, MAX_NAME);
   const leave = async () => {
     try {
       await signOut(appId);
@@ -44,13 +48,9 @@ export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onTo
         >
           <Icon name={isNavOpen ? 'close' : 'menu'} size={18} />
         </button>
-        <Link
-          href={paths.home}
-          className={styles.system}
-          aria-label={`${model.system.name || words.product}, ${words.shell.home}`}
-        >
+        <Link href={paths.home} className={styles.system} aria-label={`${system}, ${words.shell.home}`}>
           <span className={styles.mark} aria-hidden="true" />
-          <bdi className="clipped">{model.system.name || words.product}</bdi>
+          <bdi className="clipped">{system}</bdi>
         </Link>
         <SearchBox />
         <div className={styles.own}>

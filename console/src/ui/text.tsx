@@ -1,17 +1,17 @@
 import type { FieldModel } from '../../../src/console/protocol/protocol.ts';
-import { isLtr, linkOf } from '../model/text.ts';
+import { isLtr, linkOf, withoutOverrides } from '../model/text.ts';
 import { safeUrl } from '../model/values.ts';
 
 /** Text of data, kept apart from the text around it: `‏דנה (VIP) 3` stays as it was typed. */
 export function Name({ children }: { children: string }) {
-  return <bdi>{children}</bdi>;
+  return <bdi>{withoutOverrides(children)}</bdi>;
 }
 
 /** An id, a phone, an e-mail: from left to right in every language. */
 export function Ltr({ children }: { children: string }) {
   return (
     <bdi dir="ltr" className="ltr">
-      {children}
+      {withoutOverrides(children)}
     </bdi>
   );
 }

@@ -34,7 +34,7 @@ export function CellContent({ value, field, names }: CellContentProps) {
     case 'PrivateFile':
       return (
         <bdi className="g-text g-file" dir="ltr">
-          {cellText(value, field, names, { format, yes, no })}
+          {lineOf(cellText(value, field, names, { format, yes, no }))}
         </bdi>
       );
     case 'Object':

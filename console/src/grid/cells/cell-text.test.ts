@@ -35,6 +35,7 @@ describe('the text of a cell', () => {
 
   it('is one line, cut between characters', () => {
     assert.equal(lineOf(' a\n\tb '), 'a b');
+    assert.equal(lineOf('שלום \u202eevil \u2066386'), 'שלום evil 386');
     const cut = lineOf('👩'.repeat(10_000));
     assert.ok(!/\p{Surrogate}/u.test(cut) && cut.endsWith('…') && cut.length < 500);
   });

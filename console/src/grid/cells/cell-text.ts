@@ -1,7 +1,7 @@
 import type { FieldModel, PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import type { Format } from '../../model/format.ts';
-import { givenName } from '../../model/text.ts';
+import { givenName, withoutOverrides } from '../../model/text.ts';
 import { dateOf, fileOf, pointerName, pointerOf } from '../../model/values.ts';
 
 /** Long enough for any cell; the rest is on the page of the record. */
@@ -52,10 +52,10 @@ function objectText(value: JsonValue, names: PointerNames, context: TextContext)
   return date ? context.format.date(date) : JSON.stringify(value);
 }
 
-/** One line of a text, cut where no cell is wide enough; never inside of a character. */
+/** One line of a text, without overrides of direction, cut where no cell is wide enough; never inside of a character. */
 export function lineOf(text: string): string {
   const line = text.length > MAX_TEXT * 2 ? text.slice(0, MAX_TEXT * 2) : text;
-  const flat = line.replace(/\s+/g, ' ').trim();
+  const flat = withoutOverrides(line).replace(/\s+/g, ' ').trim();
   return flat.length > MAX_TEXT ? `${[...flat].slice(0, MAX_TEXT).join('')}…` : flat;
 }
 

@@ -2,7 +2,7 @@ import { useSystem } from '../../api/system.tsx';
 import { dateOf } from '../../model/values.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CellContent } from '../cells/cell-content.tsx';
-import { fieldValue, isBlank } from '../cells/cell-text.ts';
+import { fieldValue, isBlank, lineOf } from '../cells/cell-text.ts';
 import { mergedNames } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
 import type { EditConflict } from './use-editing.ts';
@@ -39,7 +39,7 @@ export function ConflictDialog({ conflict: { edit, conflict }, onChoice }: Confl
         </>
       }
     >
-      <p>{words.conflictText(conflict.by ?? words.someone, at ? format.ago(at) : '')}</p>
+      <p>{words.conflictText(lineOf(conflict.by ?? words.someone), at ? format.ago(at) : '')}</p>
       <dl className="g-sides">
         {sides.map(({ name, value }) => (
           <div key={name}>

@@ -5,6 +5,7 @@ import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
 import { knownZone } from '../../model/format.ts';
 import { Icon } from '../../ui/icons.tsx';
+import { lineOf } from '../cells/cell-text.ts';
 import { Popover } from '../parts/popover.tsx';
 import { gridWords } from '../words/index.ts';
 import { type Condition, inputOf } from './condition.ts';
@@ -32,19 +33,20 @@ export function FilterChip({ table, condition, onChange, onRemove }: FilterChipP
     timeZone: knownZone(model.timeZone),
     nameOf: (id) => names[id] || id,
   });
-  const whole = [text.label, text.operator, text.value].filter(Boolean).join(' ');
+  const value = lineOf(text.value);
+  const whole = [text.label, text.operator, value].filter(Boolean).join(' ');
   return (
     <span className="g-filter">
       <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
         <Button className="g-filter-text">
           <span className="visually-hidden">{words.chip('')}</span> <bdi className="g-filter-label">{text.label}</bdi>{' '}
           {text.operator ? <span>{text.operator}</span> : null}{' '}
-          {text.value ? (
+          {value ? (
             <bdi
               className={condition.kind === 'raw' ? 'g-filter-raw' : 'g-filter-value'}
               dir={condition.kind === 'raw' ? 'ltr' : 'auto'}
             >
-              {text.value}
+              {value}
             </bdi>
           ) : null}
         </Button>

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { lineOf } from '../cells/cell-text.ts';
 
 export interface Choice {
   readonly id: string;
@@ -84,7 +85,7 @@ export function Choices(props: ChoicesProps) {
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => onChoice(choice)}
           >
-            <bdi>{choice.text}</bdi>
+            <bdi>{lineOf(choice.text)}</bdi>
           </div>
         ))}
       </div>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useSearchQuery } from '../../api/reads.ts';
 import { useSystem } from '../../api/system.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
+import { lineOf } from '../cells/cell-text.ts';
 import { gridWords } from '../words/index.ts';
 import { Choices } from './choices.tsx';
 
@@ -44,11 +45,11 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
         <ul className="g-picked" aria-label={words.records}>
           {chosen.map((id) => (
             <li key={id} className="g-chip">
-              <bdi>{names[id] || id}</bdi>
+              <bdi>{lineOf(names[id] || id)}</bdi>
               <button
                 type="button"
                 className="g-chip-remove"
-                aria-label={words.removeRecord(names[id] || id)}
+                aria-label={words.removeRecord(lineOf(names[id] || id))}
                 onClick={() =>
                   onChange(
                     chosen.filter((one) => one !== id),

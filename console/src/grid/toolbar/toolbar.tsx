@@ -21,14 +21,17 @@ export interface ToolbarProps {
 /** The name of the table, how many records there are, and the tools. */
 export function Toolbar({ table, view, sorts, rows, onSort }: ToolbarProps) {
   const { labelOf, paths, format } = useSystem();
-  const { count } = rows;
+  const { count, source } = rows;
+  const isCounting = source.failure === null && !source.isStopped;
   return (
     <div className="g-toolbar">
       <div className="g-heading">
         <h1>
           <bdi>{labelOf(table.name)}</bdi>
         </h1>
-        <span className="g-count">{count === null ? gridWords.counting : gridWords.count(count, format.number(count))}</span>
+        <span className="g-count">
+          {count === null ? isCounting && gridWords.counting : gridWords.count(count, format.number(count))}
+        </span>
       </div>
       <div className="g-tools">
         <ViewBar table={table.name} view={view} />

@@ -3,6 +3,7 @@ import type { SavedView, ViewContent } from '../../../../src/console/protocol/pr
 import { describe } from '../../api/describe.ts';
 import { useSystem } from '../../api/system.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { lineOf } from '../cells/cell-text.ts';
 import { gridWords } from '../words/index.ts';
 import type { ViewState } from './view-state.ts';
 
@@ -87,7 +88,7 @@ export function SaveViewDialog({ state, present, onSave, onClose }: SaveViewDial
                     setSharedWith(event.target.checked ? [...sharedWith, role] : sharedWith.filter((one) => one !== role))
                   }
                 />
-                <bdi>{role}</bdi>
+                <bdi>{lineOf(role)}</bdi>
               </label>
             ))}
           </fieldset>

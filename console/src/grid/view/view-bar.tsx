@@ -7,6 +7,7 @@ import { useSystem } from '../../api/system.tsx';
 import { announce } from '../../ui/announce.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { lineOf } from '../cells/cell-text.ts';
 import { Popover } from '../parts/popover.tsx';
 import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
@@ -62,7 +63,7 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
       <MenuTrigger>
         <Button className="button button-small g-view-button">
           <ToolIcon name="views" />
-          <bdi className="g-view-name">{saved?.name ?? words.all}</bdi>
+          <bdi className="g-view-name">{saved ? lineOf(saved.name) : words.all}</bdi>
           <Icon name="down" size={14} />
         </Button>
         <Popover placement="bottom start">
@@ -115,7 +116,7 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
       {dialog === 'save' ? <SaveViewDialog state={state} present={saved} onSave={save} onClose={() => setDialog(null)} /> : null}
       {dialog === 'remove' && saved ? (
         <Dialog
-          title={words.removeTitle(saved.name)}
+          title={words.removeTitle(lineOf(saved.name))}
           onClose={() => setDialog(null)}
           footer={
             <>
@@ -149,7 +150,7 @@ function ViewSection({ title, views }: { title: string; views: readonly SavedVie
         <Header className="g-section">{title}</Header>
         {views.map(({ objectId, name }) => (
           <MenuItem key={objectId} id={objectId} textValue={name} className="g-item">
-            <bdi>{name}</bdi>
+            <bdi>{lineOf(name)}</bdi>
           </MenuItem>
         ))}
       </MenuSection>
