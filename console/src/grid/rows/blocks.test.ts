@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it, test } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { BLOCK_ROWS, type Block, BlockCache, LEFT_OUT, requestFor, shownRows, wantedBlocks } from './blocks.ts';
 
