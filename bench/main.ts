@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import type { BenchContext } from './support/context.ts';
 import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
+import { consoleGrid } from './workloads/console.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
 import { files } from './workloads/files.ts';
@@ -31,6 +32,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['triggers', triggers],
   ['mcp', mcp],
   ['search', search],
+  ['console', consoleGrid],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],

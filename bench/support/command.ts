@@ -12,13 +12,18 @@ export interface CommandResult {
   memory: MemoryWatch;
 }
 
-/** Runs one sub-command of the program on a data directory and waits for its end. */
-export async function runCommand(scratch: Scratch, dataDir: string, args: string[]): Promise<CommandResult> {
+/** Runs one sub-command of the program on a data directory and waits for its end. @param env more settings */
+export async function runCommand(
+  scratch: Scratch,
+  dataDir: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<CommandResult> {
   const started = performance.now();
   const child = scratch.watch(
     spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
       cwd: dataDir,
-      env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
+      env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

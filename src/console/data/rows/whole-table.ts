@@ -1,13 +1,14 @@
 import { master } from '../../../access/index.ts';
 import type { CrmContext } from '../../../crm/context.ts';
 import { grantOn } from '../../../crm/queries/field-visibility.ts';
-import { aggregateRows, countRows, findRows, tableNamed } from '../../../crm/queries/records.ts';
+import { aggregateRows, countRows, tableNamed } from '../../../crm/queries/records.ts';
+import { isoOf } from '../../../crm/wire/values.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { BlockQuery } from './block.ts';
 import { placeOf } from './cursor.ts';
 import type { Landmark } from './landmarks.ts';
-import { orderText, type SeekKey, turned } from './order.ts';
+import { type SeekKey, turned } from './order.ts';
 
 // Where the caller may read every record of a table, his rows are the table's. An index alone tells then which of them stands at a position;
 // else the engine has to look into each record before it, to see whether it is his. The place that is found so is where reading as the caller
@@ -40,23 +41,11 @@ export async function wholeTableMark(
   if (!first || second?.name !== 'objectId' || keys.length > 2 || masks.has(first.name) || position >= total) return null;
   if (!isOrdered(tableNamed(context, className), first.name)) return null;
   const isNearEnd = position > total / 2;
-  const ordered = isNearEnd ? turned(keys) : keys;
   const skip = isNearEnd ? total - 1 - position : position;
-  return first.name === 'createdAt'
-    ? markByTime(context, className, keys, ordered, skip)
-    : markByKeys(context, className, ordered, skip, position);
-}
-
-async function markByKeys(
-  context: CrmContext,
-  className: string,
-  ordered: readonly SeekKey[],
-  skip: number,
-  position: number,
-): Promise<Landmark | null> {
-  const names = ordered.map(({ name }) => name);
-  const [row] = await findRows(context, className, { keys: names, order: orderText(ordered), skip, limit: 1 });
-  return row ? { position, place: placeOf(row, ordered) } : null;
+  const ordered = isNearEnd ? turned(keys) : keys;
+  if (first.name === 'createdAt') return markByTime(context, className, keys, ordered.slice(0, 1), skip);
+  const row = await rowAt(context, className, ordered, skip);
+  return row && { position, place: placeOf(row, keys) };
 }
 
 /** Greater than every text that an id may be. */
@@ -67,19 +56,30 @@ async function markByTime(
   context: CrmContext,
   className: string,
   keys: readonly SeekKey[],
-  [ordered]: readonly SeekKey[],
+  ordered: readonly SeekKey[],
   skip: number,
 ): Promise<Landmark | null> {
+  const iso = isoOf((await rowAt(context, className, ordered, skip))?.createdAt);
+  if (iso === undefined) return null;
+  const time = { __type: 'Date', iso };
+  const before = await countRows(context, className, { createdAt: keys[0]?.isDescending ? { $gt: time } : { $lt: time } });
+  return { position: before - 1, place: [iso, keys[1]?.isDescending ? LAST_TEXT : ''], isBetween: true };
+}
+
+/** What a row has in the fields that the rows are ordered by, and nothing else: what is not in the index has the engine look into records. */
+async function rowAt(
+  context: CrmContext,
+  className: string,
+  ordered: readonly SeekKey[],
+  skip: number,
+): Promise<JsonObject | null> {
+  const shown = Object.fromEntries(ordered.map(({ name }) => [name, 1]));
   const pipeline: JsonObject[] = [
-    { sort: { createdAt: ordered?.isDescending ? -1 : 1 } },
+    { sort: Object.fromEntries(ordered.map(({ name, isDescending }) => [name, isDescending ? -1 : 1])) },
     { skip },
     { limit: 1 },
-    { project: { createdAt: 1, objectId: 0 } },
+    { project: { objectId: 0, ...shown } },
   ];
   const [row] = await aggregateRows(context, className, pipeline);
-  if (typeof row?.createdAt !== 'string') return null;
-  const isDescending = keys[0]?.isDescending === true;
-  const time = { __type: 'Date', iso: row.createdAt };
-  const before = await countRows(context, className, { createdAt: isDescending ? { $gt: time } : { $lt: time } });
-  return { position: before - 1, place: [row.createdAt, keys[1]?.isDescending ? LAST_TEXT : ''], isBetween: true };
+  return row ?? null;
 }

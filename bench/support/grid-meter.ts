@@ -1,0 +1,120 @@
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { chromiumPath } from '../../scripts/chromium.ts';
+import { GridView, VISIBLE_ROWS } from '../../test/support/grid.ts';
+import type { Service } from '../../test/support/service.ts';
+import { password } from '../../test/support/users.ts';
+import type { Scratch } from './scratch.ts';
+
+/** What anything at all may take, in milliseconds. */
+const PATIENCE_MS = 60_000;
+
+/** A browser of somebody who is signed in. */
+export class Desk {
+  readonly page: Page;
+  readonly grid: GridView;
+  readonly #context: BrowserContext;
+
+  private constructor(context: BrowserContext, page: Page) {
+    this.#context = context;
+    this.page = page;
+    this.grid = new GridView(page);
+  }
+
+  static async launch(scratch: Scratch): Promise<Browser> {
+    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    const browser = await chromium.launch({ executablePath: chromiumPath(), args });
+    scratch.keep(browser);
+    return browser;
+  }
+
+  /** Signs in elsewhere first: nothing of the program is in the new one's cache. */
+  static async open(browser: Browser, service: Service, username: string): Promise<Desk> {
+    const options = {
+      baseURL: service.url,
+      locale: 'en-US',
+      timezoneId: 'Asia/Jerusalem',
+      viewport: { width: 1280, height: 800 },
+    };
+    const other = await browser.newContext(options);
+    const page = await other.newPage();
+    await page.goto('/console/', { timeout: PATIENCE_MS });
+    await page.getByRole('textbox', { name: 'Username' }).fill(username, { timeout: PATIENCE_MS });
+    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation').first().waitFor({ timeout: PATIENCE_MS });
+    const context = await browser.newContext({ ...options, storageState: await other.storageState() });
+    await other.close();
+    return new Desk(context, await context.newPage());
+  }
+
+  /** Opens an address. @returns milliseconds until the first rows are seen, and until the number of all is */
+  async show(address: string): Promise<{ rowsMs: number; countMs: number }> {
+    const started = performance.now();
+    await this.page.goto(address, { waitUntil: 'commit' });
+    await this.grid.settled(PATIENCE_MS);
+    const rowsMs = performance.now() - started;
+    await this.grid.counted(PATIENCE_MS);
+    return { rowsMs, countMs: performance.now() - started };
+  }
+
+  /** Draws the scroll bar. @param part of its way, 0 to 1 @returns milliseconds until every row that is seen there has its record */
+  async jump(part: number): Promise<number> {
+    const before = (await this.grid.rows())[0]?.index ?? -1;
+    const started = performance.now();
+    await this.grid.scrollTo(part);
+    await this.grid.movedFrom(before, PATIENCE_MS);
+    await this.grid.settled(PATIENCE_MS);
+    return performance.now() - started;
+  }
+
+  /**
+   * Turns the wheel.
+   * @returns the longest time in milliseconds that a row was in the window without its record, and how many rows were scrolled through
+   */
+  async wheel(seconds: number, pixelsEach: number): Promise<{ emptyMs: number; rows: number }> {
+    const from = (await this.grid.rows())[0]?.index ?? 0;
+    const box = await this.grid.element.boundingBox();
+    await this.page.mouse.move((box?.x ?? 0) + 400, (box?.y ?? 0) + 300);
+    await this.page.evaluate(RECORDER);
+    const end = performance.now() + seconds * 1_000;
+    while (performance.now() < end) await this.page.mouse.wheel(0, pixelsEach);
+    const emptyMs: number = await this.page.evaluate('globalThis.stopRecorder()');
+    await this.grid.settled(PATIENCE_MS);
+    return { emptyMs, rows: ((await this.grid.rows())[0]?.index ?? 0) - from };
+  }
+
+  /** Bytes of live objects of the page. */
+  async heapBytes(): Promise<number> {
+    const session = await this.#context.newCDPSession(this.page);
+    await session.send('HeapProfiler.enable');
+    for (let times = 0; times < 3; times++) await session.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    await session.detach();
+    return usedSize;
+  }
+
+  close(): Promise<void> {
+    return this.#context.close();
+  }
+}
+
+/** Looks at every frame at the rows that are seen. */
+const RECORDER = `(() => {
+  const since = new Map();
+  let longest = 0;
+  let goesOn = true;
+  const look = (now) => {
+    const empty = new Set(${VISIBLE_ROWS}.filter(({ objectId }) => objectId === null).map(({ index }) => index));
+    for (const index of since.keys()) if (!empty.has(index)) since.delete(index);
+    for (const index of empty) {
+      if (!since.has(index)) since.set(index, now);
+      longest = Math.max(longest, now - since.get(index));
+    }
+    if (goesOn) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  globalThis.stopRecorder = () => {
+    goesOn = false;
+    return longest;
+  };
+})()`;
