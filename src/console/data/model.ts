@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { grantFor, type Principal } from '../../access/index.ts';
 import type { CrmContext } from '../../crm/context.ts';
 import { seen } from '../../crm/queries/field-visibility.ts';
@@ -8,9 +9,11 @@ import { allLabels, type TableLabels } from '../../crm/schema/labels.ts';
 import { timeZoneOf } from '../../crm/time/time-zone.ts';
 import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { titleFieldsOf } from '../../crm/wire/titles.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import { isServerSet } from '../../records/index.ts';
 import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { isLog, isSystemTable } from '../../schema/system-tables.ts';
+import type { Store } from '../../storage/port.ts';
 import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import type { FieldModel, Model, TableModel } from '../protocol/protocol.ts';
 import { meOf } from './me.ts';
@@ -28,6 +31,10 @@ interface Made {
 }
 
 const made = new WeakMap<Principal, Made>();
+
+/** Models that are kept for callers to share, by their hash: users of the same roles mostly see the same, and one takes half a megabyte. */
+const MAX_SHARED = 64;
+const sharedIn = memoByObject<Store, LRUCache<string, Shared>>(() => new LRUCache({ max: MAX_SHARED }));
 
 export const getModel: ApiEndpoint = {
   method: 'GET',
@@ -49,7 +56,9 @@ export async function modelOf(context: CrmContext): Promise<Shared> {
   const tables = findable(context).map((table) => tableModel(context, table, labels.get(table.className)));
   const content = { system: { appId: context.appId, name }, timeZone, tables };
   const roles = principal.kind === 'user' ? principal.roles : [];
-  const model = { version: hash('sha256', JSON.stringify([content, roles])).slice(0, 16), ...content };
+  const hashed = hash('sha256', JSON.stringify([content, roles]));
+  const model = sharedIn(store).get(hashed) ?? { version: hashed.slice(0, 16), ...content };
+  sharedIn(store).set(hashed, model);
   made.set(principal, { schema, labels, timeZone, name, model });
   return model;
 }

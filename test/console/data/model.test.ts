@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { modelOf } from '../../../src/console/data/model.ts';
 import { pointer } from '../../support/records.ts';
 import { engines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
@@ -46,6 +47,14 @@ for (const engine of engines)
       // Everybody has his own sessions.
       const ofNobody = (await nobody.call('GET /model')).tables.map(({ name }: Answer) => name);
       assert.deepEqual(ofNobody, ['_Session']);
+    });
+
+    it('users who see the same share one model in memory, however many are signed in; others do not', async () => {
+      const ofModel = async (caller: Caller) => modelOf(await caller.context());
+      const other = await system.user('Sales');
+      assert.equal(await ofModel(other), await ofModel(sales));
+      assert.notEqual(await ofModel(admin), await ofModel(sales));
+      assert.notEqual((await other.call('GET /model')).me.objectId, (await sales.call('GET /model')).me.objectId);
     });
 
     it('fields with labels and what orders are quick; hidden ones are not there', async () => {
