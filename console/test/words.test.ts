@@ -27,3 +27,9 @@ test('texts of one language hold no letters of the other', () => {
   for (const [key, text] of texts(he)) if (!shared.has(key)) assert.match(text, /[א-ת]/, key);
   for (const [key, text] of texts(en)) if (!shared.has(key)) assert.doesNotMatch(text, /[א-ת]/, key);
 });
+
+test('a name inside of a sentence turns nothing around it', () => {
+  for (const { deletion, search } of [en, he])
+    for (const text of [deletion.title('Acme Ltd.'), search.titleOf('דנה (VIP)'), search.none('3')])
+      assert.match(text, /[“״]\u2068[^\u2069]+\u2069[”״]/);
+});

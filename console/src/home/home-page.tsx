@@ -22,7 +22,7 @@ export function HomePage() {
   const [used] = useState(() => usedTables(appId, userId, MAX_USED));
   const shown = used.filter((name) => tables.has(name));
   return (
-    <Page title={greeting(model.me.name.trim() || model.me.username)}>
+    <Page title={greeting(shortened(model.me.name.trim() || model.me.username, 80))}>
       <FirstPassword />
       <DraftList />
       <div className={styles.columns}>

@@ -3,7 +3,7 @@ import { describe } from '../api/describe.ts';
 import { useSearchQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { recentRecords } from '../memory/recent.ts';
-import { directionOf } from '../model/text.ts';
+import { directionOf, shortened } from '../model/text.ts';
 import { Announcement } from '../ui/announcement.tsx';
 import { go } from '../ui/go.ts';
 import { Icon } from '../ui/icons.tsx';
@@ -108,7 +108,10 @@ export function SearchBox() {
         <OptionPopup
           list={list}
           label={words.search.suggestions}
-          note={failure ?? (isEmpty ? words.search.none(query) : search.data?.isPartial && text ? words.search.partial : null)}
+          note={
+            failure ??
+            (isEmpty ? words.search.none(shortened(query, 100)) : search.data?.isPartial && text ? words.search.partial : null)
+          }
         >
           {groups.map((group) => (
             <Group key={group.table} table={group.table}>
@@ -125,7 +128,7 @@ export function SearchBox() {
         </OptionPopup>
       )}
       {isOpen && isCurrent && (
-        <Announcement text={results.length ? words.search.found(results.length) : words.search.none(query)} />
+        <Announcement text={results.length ? words.search.found(results.length) : words.search.none(shortened(query, 100))} />
       )}
     </search>
   );

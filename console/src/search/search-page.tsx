@@ -1,6 +1,7 @@
 import { Link, useSearch } from 'wouter';
 import { useSearchQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
+import { shortened } from '../model/text.ts';
 import { Announcement } from '../ui/announcement.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty, Failure, Skeleton } from '../ui/states.tsx';
@@ -17,15 +18,16 @@ export function SearchPage() {
   const query = new URLSearchParams(useSearch()).get('q')?.trim() ?? '';
   const search = useSearchQuery(appId, query, '', MAX_RESULTS, query !== '');
   const results = search.data?.results ?? [];
+  const shown = shortened(query, 100);
   return (
-    <Page title={query ? words.search.titleOf(query) : words.search.title}>
+    <Page title={query ? words.search.titleOf(shown) : words.search.title}>
       {query === '' && <Empty icon="search">{words.search.start}</Empty>}
       {query !== '' && search.isPending && <Skeleton lines={6} />}
       {search.isError && <Failure error={search.error} onRetry={() => search.refetch()} />}
       {search.isSuccess && (
         <>
-          <Announcement text={results.length ? words.search.found(results.length) : words.search.none(query)} />
-          <p className={styles.count}>{results.length > 0 ? words.search.found(results.length) : words.search.none(query)}</p>
+          <Announcement text={results.length ? words.search.found(results.length) : words.search.none(shown)} />
+          <p className={styles.count}>{results.length > 0 ? words.search.found(results.length) : words.search.none(shown)}</p>
           {results.length === 0 && <p className="hint">{words.search.noneHint}</p>}
           {search.data.isPartial && <p className="hint">{words.search.partial}</p>}
         </>

@@ -1,3 +1,5 @@
+import { isolated } from './isolated.ts';
+
 /** The console's English words. Their shape is the shape of every language (`Words`). */
 export const en = {
   product: 'Record Data',
@@ -56,13 +58,13 @@ export const en = {
     placeholder: 'Search names, phones, e-mails…',
     suggestions: 'Suggestions',
     recent: 'Recently opened',
-    none: (query: string) => `Nothing was found for “${query}”.`,
+    none: (query: string) => `Nothing was found for “${isolated(query)}”.`,
     noneHint: 'Try part of a name, a phone number in any form, or an e-mail address.',
     found: (count: number) => plural(count, 'one result', `${count} results`),
     all: 'All results',
     partial: 'Not everything could be searched in time. Type more to narrow it down.',
     title: 'Search results',
-    titleOf: (query: string) => `Results for “${query}”`,
+    titleOf: (query: string) => `Results for “${isolated(query)}”`,
     start: 'Type in the search box above to look through all tables.',
   },
   home: {
@@ -137,7 +139,7 @@ export const en = {
     later: 'Decide later',
   },
   deletion: {
-    title: (name: string) => `Delete “${name}”?`,
+    title: (name: string) => `Delete “${isolated(name)}”?`,
     text: 'This cannot be taken back.',
     checking: 'Looking for records that point here…',
     points: 'These records point at it. It can be deleted only when none does:',

@@ -1,4 +1,5 @@
 import type { Words } from './en.ts';
+import { isolated } from './isolated.ts';
 
 /** The console's Hebrew words. */
 export const he = {
@@ -58,13 +59,13 @@ export const he = {
     placeholder: 'חיפוש שם, טלפון, דוא״ל…',
     suggestions: 'הצעות',
     recent: 'נפתחו לאחרונה',
-    none: (query: string) => `לא נמצא דבר עבור ״${query}״.`,
+    none: (query: string) => `לא נמצא דבר עבור ״${isolated(query)}״.`,
     noneHint: 'נסו חלק משם, מספר טלפון בכל צורה או כתובת דוא״ל.',
     found: (count: number) => plural(count, 'תוצאה אחת', 'שתי תוצאות', `${count} תוצאות`),
     all: 'כל התוצאות',
     partial: 'לא היה די זמן לחפש בכול. הקלידו עוד כדי לצמצם.',
     title: 'תוצאות חיפוש',
-    titleOf: (query: string) => `תוצאות עבור ״${query}״`,
+    titleOf: (query: string) => `תוצאות עבור ״${isolated(query)}״`,
     start: 'הקלידו בתיבת החיפוש למעלה כדי לחפש בכל הטבלאות.',
   },
   home: {
@@ -128,7 +129,7 @@ export const he = {
   },
   conflict: {
     title: 'אותם שדות שונו גם בידי אחרים',
-    intro: (who: string, when: string) => `${when} נשמר שינוי בידי ${who}. דבר ממה שהקלדתם לא אבד: בחרו מה להשאיר.`,
+    intro: (who: string, when: string) => `${when} נשמר שינוי בידי ${isolated(who)}. דבר ממה שהקלדתם לא אבד: בחרו מה להשאיר.`,
     someone: 'מישהו',
     before: 'לפני כן',
     mine: 'שלי',
@@ -139,7 +140,7 @@ export const he = {
     later: 'אחליט אחר כך',
   },
   deletion: {
-    title: (name: string) => `למחוק את ״${name}״?`,
+    title: (name: string) => `למחוק את ״${isolated(name)}״?`,
     text: 'אי אפשר לבטל מחיקה.',
     checking: 'מחפשים רשומות שמצביעות לכאן…',
     points: 'הרשומות האלה מצביעות אליה. אפשר למחוק רק כשאין כאלה:',

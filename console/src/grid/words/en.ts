@@ -1,3 +1,5 @@
+import { isolated } from '../../words/isolated.ts';
+
 const plural = (count: number, one: string, other: string) => (count === 1 ? one : other);
 
 /** English words of the grid. Their shape is that of every language (`GridWords`). */
@@ -156,12 +158,12 @@ export const en = {
     shared: 'Shared with me',
     none: 'No view was saved yet.',
     remove: 'Delete this view',
-    removeTitle: (name: string) => `Delete the view “${name}”?`,
+    removeTitle: (name: string) => `Delete the view “${isolated(name)}”?`,
     removeText: 'The records stay as they are.',
     submit: 'Save',
     delete: 'Delete',
-    saved: (name: string) => `The view “${name}” was saved.`,
-    removed: (name: string) => `The view “${name}” was deleted.`,
+    saved: (name: string) => `The view “${isolated(name)}” was saved.`,
+    removed: (name: string) => `The view “${isolated(name)}” was deleted.`,
     missing: 'This view does not exist any more, or it is not open to you.',
   },
   edit: {

@@ -1,3 +1,4 @@
+import { isolated } from '../../words/isolated.ts';
 import type { GridWords } from './en.ts';
 
 const plural = (count: number, one: string, two: string, other: string) => (count === 1 ? one : count === 2 ? two : other);
@@ -157,12 +158,12 @@ export const he: GridWords = {
     shared: 'משותפות איתי',
     none: 'עדיין לא נשמרה תצוגה.',
     remove: 'מחיקת התצוגה',
-    removeTitle: (name) => `למחוק את התצוגה „${name}”?`,
+    removeTitle: (name) => `למחוק את התצוגה ״${isolated(name)}״?`,
     removeText: 'הרשומות עצמן לא ישתנו.',
     submit: 'שמירה',
     delete: 'מחיקה',
-    saved: (name) => `התצוגה „${name}” נשמרה.`,
-    removed: (name) => `התצוגה „${name}” נמחקה.`,
+    saved: (name) => `התצוגה ״${isolated(name)}״ נשמרה.`,
+    removed: (name) => `התצוגה ״${isolated(name)}״ נמחקה.`,
     missing: 'התצוגה אינה קיימת עוד, או שאינה פתוחה בפניך.',
   },
   edit: {
@@ -174,7 +175,7 @@ export const he: GridWords = {
     clear: 'ניקוי',
     today: 'היום',
     conflictTitle: 'מישהו אחר שינה את השדה הזה',
-    conflictText: (who, when) => `שינוי נשמר על ידי ${who} ${when}.`,
+    conflictText: (who, when) => `שינוי נשמר על ידי ${isolated(who)} ${when}.`,
     someone: 'משתמש אחר',
     mine: 'שלי',
     theirs: 'של האחר',
