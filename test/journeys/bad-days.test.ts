@@ -104,6 +104,23 @@ describe('bad days', () => {
     one.assertClean();
   });
 
+  test('a file goes up by the label of its field, and what it holds never runs', async () => {
+    const { page, ...one } = await person();
+    await one.open('/console/');
+    await one.signIn(dana.username);
+    const objectId = await create({ Name: 'Awaits a file' });
+    await one.open(address(objectId));
+    const buffer = Buffer.from('<script>document.title = 1</script>');
+    await page.getByLabel('F', { exact: true }).setInputFiles({ name: 'x.html', mimeType: 'text/html', buffer });
+    await page.getByRole('main').getByRole('link', { name: 'x.html' }).waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const link = page.getByRole('main').locator(`a[href*="/${table}/${objectId}/F"]`, { hasText: 'x.html' });
+    const sent = await page.request.get((await link.getAttribute('href')) ?? '');
+    assert.equal(sent.status(), 200);
+    assert.match(`${sent.headers()['content-disposition']} ${sent.headers()['content-security-policy']}`, /attachment|sandbox/);
+    one.assertClean();
+  });
+
   test('eight wrong passwords: the lock is told in words, with its minutes, in both languages', async () => {
     const user = await signUp(service);
     for (const [language, words] of [
