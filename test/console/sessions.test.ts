@@ -6,6 +6,7 @@ import { fileObject, uploadFile } from '../support/files.ts';
 import { storeOf, unique } from '../support/records.ts';
 import { anyEngine, engines, type Service, startService } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
+import { soon } from '../support/soon.ts';
 import { newRole, otherPassword, password, signUp, wrong } from '../support/users.ts';
 
 /** A service, and a visitor who has signed in as a new user. */
@@ -57,6 +58,21 @@ for (const engine of engines) {
       assert.equal(files(visitor), undefined);
       assert.equal((await rows()).body.results.filter((row: any) => row.createdWith?.client === 'console').length, 0);
       assert.equal((await visitor.api('GET', 'me')).body.code, 209);
+    });
+
+    test('who has only signed in can be deleted', async () => {
+      const service = await sharedService(engine);
+      const { user, visitor } = await signedIn(service);
+      await visitor.api('DELETE', 'session');
+      // The rows of requests are written soon after.
+      await soon(async () => {
+        const where = { path: `/console/-/api/${service.appId}/session`, method: 'DELETE' };
+        const { body } = await service.call('GET', '/platform/classes/_RequestLog', {
+          query: { where, limit: 1, order: '-createdAt' },
+        });
+        assert.equal(body.results.length, 1);
+      }, 10_000);
+      assert.equal((await service.call('DELETE', `/platform/users/${user.id}`)).status, 200);
     });
 
     test('a cookie of a session that ended, and one that is none, are 209; so is none at all', async () => {

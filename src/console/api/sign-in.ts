@@ -72,10 +72,11 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
 }
 
 /** Gives the browser its cookies. */
-async function begin({ services, cookies }: SignInParts, { system, reply, caller }: ApiCall, token: string): Promise<Me> {
+async function begin({ services, cookies }: SignInParts, { system, reply }: ApiCall, token: string): Promise<Me> {
   const { appId, store } = system;
   const session = await consoleSession(store, token);
-  const principal = caller.known(session.principal);
+  // The row of a sign-in names nobody: whom a row names cannot be deleted.
+  const { principal } = session;
   const fileToken = fileTokenOf({ secret: services.secret, appId }, session, token);
   reply.header('set-cookie', cookies.signedIn(appId, token, fileToken));
   return meOf({ store, principal });
