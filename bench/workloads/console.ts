@@ -36,7 +36,7 @@ const READS = { connections: 4, rate: 200, warmup: 0.5 };
 const BETWEEN_JUMPS_MS = 400;
 
 /** An engine with the records in it. */
-export interface Place {
+interface Place {
   readonly engine: string;
   readonly records: number;
   readonly username: string;
@@ -75,7 +75,7 @@ const judged = (name: string, ms: number, most: number): Row => [
 ];
 
 /** One engine: opens, jumps, turns the wheel, sorts by what no index answers; then other clients beside. */
-export async function measure(context: BenchContext, place: Place): Promise<void> {
+async function measure(context: BenchContext, place: Place): Promise<void> {
   const browser = await Desk.launch(context.scratch);
   const rows: Row[] = [...(await firstRows(context, place, browser))];
   const service = await place.start();
@@ -282,7 +282,7 @@ function jumpUntilStopped(visitor: Visitor, records: number): { stop(): Promise<
 }
 
 /** Of the embedded engine: 1 while the service's threads work, which by itself it does not. */
-export async function busyThreads({ process: { pid } }: Service): Promise<number> {
+async function busyThreads({ process: { pid } }: Service): Promise<number> {
   const used = () => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]);
@@ -293,7 +293,7 @@ export async function busyThreads({ process: { pid } }: Service): Promise<number
   return used() - before > 6 ? 1 : 0;
 }
 
-export async function activeStatements(query: (sql: string) => Promise<unknown[]>): Promise<number> {
+async function activeStatements(query: (sql: string) => Promise<unknown[]>): Promise<number> {
   const rows = await query(
     `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND query LIKE '%Address%'`,
   );
