@@ -5,8 +5,8 @@ import type { SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
 import { isWhole, wholeTableMark } from './whole-table.ts';
 
-/** Rows that are counted off from the beginning in a tenth of a second: positions there are exact. */
-const MAX_NEAR = 20_000;
+/** Rows that are counted off as a user in some hundredths of a second, wide records and cold ones too. From the beginning positions are exact. */
+const MAX_NEAR = 2_000;
 
 /** Where rows are counted off from: a known row, or an end. */
 interface Start {
