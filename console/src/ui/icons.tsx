@@ -58,6 +58,12 @@ const SHAPES = {
     </>
   ),
   link: <path d="M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.300l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3A4 4 0 0 0 11 18.700l1-1" />,
+  columns: <path d="M4 5.5h16v13H4ZM9.500 5.500v13M15 5.500v13" />,
+  sort: <path d="M8 5v14m0 0-3-3m3 3 3-3M16 19V5m0 0-3 3m3-3 3 3" />,
+  filter: <path d="M4 6h16M7.500 12h9M10.500 18h3" />,
+  views: <path d="M4.500 6h15M4.500 10.500h15M4.500 15h9M4.500 19h6" />,
+  undo: <path d="M8.500 5 4.500 9l4 4M5 9h9a5 5 0 0 1 0 10h-3" />,
+  refresh: <path d="M19 12a7 7 0 1 1-2-4.900M19 4v4h-4" />,
 } satisfies Record<string, ReactNode>;
 
 export type IconName = keyof typeof SHAPES;

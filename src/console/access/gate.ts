@@ -35,8 +35,8 @@ export class Gate {
   /** `/console/`: the system that its user is signed in to, else the program, which asks to sign in. */
   async home({ headers }: FastifyRequest): Promise<Verdict> {
     for (const appId of this.#cookies.systemsOf(headers.cookie)) {
-      const isIn = await this.#withSession(appId, headers.cookie, async () => true);
-      if (isIn) return { kind: 'goTo', path: `${this.#addresses.root}/${appId}/` };
+      const verdict = await this.#homeOf(appId, headers.cookie);
+      if (verdict !== program) return verdict;
     }
     return program;
   }
@@ -44,8 +44,7 @@ export class Gate {
   /** `/console/{app_id}/…`: for those who are signed in. */
   async inside({ headers, params, url }: FastifyRequest): Promise<Verdict> {
     const { appId } = params as { readonly appId: string };
-    const isIn = await this.#withSession(appId, headers.cookie, async () => true);
-    if (isIn) return program;
+    if (await this.#isSignedIn(appId, headers.cookie)) return program;
     const returnTo = encodeURIComponent(this.#addresses.basePath + url);
     return { kind: 'goTo', path: `${this.#addresses.root}/sign-in?returnTo=${returnTo}&app=${encodeURIComponent(appId)}` };
   }
@@ -78,9 +77,14 @@ export class Gate {
     return found ?? program;
   }
 
+  /** The home of a system for those who are signed in to it; else the program. */
   async #homeOf(appId: string, cookie: string | undefined): Promise<Verdict> {
-    const isIn = await this.#withSession(appId, cookie, async () => true);
+    const isIn = await this.#isSignedIn(appId, cookie);
     return isIn ? { kind: 'goTo', path: `${this.#addresses.root}/${encodeURIComponent(appId)}/` } : program;
+  }
+
+  async #isSignedIn(appId: string, cookie: string | undefined): Promise<boolean> {
+    return (await this.#withSession(appId, cookie, async () => true)) ?? false;
   }
 
   async #isClosed(system: System, { principal }: Session, file: PrivateFileAddress): Promise<boolean> {

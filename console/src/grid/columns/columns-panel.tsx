@@ -6,8 +6,8 @@ import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import { SearchField } from 'react-aria-components/SearchField';
 import type { ColumnState, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import { arranged, canMove, movedBy, titleField, usualColumns, withShown } from './columns.ts';
 
@@ -23,7 +23,7 @@ export function ColumnsPanel({ table, columns, onChange }: ColumnsPanelProps) {
   return (
     <DialogTrigger>
       <Button className="button button-small">
-        <ToolIcon name="columns" />
+        <Icon name="columns" />
         <span className="g-tool-text">{words.title}</span>
       </Button>
       <Popover placement="bottom end">

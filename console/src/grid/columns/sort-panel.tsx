@@ -2,9 +2,9 @@ import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { useSystem } from '../../api/system.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { FieldList } from '../filter/field-list.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Sort } from './order.ts';
 
@@ -25,7 +25,7 @@ export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
   return (
     <DialogTrigger>
       <Button className={`button button-small${sorts.length > 0 ? ' g-on' : ''}`}>
-        <ToolIcon name="sort" />
+        <Icon name="sort" />
         <span className="g-tool-text">{sorts.length > 0 ? words.count(sorts.length) : words.title}</span>
       </Button>
       <Popover placement="bottom end">

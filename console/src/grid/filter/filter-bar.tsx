@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Modal';
 import type { TableModel } from '../../../../src/console/protocol/protocol.ts';
+import { Icon } from '../../ui/icons.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import type { Condition, Filter } from './condition.ts';
 import { operatorsOf } from './condition.ts';
@@ -86,7 +86,7 @@ function AddFilter({ table, newField, onNewFieldDone, onAdd }: AddFilterProps) {
   return (
     <DialogTrigger isOpen={isOpen || newField !== null} onOpenChange={(next) => (next ? setOpen(true) : close())}>
       <Button className="button button-quiet button-small g-add-filter">
-        <ToolIcon name="filter" size={14} />
+        <Icon name="filter" size={14} />
         {words.add}
       </Button>
       <Popover placement="bottom start">

@@ -5,7 +5,6 @@ import { Icon } from '../../ui/icons.tsx';
 import { Failure } from '../../ui/states.tsx';
 import type { GridRows } from '../rows/use-grid-rows.ts';
 import { gridWords } from '../words/index.ts';
-import { ToolIcon } from './tool-icon.tsx';
 
 /** Tables of so many records are warned of, where a field has no index. */
 const LARGE_TABLE = 50_000;
@@ -54,7 +53,7 @@ export function Notices(props: NoticesProps) {
         {props.children}
         {rows.addedCount > 0 ? (
           <button type="button" className="button button-main button-small g-added" title={addedHint} onClick={rows.reload}>
-            <ToolIcon name="refresh" size={14} />
+            <Icon name="refresh" size={14} />
             {added(rows.addedCount, format.number(rows.addedCount))}
           </button>
         ) : null}

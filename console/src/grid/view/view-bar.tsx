@@ -9,7 +9,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { lineOf } from '../cells/cell-text.ts';
 import { Popover } from '../parts/popover.tsx';
-import { ToolIcon } from '../toolbar/tool-icon.tsx';
 import { gridWords } from '../words/index.ts';
 import { SaveViewDialog } from './save-view-dialog.tsx';
 import type { View } from './use-view.ts';
@@ -62,7 +61,7 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
     <>
       <MenuTrigger>
         <Button className="button button-small g-view-button">
-          <ToolIcon name="views" />
+          <Icon name="views" />
           <bdi className="g-view-name">{saved ? lineOf(saved.name) : words.all}</bdi>
           <Icon name="down" size={14} />
         </Button>
@@ -101,7 +100,7 @@ export function ViewBar({ table, view }: { table: string; view: View }) {
             aria-label={words.undo}
             onPress={() => view.open(saved.objectId)}
           >
-            <ToolIcon name="undo" />
+            <Icon name="undo" />
           </Button>
         </>
       ) : null}
