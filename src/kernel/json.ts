@@ -60,3 +60,6 @@ export function jsonBytesAtMost(value: JsonValue | readonly JsonValue[]): number
 /** The members of an object whose value is not `undefined`. */
 export const omitUndefined = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined));
+
+/** Whether a store can hold a text: one without NUL and half characters. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

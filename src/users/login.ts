@@ -1,5 +1,5 @@
 import { fail } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
+import { isStorable, type JsonValue } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
 import type { Filter } from '../query/model/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
@@ -118,13 +118,11 @@ function checkAttempt({ username, email, password }: SignInAttempt): Named {
 
 /** What was sent as a name is one before it is an address, and the other way round: one user's name may be another's address. */
 async function userNamed(store: Store, key: string, isAddress: boolean): Promise<UserRow | undefined> {
+  // No record holds it, and not every store can be asked for it.
   if (!isStorable(key)) return undefined;
   const [byName, byEmail] = await Promise.all([userWith(store, '_username_key', key), userWith(store, '_email_key', key)]);
   return isAddress ? (byEmail ?? byName) : (byName ?? byEmail);
 }
-
-/** No record holds NUL or half a character, and not every store can be asked for them. */
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 async function userWith(store: Store, field: string, value: string): Promise<UserRow | undefined> {
   const [user] = await readRows<UserRow>(store, {

@@ -5,7 +5,7 @@ import { causeOf, type HistoryPlace, placeOf, readHistory, type WriteCause } fro
 import { namesOf } from '../../crm/queries/names.ts';
 import { beginningOf } from '../../crm/wire/short-text.ts';
 import { fail } from '../../errors/fail.ts';
-import type { JsonValue } from '../../kernel/json.ts';
+import { isStorable, type JsonValue } from '../../kernel/json.ts';
 import { tellsOfFunction } from '../../records/index.ts';
 import { isLog } from '../../schema/system-tables.ts';
 import { parseIsoDate } from '../../values/index.ts';
@@ -13,7 +13,7 @@ import type { ApiEndpoint, ApiRequest } from '../protocol/api-endpoint.ts';
 import type { HistoryAnswer, HistoryChange, HistoryEntry } from '../protocol/protocol.ts';
 import { opaqueText, opaqueValues } from './wire/cursors.ts';
 import { pointerNames } from './wire/names.ts';
-import { idOf, isStorable, numberOf, refuse, tableOf, textOf } from './wire/parameters.ts';
+import { idOf, numberOf, refuse, tableOf, textOf } from './wire/parameters.ts';
 
 const PAGE_SIZE = 30;
 const MAX_PAGE_SIZE = 100;

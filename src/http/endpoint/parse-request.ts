@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { fail } from '../../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isJsonObject, isStorable, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import type { Credentials } from '../../systems/index.ts';
@@ -63,8 +63,8 @@ export function envelopeOf(headers: IncomingHttpHeaders, sent: JsonValue | undef
 const MAX_INSTALLATION_ID_LENGTH = 256;
 
 function installationIdOf(sent: unknown): string | null {
-  const isOne = typeof sent === 'string' && sent !== '' && sent.length <= MAX_INSTALLATION_ID_LENGTH && sent.isWellFormed();
-  return isOne && !sent.includes('\0') ? sent : null;
+  const isOne = typeof sent === 'string' && sent !== '' && sent.length <= MAX_INSTALLATION_ID_LENGTH && isStorable(sent);
+  return isOne ? sent : null;
 }
 
 /** SPEC "Credentials". */

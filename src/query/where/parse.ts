@@ -1,6 +1,6 @@
 import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { isJsonObject, isStorable, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { forbiddenKeys } from '../../schema/model.ts';
 import type { Filter } from '../model/filter.ts';
@@ -92,5 +92,5 @@ function checkValue(value: JsonValue, depth: number, spent: Spending): void {
 }
 
 function checkText(text: string): void {
-  if (text.includes('\0') || !text.isWellFormed()) fail('invalidJson', 'a string holds NUL or half a character');
+  if (!isStorable(text)) fail('invalidJson', 'a string holds NUL or half a character');
 }

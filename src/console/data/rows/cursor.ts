@@ -1,9 +1,9 @@
 import type { Row } from '../../../crm/queries/records.ts';
 import { isoOf } from '../../../crm/wire/values.ts';
-import { type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { isStorable, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { parseIsoDate } from '../../../values/index.ts';
 import { opaqueText, opaqueValues } from '../wire/cursors.ts';
-import { isStorable, refuse } from '../wire/parameters.ts';
+import { refuse } from '../wire/parameters.ts';
 import type { RowOrder, SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
 

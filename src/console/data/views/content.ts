@@ -1,10 +1,10 @@
 import type { CrmContext } from '../../../crm/context.ts';
 import { checkReport } from '../../../crm/reports/saved-report.ts';
-import { isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { isJsonObject, isStorable, type JsonValue, own } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { ApiRequest } from '../../protocol/api-endpoint.ts';
 import type { ColumnState, ViewContent } from '../../protocol/protocol.ts';
-import { asked, bodyOf, isStorable, objectAt, refuse } from '../wire/parameters.ts';
+import { asked, bodyOf, objectAt, refuse } from '../wire/parameters.ts';
 
 const MAX_NAME_LENGTH = 200;
 const MAX_ORDER_LENGTH = 2_000;

@@ -2,7 +2,7 @@ import { mayKnowTable } from '../../../access/index.ts';
 import type { CrmContext } from '../../../crm/context.ts';
 import { tableIfAny } from '../../../crm/queries/records.ts';
 import { fail, ServiceError } from '../../../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { isJsonObject, isStorable, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { queryJson } from '../../../query/parameters.ts';
 import type { ClpAction, TableSchema } from '../../../schema/model.ts';
@@ -55,9 +55,6 @@ export function textOf({ query }: ApiRequest, name: string, maxLength: number): 
   if (text.length > maxLength) refuse(name, `must have at most ${maxLength} characters`);
   return isStorable(text) ? text : refuse(name, 'holds NUL or half a character');
 }
-
-/** Whether a store can hold a text. */
-export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 /** The members of a body, which are still to be checked. @param known all that it may have @throws invalidArguments (107) */
 export function bodyOf<Body>(
