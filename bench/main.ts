@@ -40,7 +40,10 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['versions', versions],
   ['soak', soak],
 ]);
-const minutesEach = 15;
+const MINUTES_EACH = 15;
+/** Those that fill two engines with a million records first. */
+const LONG_MINUTES = 60;
+const long = new Set(['console', 'search']);
 /** Seconds of a soak, on each engine, where nothing else is said. */
 const soakSeconds = 3_600;
 
@@ -63,7 +66,7 @@ for (const name of positionals.length > 0 ? positionals : all) {
   process.once('SIGTERM', interrupted);
   try {
     const seconds = whole(values.seconds) ?? (name === 'soak' ? soakSeconds : 3);
-    const minutes = minutesEach + (name === 'soak' ? (2 * seconds) / 60 : 0);
+    const minutes = (long.has(name) ? LONG_MINUTES : MINUTES_EACH) + (name === 'soak' ? (2 * seconds) / 60 : 0);
     const context = {
       records: whole(values.records),
       seconds,

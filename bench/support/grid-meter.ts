@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../../scripts/chromium.ts';
 import { GridView, VISIBLE_ROWS } from '../../test/support/grid.ts';
@@ -7,6 +8,8 @@ import type { Scratch } from './scratch.ts';
 
 /** What anything at all may take, in milliseconds. */
 const PATIENCE_MS = 60_000;
+/** Between two turns of the wheel. */
+const WHEEL_EVERY_MS = 33;
 
 /** A browser of somebody who is signed in. */
 export class Desk {
@@ -77,7 +80,10 @@ export class Desk {
     await this.page.mouse.move((box?.x ?? 0) + 400, (box?.y ?? 0) + 300);
     await this.page.evaluate(RECORDER);
     const end = performance.now() + seconds * 1_000;
-    while (performance.now() < end) await this.page.mouse.wheel(0, pixelsEach);
+    const turns: Promise<void>[] = [];
+    // Does not wait for the page: a hand does not either.
+    for (; performance.now() < end; await wait(WHEEL_EVERY_MS)) turns.push(this.page.mouse.wheel(0, pixelsEach));
+    await Promise.all(turns);
     const emptyMs: number = await this.page.evaluate('globalThis.stopRecorder()');
     await this.grid.settled(PATIENCE_MS);
     return { emptyMs, rows: ((await this.grid.rows())[0]?.index ?? 0) - from };

@@ -28,7 +28,7 @@ const STOP_MS = 1_000;
 const JUMPS = 50;
 const JUMPS_BEFORE_HEAP = 300;
 const WHEEL_SECONDS = 10;
-/** Some 200 rows a second, as fast as anybody turns it. */
+/** 30 times a second: 200 rows a second, as fast as anybody turns it. */
 const WHEEL_PIXELS = 240;
 /** Of other clients. */
 const READS = { connections: 4, rate: 200, warmup: 0.5 };

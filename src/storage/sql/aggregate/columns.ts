@@ -19,7 +19,10 @@ export function orderAfter(stage: Stage, order: Order): Order {
   }
 }
 
-/** The columns that anything asks for; the others need not be carried from stage to stage. */
+/**
+ * The columns that anything asks for; the others need not be carried from stage to stage. An order leaves out those that it has and that are not
+ * among these.
+ */
 export function usedColumns(aggregation: Aggregation): ReadonlySet<Column> {
   const used = new Set<Column>(aggregation.output.map(([, column]) => column));
   const orders: Order[] = [];
@@ -28,13 +31,27 @@ export function usedColumns(aggregation: Aggregation): ReadonlySet<Column> {
     orders.push(order);
     order = orderAfter(stage, order);
   }
-  const useOrder = (columns: Order) => {
-    for (const { column } of columns) used.add(column);
-  };
-  useOrder(order);
+  useOrder(order, used, aggregation);
   for (let at = aggregation.stages.length - 1; at >= 0; at--)
-    useOf(aggregation.stages[at] as Stage, used, () => useOrder(orders[at] as Order));
+    useOf(aggregation.stages[at] as Stage, used, () => useOrder(orders[at] as Order, used, aggregation));
   return used;
+}
+
+/** Kinds of values of which those that are alike to an order are the same. */
+const wholeInOrder: ReadonlySet<Column['kind']> = new Set(['text', 'number', 'boolean', 'date']);
+
+/**
+ * Adds what rows are sorted by. The order of creation, by which ties are broken, only where that can be seen: an index by the fields that are
+ * sorted by has it not, and alone it tells the rest.
+ */
+function useOrder(order: Order, used: Set<Column>, { base, sequence }: Aggregation): void {
+  const columns = order.map(({ column }) => column);
+  const keys = new Set(columns.filter((column) => column !== sequence));
+  for (const column of keys) used.add(column);
+  const at = columns.indexOf(sequence);
+  const hasId = base.some(([column, { name }]) => name === 'objectId' && columns.slice(0, Math.max(at, 0)).includes(column));
+  const isSeen = !hasId && used.values().some((column) => !keys.has(column) || !wholeInOrder.has(column.kind));
+  if (at >= 0 && isSeen) used.add(sequence);
 }
 
 /** Adds what a stage reads, given what is read of what it makes. */

@@ -3,7 +3,7 @@ import type { ColumnShape } from '../../../values/rows/encode.ts';
 import type { Dialect } from '../dialect.ts';
 import type { RowContext } from '../row-layout.ts';
 import { conditionTakesTime, isGuarded } from '../timing-safe-filter.ts';
-import { SqlWriter, type Statement } from '../writer.ts';
+import { isRequired, SqlWriter, type Statement } from '../writer.ts';
 import { writeBase } from './base-scan.ts';
 import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
 import { compileCondition } from './condition.ts';
@@ -61,6 +61,8 @@ class Compiler {
   readonly #context: ExpressionContext;
   readonly #rows: RowContext;
   readonly #used: ReadonlySet<Column>;
+  /** Those that no row is without. */
+  readonly #required: ReadonlySet<Column>;
   readonly #weights = new Map<Column, number>();
   readonly #sources: Fragment[] = [];
   #columns: readonly Column[];
@@ -71,6 +73,7 @@ class Compiler {
     this.#aggregation = aggregation;
     this.#rows = rows;
     this.#used = usedColumns(aggregation);
+    this.#required = new Set(aggregation.base.filter(([, field]) => isRequired(field)).map(([column]) => column));
     this.#context = { base, dialect, newName: () => `a${this.#names++}` };
     this.#columns = [aggregation.sequence, ...aggregation.base.map(([column]) => column)].filter((column) =>
       this.#used.has(column),
@@ -200,13 +203,16 @@ class Compiler {
   }
 
   #orderBy(): Fragment {
-    return this.#order.length > 0 ? sql` ORDER BY ${this.#orderTerms(false)}` : [];
+    return this.#order.some(({ column }) => this.#used.has(column)) ? sql` ORDER BY ${this.#orderTerms(false)}` : [];
   }
 
   #orderTerms(reversed: boolean): Fragment {
-    const terms = this.#order.map(({ column, descending }) => {
+    const order = this.#order.filter(({ column }) => this.#used.has(column));
+    const terms = order.map(({ column, descending }) => {
       const down = descending !== reversed;
-      return sql`${sortKey(this.#context, typedColumn(column))}${down ? ' DESC' : ''}${this.#context.base.nulls(down)}`;
+      // As an index of such columns has it.
+      const nulls = this.#required.has(column) ? '' : this.#context.base.nulls(down);
+      return sql`${sortKey(this.#context, typedColumn(column))}${down ? ' DESC' : ''}${nulls}`;
     });
     return terms.length > 0 ? joined(terms, ', ') : ['NULL'];
   }
