@@ -56,9 +56,9 @@ export function buildSelection(options: ReadOptions, grant: Grant, scope: QueryS
 
 const none: readonly string[] = [];
 
-function pageOf(options: FindOptions): Pick<Query, 'limit' | 'skip' | 'count' | 'withClass'> {
-  const { limit = limits.defaultLimit, skip = 0, count = false, redirectClassNameForKey: key } = options;
-  return { limit, skip, count, withClass: key !== undefined };
+function pageOf(options: FindOptions): Pick<Query, 'limit' | 'skip' | 'stride' | 'count' | 'withClass'> {
+  const { limit = limits.defaultLimit, skip = 0, stride, count = false, redirectClassNameForKey: key } = options;
+  return { limit, skip, count, withClass: key !== undefined, ...(stride !== undefined && { stride }) };
 }
 
 /** @throws badQuery (102) for too many places */

@@ -22,6 +22,7 @@ export interface Ask {
   readonly order?: string | undefined;
   readonly limit: number;
   readonly skip?: number | undefined;
+  readonly stride?: number | undefined;
   readonly include?: readonly string[] | undefined;
   /** Characters of JSON text that the records have at most; left out: as many as memory should hold. */
   readonly most?: number | undefined;

@@ -69,7 +69,7 @@ export function splitNames(parameter: string, value: JsonValue | undefined): rea
 }
 
 /** The options of a query whose lists of names are not split yet, nor proved. */
-export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | 'limit' | 'skip'> {
+export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | 'limit' | 'skip' | 'stride'> {
   readonly keys?: readonly string[] | undefined;
   readonly include?: readonly string[] | undefined;
   readonly order?: string | undefined;
@@ -84,6 +84,7 @@ export class SplitOptions implements FindOptions {
   readonly within: FindOptions['within'];
   readonly limit: FindOptions['limit'];
   readonly skip: FindOptions['skip'];
+  readonly stride: FindOptions['stride'];
   readonly #unsplit: UnsplitOptions;
 
   constructor(unsplit: UnsplitOptions) {
@@ -91,6 +92,7 @@ export class SplitOptions implements FindOptions {
     this.within = unsplit.within;
     this.limit = unsplit.limit;
     this.skip = unsplit.skip;
+    this.stride = unsplit.stride;
     this.#unsplit = unsplit;
   }
 

@@ -39,6 +39,8 @@ export interface Query extends Selection {
   readonly skip: number;
   /** Records at most; 0 for none (count only). `Infinity` for all. */
   readonly limit: number;
+  /** Only each so many-th record of the order: those at the positions `stride - 1`, `2 * stride - 1` and so on. `skip` does not go with it. */
+  readonly stride?: number;
   /** Whether the total is asked for. */
   readonly count: boolean;
   /** Whether records tell their class: the client may not know it. */

@@ -53,6 +53,8 @@ export interface Dialect {
   toColumn(storage: Storage, value: StoredValue): StoredValue;
   /** What follows a term of ORDER BY that may be absent, so that absent values come first ascending and last descending. */
   nulls(descending: boolean): string;
+  /** Stands before a column by which rows are sorted that are not to be read in the order of its index: most of a table, record by record. */
+  readonly unindexed: string;
   /** Always true, or the end of a statement that has run for too long; stands first in the WHERE of a scan. */
   mayGoOn(out: SqlOut, alias: string): void;
   /** Writes what comes before a condition whose time depends on the length of a value, in such a statement: it asks where that is long. */

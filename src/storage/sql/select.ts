@@ -20,12 +20,23 @@ export function compileList(query: Query, dialect: Dialect, interruptible: boole
   const out = new SqlWriter(dialect, interruptible);
   writeColumns(out, query);
   if (query.withScore) writeScore(out.add(', '), query.filter, alias);
-  writeFrom(out, query);
+  if (query.stride === undefined) writeFrom(out, query);
+  else writeStride(out, query, query.stride);
   out.add(' ORDER BY ');
-  writeOrder(out, query.order, query.filter, alias);
+  writeOrder(out, query.order, query.filter, alias, query.stride !== undefined);
   writeLimit(out.add(' LIMIT '), query.limit);
   if (query.skip > 0) out.add(' OFFSET ').bind(query.skip);
   return out.statement();
+}
+
+/** Numbers the records by what the order needs alone, and looks up each so many-th. */
+function writeStride(out: SqlWriter, query: Query, stride: number): void {
+  writeSource(out.add(' FROM '), query.table, query.filter, alias);
+  out.add(' WHERE ').column(alias, 'objectId').add(' IN (SELECT id FROM (SELECT ').column(alias, 'objectId');
+  out.add(' AS id, row_number() OVER (ORDER BY ');
+  writeOrder(out, query.order, query.filter, alias, true);
+  writeFrom(out.add(') AS position'), query);
+  out.add(') AS numbered WHERE position % ').bind(stride).add(' = 0)');
 }
 
 /** Limits that many ask for. */
@@ -124,14 +135,15 @@ function writeRest(out: SqlWriter, filter: Filter): void {
 /**
  * Writes the terms of ORDER BY: absent values first ascending and last descending (docs/decisions.md). Without keys, the order of creation.
  * @param filter the query's, which holds the `$text` that a score speaks of
+ * @param unindexed whether rows are not to be read in the order of an index
  */
-export function writeOrder(out: SqlWriter, order: readonly OrderKey[], filter: Filter, alias: string): void {
+export function writeOrder(out: SqlWriter, order: readonly OrderKey[], filter: Filter, alias: string, unindexed = false): void {
   const before = out.text.length;
   const scored = order.some((key) => key.kind === 'score') && findSearch(filter) !== undefined;
   for (const key of order) {
     if (key.kind === 'score' ? !scored : storageOf(key.ref.field) === 'relation') continue;
     if (out.text.length > before) out.add(', ');
-    writeKey(out, key, filter, alias);
+    writeKey(unindexed ? out.add(out.dialect.unindexed) : out, key, filter, alias);
   }
   if (out.text.length === before) out.column(alias, '_seq');
 }

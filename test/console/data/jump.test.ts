@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { BlockQuery } from '../../../src/console/data/rows/block.ts';
 import { count, jump } from '../../../src/console/data/rows/jump.ts';
 import { Landmarks } from '../../../src/console/data/rows/landmarks.ts';
+import { findMilestones } from '../../../src/console/data/rows/milestones.ts';
 import { readOrder } from '../../../src/console/data/rows/order.ts';
 import { wholeTableMark } from '../../../src/console/data/rows/whole-table.ts';
 import { grantOn } from '../../../src/crm/queries/field-visibility.ts';
@@ -93,5 +95,73 @@ for (const engine of engines)
         );
       }
       await system.remove('Accounts', hidden);
+    });
+
+    describe('where an index alone does not tell', () => {
+      const where = { N: { $lt: 4 } };
+      const idsOf = async (order: string): Promise<string[]> => {
+        const query = { order, limit: 200, where: JSON.stringify(where) };
+        const { rows }: Answer = await sales.call('GET /rows/Accounts', { query });
+        return rows.map((row: Answer) => row.objectId);
+      };
+      const filtered = async (order: string, more: Partial<BlockQuery> = {}): Promise<BlockQuery> => ({
+        ...(await queryOf(order, await system.user('Sales'))),
+        where,
+        ...more,
+      });
+
+      for (const order of ['T', '-T', '-createdAt', 'createdAt', 'T,-N'])
+        it(`milestones lead them: ${order}`, async () => {
+          const query = await filtered(order);
+          const ids = await idsOf(order);
+          for (const skip of [20, 30, 9, 31, 3, 40]) {
+            const block = await jump(query, skip, 4);
+            assert.deepEqual(
+              block.rows.map(({ objectId }) => objectId),
+              ids.slice(skip, skip + LIMIT),
+              String(skip),
+            );
+          }
+          const found = await findMilestones(query, query.order.keys ?? [], ids.length, 4);
+          assert.deepEqual(
+            found.map(({ position }) => position),
+            Array.from({ length: Math.floor(ids.length / 2) }, (_, at) => 2 * at + 1),
+          );
+          const marks = Landmarks.of(query.context, 'Accounts', where)?.marks(query.order.text) ?? [];
+          for (const { position, place } of found)
+            assert.ok(marks.some((mark) => mark.position === position && isDeepStrictEqual(mark.place, place)));
+        });
+
+      it('they are of what the caller may read', async () => {
+        const hidden = await system.create('Accounts', { T: 'aa', N: 1, ACL: { 'role:Admin': { read: true } } });
+        const query = await filtered('T');
+        const found = await findMilestones(query, query.order.keys ?? [], 20, 2);
+        assert.deepEqual(
+          found.map(({ place }) => place.at(-1)),
+          await idsOf('T'),
+        );
+        await system.remove('Accounts', hidden);
+      });
+
+      it('one of several jumps looks for them, and the next where that one is ended', async () => {
+        const ended = new AbortController();
+        const query = await filtered('T');
+        const landmarks = Landmarks.of(query.context, 'Accounts', where) ?? assert.fail();
+        const { keys, text } = query.order;
+        let looked = 0;
+        const find = (signal?: AbortSignal) => async () => {
+          looked++;
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          signal?.throwIfAborted();
+          return findMilestones(query, keys ?? [], COUNT, 4);
+        };
+        const first = landmarks.placeMilestones(text, find(ended.signal));
+        const others = [1, 2, 3].map(() => landmarks.placeMilestones(text, find()));
+        ended.abort();
+        await assert.rejects(first);
+        await Promise.all(others);
+        assert.equal(looked, 2);
+        assert.ok(landmarks.marks(text).length > 10);
+      });
     });
   });

@@ -27,11 +27,14 @@ export const placeOf = (row: JsonObject, keys: readonly SeekKey[]): Place =>
     return value === undefined || typeof value === 'object' ? null : value;
   });
 
+/** Characters of the texts of a place. */
+export const textLength = (place: Place): number =>
+  place.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+
 /** Where a row is: what it holds, unless that is too long. @param isWhole whether all of the fields were read */
 export function cursorOf(row: Row, keys: readonly SeekKey[], isWhole = true): Cursor {
   const place = placeOf(row, keys);
-  const length = place.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
-  return isWhole && length <= MAX_PLACE_LENGTH ? { kind: 'place', place } : { kind: 'row', objectId: row.objectId };
+  return isWhole && textLength(place) <= MAX_PLACE_LENGTH ? { kind: 'place', place } : { kind: 'row', objectId: row.objectId };
 }
 
 /** As the client has it: opaque. */

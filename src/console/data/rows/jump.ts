@@ -1,12 +1,16 @@
-import { countRows } from '../../../crm/queries/records.ts';
+import { countRows, tableNamed } from '../../../crm/queries/records.ts';
 import { type Block, type BlockQuery, blockAt, blockBesidePlace, type Side } from './block.ts';
 import { Landmarks } from './landmarks.ts';
+import { findMilestones } from './milestones.ts';
 import type { SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
-import { isWhole, wholeTableMark } from './whole-table.ts';
+import { isOrdered, isWhole, wholeTableMark } from './whole-table.ts';
 
 /** Rows that are counted off as a user in some hundredths of a second, wide records and cold ones too. From the beginning positions are exact. */
 const MAX_NEAR = 2_000;
+
+/** The part of a table that is counted off at once: to find milestones takes about as long as to count all of it. */
+const MAX_COUNTED_OFF = 1 / 20;
 
 /** Where rows are counted off from: a known row, or an end. */
 interface Start {
@@ -27,8 +31,10 @@ export async function jump(query: BlockQuery, skip: number, near = MAX_NEAR): Pr
   const landmarks = keys && skip > near ? Landmarks.of(query.context, query.className, query.where) : null;
   if (!keys || !landmarks) return blockAt(query, skip);
   let start = nearest(landmarks, text, skip, query.limit);
-  if (start.distance > near && (await markBefore(query, keys, landmarks, skip, near)))
+  if (start.distance > near) {
+    await findNearer(query, keys, landmarks, start.distance, skip, near);
     start = nearest(landmarks, text, skip, query.limit);
+  }
   const { place, side, distance, limit } = start;
   const block = await blockBesidePlace({ ...query, limit }, keys, place, side, distance);
   const { first, last } = block;
@@ -48,20 +54,27 @@ export async function count(
   return total;
 }
 
-/** Notes a row shortly before a position where an index tells. @returns whether it does */
-async function markBefore(
+/** Notes rows that are nearer to a position: one where an index alone tells, else some all over the table. */
+async function findNearer(
   query: BlockQuery,
   keys: readonly SeekKey[],
   landmarks: Landmarks,
+  distance: number,
   skip: number,
   near: number,
-): Promise<boolean> {
-  if (landmarks.total === undefined && Object.keys(query.where).length === 0) await count(query, near);
-  const { total, isWhole: isAll } = landmarks;
-  const mark = isAll && total !== undefined ? await wholeTableMark(query, keys, skip - 1, total) : null;
+): Promise<void> {
+  if (landmarks.total === undefined) await count(query, near);
+  const { total = 0, isWhole: isAll } = landmarks;
+  const mark = isAll ? await wholeTableMark(query, keys, skip - 1, total) : null;
+  const isFar = distance > Math.max(near, total * MAX_COUNTED_OFF);
   if (mark) landmarks.passed(query.order.text, mark);
-  return mark !== null;
+  else if (isFar && isInIndex(query, keys))
+    await landmarks.placeMilestones(query.order.text, () => findMilestones(query, keys, total, near));
 }
+
+/** Whether an index leads from a milestone to the rows after it; else each jump goes through the table anyway. */
+const isInIndex = ({ context, className }: BlockQuery, [key]: readonly SeekKey[]): boolean =>
+  key !== undefined && isOrdered(tableNamed(context, className), key.name);
 
 function nearest(landmarks: Landmarks, order: string, skip: number, limit: number): Start {
   let best: Start = { place: null, side: 'after', distance: skip, limit };

@@ -25,8 +25,12 @@ interface Known {
   total?: number;
   /** Whether that is the whole table. */
   isWhole?: boolean;
-  /** By order. */
+  /** By order: rows that were read. */
   readonly marks: Map<string, Landmark[]>;
+  /** By order: rows all over the table, or those that look for them. */
+  readonly milestones: Map<string, readonly Landmark[] | Promise<readonly Landmark[]>>;
+  /** For so long all that stands. */
+  freshMs: number;
 }
 
 const MAX_KNOWN = 200;
@@ -37,6 +41,8 @@ const MAX_WHERE_LENGTH = 10_000;
 const FRESH_MS = 15 * SECOND_MS;
 /** And for so long where no write is known of. */
 const MAX_AGE_MS = 120 * SECOND_MS;
+/** What took long to find is kept for so many times as long. */
+const TIMES_KEPT = 20;
 
 const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
 
@@ -66,9 +72,9 @@ export class Landmarks {
     const before = known.get(key);
     if (before?.principal === principal && before.schema === schema) {
       const age = now - before.since;
-      if (age < FRESH_MS || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before);
+      if (age < before.freshMs || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before);
     }
-    const fresh: Known = { principal, schema, version, since: now, marks: new Map() };
+    const fresh: Known = { principal, schema, version, since: now, marks: new Map(), milestones: new Map(), freshMs: FRESH_MS };
     known.set(key, fresh);
     return new Landmarks(fresh);
   }
@@ -89,7 +95,35 @@ export class Landmarks {
 
   /** The rows of an order whose positions are known. */
   marks(order: string): readonly Landmark[] {
-    return this.#known.marks.get(order) ?? [];
+    const milestones = this.#known.milestones.get(order);
+    return [...(this.#known.marks.get(order) ?? []), ...(milestones instanceof Promise ? [] : (milestones ?? []))];
+  }
+
+  /** Notes rows all over the table. Of callers at the same time one looks for them; where that fails the next one does. @param find looks for them */
+  async placeMilestones(order: string, find: () => Promise<readonly Landmark[]>): Promise<void> {
+    const { milestones } = this.#known;
+    for (;;) {
+      const found = milestones.get(order);
+      if (!found) return this.#look(order, find);
+      if (!(found instanceof Promise)) return;
+      await found.catch(() => {});
+    }
+  }
+
+  async #look(order: string, find: () => Promise<readonly Landmark[]>): Promise<void> {
+    const { milestones, since } = this.#known;
+    const started = performance.now();
+    if (milestones.size >= MAX_ORDERS) milestones.clear();
+    const looking = find();
+    milestones.set(order, looking);
+    try {
+      milestones.set(order, await looking);
+      const now = performance.now();
+      this.#known.freshMs = Math.min(now - since + TIMES_KEPT * (now - started) + FRESH_MS, MAX_AGE_MS);
+    } catch (error) {
+      milestones.delete(order);
+      throw error;
+    }
   }
 
   /** Notes the position of a row. */

@@ -17,7 +17,7 @@ import { type SeekKey, turned } from './order.ts';
 const inWhole = (context: CrmContext): CrmContext => ({ ...context, principal: master });
 
 /** Whether an index has every record of a table in the order of a field. */
-const isOrdered = ({ indexes }: TableSchema, name: string): boolean =>
+export const isOrdered = ({ indexes }: TableSchema, name: string): boolean =>
   name === 'createdAt' || [...indexes.values()].some(({ keys }) => keys.length === 1 && keys[0]?.[0] === name);
 
 /** Whether a count is that of the whole table: then there is no record that the caller may not read. */

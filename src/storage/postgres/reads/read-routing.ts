@@ -15,7 +15,8 @@ const cheap: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'guard', 
 const MAX_SHORT_CONDITIONS = 100;
 
 /** Whether a query is short for certain, whatever the data: an index leads to the few records that it looks at. */
-export function isShort({ table, filter, order, skip, limit, count }: Query): boolean {
+export function isShort({ table, filter, order, skip, limit, stride, count }: Query): boolean {
+  if (stride !== undefined) return false;
   const isFirstFew = !count && skip + limit <= MAX_SHORT_ROWS;
   if (filter.kind === 'always') return isFirstFew && order.length === 0;
   if (isFirstFew && filter.kind === 'compare' && filter.op === 'eq' && isInOrder(table, filter.field.name, order)) return true;

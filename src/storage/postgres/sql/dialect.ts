@@ -30,6 +30,8 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
   companion,
   placeholder: (n) => `$${n}`,
   toColumn: (_storage, value) => value,
+  // The planner knows what is read.
+  unindexed: '',
   nulls: (descending) => (descending ? ' NULLS LAST' : ' NULLS FIRST'),
   // The server itself ends a statement that runs for too long.
   mayGoOn: (out) => void out.add('true'),

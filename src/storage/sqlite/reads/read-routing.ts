@@ -41,7 +41,7 @@ export interface ShortList {
  */
 export function shortList(connection: Connection, query: Query): ShortList | null {
   const rows = query.skip + query.limit;
-  if (rows > MAX_SHORT_ROWS) return null;
+  if (rows > MAX_SHORT_ROWS || query.stride !== undefined) return null;
   const values = rows * query.fields.length;
   if (values > MAX_SHORT_VALUES) return null;
   // Objects of which only some places are asked for are parsed.

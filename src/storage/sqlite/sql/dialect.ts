@@ -43,6 +43,7 @@ export const sqliteDialect: Dialect = {
   placeholder: () => '?',
   toColumn: (_storage, value) => (typeof value === 'boolean' ? Number(value) : value),
   nulls: () => '',
+  unindexed: '+',
   mayGoOn(out, alias) {
     // Calls from SQL into JavaScript cost more than the row; one in 1,024 does.
     out.add('((').column(alias, '_seq').add(' & 1023) <> 0 OR rds_tick())');
