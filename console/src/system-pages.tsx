@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useRef } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { ApiFailure, isSessionOver, NoConnection } from './api/failure.ts';
 import { keys, queryClient } from './api/query-client.ts';
 import { useModelQuery } from './api/reads.ts';
@@ -17,8 +17,7 @@ import { Boundary, lazyPage } from './ui/boundary.tsx';
 import { Skeleton } from './ui/states.tsx';
 
 const GridPage = lazyPage(async () => (await import('./grid/grid-page.tsx')).GridPage);
-const loadRecordPage = () => import('./record/record-page.tsx');
-const RecordPage = lazyPage(async () => (await loadRecordPage()).RecordPage);
+const RecordPage = lazyPage(async () => (await import('./record/record-page.tsx')).RecordPage);
 const NewPage = lazyPage(async () => (await import('./record/new-page.tsx')).NewPage);
 const MePage = lazyPage(async () => (await import('./me/me-page.tsx')).MePage);
 
@@ -29,14 +28,15 @@ const PRELOAD_MS = 3000;
 export function SystemPages({ appId, address }: { appId: string; address: Address }) {
   const model = useModelQuery(appId);
   const isThere = model.data !== undefined;
+  const isPageThere = useFirstPage(address);
   useEffect(() => {
     if (!isThere) return;
     noteSystem(appId);
     // Records can be opened then though the connection is lost.
-    const timer = setTimeout(() => loadRecordPage().catch(() => {}), PRELOAD_MS);
+    const timer = setTimeout(() => Promise.all([RecordPage.preload(), GridPage.preload()]), PRELOAD_MS);
     return () => clearTimeout(timer);
   }, [isThere, appId]);
-  if (model.data) {
+  if (model.data && isPageThere) {
     return (
       <SystemProvider appId={appId} model={model.data}>
         <Shell address={address}>
@@ -62,6 +62,16 @@ export function SystemPages({ appId, address }: { appId: string; address: Addres
     return <NoSystem error={model.error} isUnknown={isUnknown} onRetry={() => model.refetch()} />;
   }
   return <Loading onRetry={model.error ? () => model.refetch() : undefined} />;
+}
+
+/** Loads the part of the program that the first page needs, beside the model. @returns whether it is here */
+function useFirstPage({ kind }: Address): boolean {
+  const [page] = useState(() => (kind === 'grid' ? GridPage : kind === 'record' ? RecordPage : null));
+  const [isThere, setIsThere] = useState(page === null);
+  useEffect(() => {
+    page?.preload().then(() => setIsThere(true));
+  }, [page]);
+  return isThere;
 }
 
 function PageOf({ address }: { address: Address }) {

@@ -1,4 +1,4 @@
-import { Component, type ComponentType, lazy, type ReactNode } from 'react';
+import { Component, type ComponentType, lazy, type ReactNode, useState } from 'react';
 import { noteMissingPart } from '../api/client.ts';
 import { words } from '../words/index.ts';
 import { MessagePage } from './states.tsx';
@@ -6,9 +6,17 @@ import { MessagePage } from './states.tsx';
 /** A part of the program that could not be loaded. */
 class MissingPart extends Error {}
 
+/** A page of which the program loads its part when it is first shown, or before. */
+export interface LazyPage<P extends object> {
+  (props: P): ReactNode;
+  /** Loads it now. Never rejects: a part that is missing is told of where it is shown. */
+  preload(): Promise<void>;
+}
+
 /** A page that is loaded when it is first shown. Where that fails, the whole page asks to be loaded again. */
-export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>) {
-  return lazy(async () => {
+export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): LazyPage<P> {
+  let loaded: ComponentType<P> | undefined;
+  const Lazy = lazy(async () => {
     try {
       return { default: await load() };
     } catch (error) {
@@ -16,6 +24,15 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
       throw new MissingPart(String(error));
     }
   });
+  const Page = (props: P) => {
+    // What stands in place of a page that is not here yet stays for 300 ms at least: React has it so.
+    const [Shown] = useState<ComponentType<P>>(() => loaded ?? Lazy);
+    return <Shown {...props} />;
+  };
+  const preload = async () => {
+    loaded ??= await load().catch(() => undefined);
+  };
+  return Object.assign(Page, { preload });
 }
 
 interface Props {

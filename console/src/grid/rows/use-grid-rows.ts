@@ -46,7 +46,12 @@ export function useGridRows(
   const question = JSON.stringify([appId, table, where, order, generation]);
   const asked = useAskedFields(fields);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the question stands for all of it
-  const source = useMemo(() => new RowSource(readerOf(appId, table, where, order, asked)), [question, asked]);
+  const source = useMemo(() => {
+    const made = new RowSource(readerOf(appId, table, where, order, asked));
+    // They are on their way while the page is drawn for the first time.
+    made.want(0, FIRST_ROWS, FIRST_ROWS, 0);
+    return made;
+  }, [question, asked]);
   useEffect(() => () => source.dispose(), [source]);
   const version = useSyncExternalStore(source.subscribe, source.version);
 
@@ -87,9 +92,15 @@ function useAskedFields(fields: readonly string[]): string {
 
 /** After a change of the table (`api/changes.ts` outdates its queries) what is seen is read again, then the count. */
 function useRefresh(source: RowSource, queryKey: readonly unknown[], recount: () => void): void {
+  const begun = useRef<RowSource | null>(null);
   const pulse = useQuery({
     queryKey,
     queryFn: async () => {
+      if (begun.current !== source) {
+        // Its first rows are being read anyway.
+        begun.current = source;
+        return Date.now();
+      }
       // A query that failed by itself would fail again; a lost connection may be back.
       if (source.failure instanceof NoConnection) source.retry();
       await source.refresh();
