@@ -16,11 +16,21 @@ export class Desk {
   readonly page: Page;
   readonly grid: GridView;
   readonly #context: BrowserContext;
+  #askedKeys = '';
 
   private constructor(context: BrowserContext, page: Page) {
     this.#context = context;
     this.page = page;
     this.grid = new GridView(page);
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.includes('/rows/')) this.#askedKeys = searchParams.get('keys') ?? '';
+    });
+  }
+
+  /** The fields that the grid asked for last, as it names them. */
+  get askedKeys(): string {
+    return this.#askedKeys;
   }
 
   static async launch(scratch: Scratch): Promise<Browser> {

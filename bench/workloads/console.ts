@@ -98,9 +98,10 @@ async function measure(context: BenchContext, place: Place): Promise<void> {
   const elements = await desk.grid.elementCount();
   rows.push(['elements of the page', count(elements), `< ${count(MAX_ELEMENTS)}`, verdict(elements < MAX_ELEMENTS)]);
   rows.push(...(await stopping(desk, service, address('?order=Address'), place)));
+  const { askedKeys } = desk;
   await desk.close();
   await browser.close();
-  rows.push(...(await beside(context, service, place)));
+  rows.push(...(await beside(context, service, place, askedKeys)));
   await service.stop();
   printTable(
     `console, ${place.engine}: ${count(place.records)} accounts`,
@@ -225,6 +226,7 @@ async function beside(
   { rounds, seconds, scratch }: BenchContext,
   service: Service,
   { username, records }: Place,
+  keys: string,
 ): Promise<Row[]> {
   const target = serviceTarget(service);
   const { body } = await service.call('GET', '/platform/classes/Accounts', { query: { keys: 'Name', limit: 1_000 } });
@@ -239,7 +241,7 @@ async function beside(
   const [quiet, beset]: LoadResult[][] = [[], []];
   for (let round = 1; round <= rounds; round++) {
     quiet?.push(await load.run(target, reads, options));
-    const jumper = jumpUntilStopped(visitor, records);
+    const jumper = jumpUntilStopped(visitor, records, keys);
     beset?.push(await load.run(target, reads, options));
     await jumper.stop();
   }
@@ -253,7 +255,7 @@ async function beside(
 }
 
 /** What a grid asks for: first rows and count, then jumps with the blocks after. */
-function jumpUntilStopped(visitor: Visitor, records: number): { stop(): Promise<void> } {
+function jumpUntilStopped(visitor: Visitor, records: number, keys: string): { stop(): Promise<void> } {
   let goesOn = true;
   const ask = async (path: string) => {
     const answer = await visitor.api('GET', path);
@@ -266,7 +268,7 @@ function jumpUntilStopped(visitor: Visitor, records: number): { stop(): Promise<
       if (at % 10 === 0) await ask('count/Accounts');
       let place = `skip=${spread(at, records / 100) * 100}`;
       for (let block = 0; block < 3 && goesOn; block++) {
-        const { last } = await ask(`rows/Accounts?order=${order}&limit=100&${place}`);
+        const { last } = await ask(`rows/Accounts?order=${order}&limit=100&keys=${keys}&${place}`);
         if (last === null) break;
         place = `after=${last}`;
       }

@@ -46,7 +46,7 @@ for (const engine of engines)
         for (const skip of [9, 20, 15, 33, 2, 38, 40, 50]) {
           const landmarks = Landmarks.of(query.context, 'Accounts', {});
           assert.equal(landmarks?.marks(query.order.text).length === 0, skip === 9);
-          if (skip === 33) landmarks?.counted(COUNT);
+          if (skip === 33) await landmarks?.count(async () => ({ total: COUNT, isWhole: false }));
           const block = await jump(query, skip, 0);
           assert.deepEqual(
             block.rows.map(({ objectId }) => objectId),
@@ -92,6 +92,25 @@ for (const engine of engines)
         assert.deepEqual(
           rows.map(({ objectId }) => objectId),
           ids.slice(skip, skip + LIMIT),
+        );
+      }
+      await system.remove('Accounts', hidden);
+    });
+
+    it('one that comes after the count, too, moves nothing', async () => {
+      const { rows: all }: Answer = await sales.call('GET /rows/Accounts', { query: { order: 'T', limit: 200 } });
+      const ids: string[] = all.map((row: Answer) => row.objectId);
+      const query = await queryOf('T', await system.user('Sales'));
+      await count(query, 0);
+      assert.ok(Landmarks.of(query.context, 'Accounts', {})?.isWhole);
+      const hidden = await system.create('Accounts', { T: 'a', ACL: { 'role:Admin': { read: true } } });
+      assert.equal(Landmarks.of(query.context, 'Accounts', {})?.isWhole, false);
+      for (const skip of [30, 18, 35]) {
+        const { rows } = await jump(query, skip, 0);
+        assert.deepEqual(
+          rows.map(({ objectId }) => objectId),
+          ids.slice(skip, skip + LIMIT),
+          String(skip),
         );
       }
       await system.remove('Accounts', hidden);

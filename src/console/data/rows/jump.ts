@@ -49,9 +49,11 @@ export async function count(
   near = MAX_NEAR,
 ): Promise<number> {
   const landmarks = Landmarks.of(context, className, where);
-  const total = await countRows(context, className, where);
-  landmarks?.counted(total, total > near && (await isWhole(context, className, where, total)));
-  return total;
+  if (!landmarks) return countRows(context, className, where);
+  return landmarks.count(async () => {
+    const total = await countRows(context, className, where);
+    return { total, isWhole: total > near && (await isWhole(context, className, where, total)) };
+  });
 }
 
 /** Notes rows that are nearer to a position: one where an index alone tells, else some all over the table. */
@@ -63,9 +65,11 @@ async function findNearer(
   skip: number,
   near: number,
 ): Promise<void> {
-  if (landmarks.total === undefined) await count(query, near);
-  const { total = 0, isWhole: isAll } = landmarks;
-  const mark = isAll ? await wholeTableMark(query, keys, skip - 1, total) : null;
+  if (landmarks.total === undefined || (landmarks.wasWhole && !landmarks.isWhole)) await count(query, near);
+  const { total = 0 } = landmarks;
+  const found = landmarks.isWhole ? await wholeTableMark(query, keys, skip - 1, total) : null;
+  // It may have been found by a record that came meanwhile.
+  const mark = landmarks.isWhole ? found : null;
   const isFar = distance > Math.max(near, total * MAX_COUNTED_OFF);
   if (mark) landmarks.passed(query.order.text, mark);
   else if (isFar && isInIndex(query, keys))

@@ -23,8 +23,8 @@ interface Known {
   /** By `performance.now()`. */
   readonly since: number;
   total?: number;
-  /** Whether that is the whole table. */
-  isWhole?: boolean;
+  /** The version of the table that was the caller's as a whole; left out where some records are not his. */
+  wholeVersion?: number | undefined;
   /** By order: rows that were read. */
   readonly marks: Map<string, Landmark[]>;
   /** By order: rows all over the table, or those that look for them. */
@@ -52,9 +52,11 @@ const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
  */
 export class Landmarks {
   readonly #known: Known;
+  readonly #version: () => number;
 
-  private constructor(of: Known) {
+  private constructor(of: Known, version: () => number) {
     this.#known = of;
+    this.#version = version;
   }
 
   /** Those of a caller, a table and a `where`; `null` where the caller does not count what he finds. */
@@ -68,29 +70,38 @@ export class Landmarks {
     const text = canonicalJson(where);
     if (text.length > MAX_WHERE_LENGTH) return null;
     const key = JSON.stringify([appId, principal.userId, className, text]);
-    const [version, now] = [store.tableVersion(className), performance.now()];
+    const versionNow = () => store.tableVersion(className);
+    const [version, now] = [versionNow(), performance.now()];
     const before = known.get(key);
     if (before?.principal === principal && before.schema === schema) {
       const age = now - before.since;
-      if (age < before.freshMs || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before);
+      if (age < before.freshMs || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before, versionNow);
     }
     const fresh: Known = { principal, schema, version, since: now, marks: new Map(), milestones: new Map(), freshMs: FRESH_MS };
     known.set(key, fresh);
-    return new Landmarks(fresh);
+    return new Landmarks(fresh, versionNow);
   }
 
   get total(): number | undefined {
     return this.#known.total;
   }
 
-  /** Whether those are all that the table has. */
-  get isWhole(): boolean {
-    return this.#known.isWhole === true;
+  /** Whether those were all that the table had when they were counted. */
+  get wasWhole(): boolean {
+    return this.#known.wholeVersion !== undefined;
   }
 
-  /** Notes how many records there are. @param isWhole whether the table has no others */
-  counted(total: number, isWhole = false): void {
-    Object.assign(this.#known, { total, isWhole });
+  /** Whether they are: nothing was written since. What has come since may not be his. */
+  get isWhole(): boolean {
+    return this.#known.wholeVersion === this.#version();
+  }
+
+  /** Counts the records. @param countAll tells their number, and whether the table has no others */
+  async count(countAll: () => Promise<{ total: number; isWhole: boolean }>): Promise<number> {
+    const version = this.#version();
+    const { total, isWhole } = await countAll();
+    Object.assign(this.#known, { total, wholeVersion: isWhole ? version : undefined });
+    return total;
   }
 
   /** The rows of an order whose positions are known. */

@@ -7,7 +7,7 @@ import { orderText, type SeekKey } from './order.ts';
 // Where an index alone does not tell which row stands at a position, since there are rows that the caller may not read, or a filter, engines look
 // into half a table for each jump. Going through all of it once tells each so many-th row.
 
-const MAX_MILESTONES = 200;
+const MAX_MILESTONES = 250;
 /** Characters of texts that a place may have which is kept: there are many. */
 const MAX_PLACE_LENGTH = 150;
 
