@@ -12,8 +12,8 @@ import { type SeekKey, turned } from './order.ts';
 
 // Where the caller may read every record of a table, his rows are the table's. An index alone tells then which of them stands at a position;
 // else the engine has to look into each record before it, to see whether it is his. The place that is found so is where reading as the caller
-// begins; nothing of it is answered. It holds as long as nothing is written to the table: a record that is not the caller's would move positions, which
-// tells where it stands in the order.
+// begins; nothing of it is answered. This holds as long as nothing is written to the table: a record that is not the caller's would move
+// positions, which tells where it stands in the order.
 
 const inWhole = (context: CrmContext): CrmContext => ({ ...context, principal: master });
 
