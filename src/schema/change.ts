@@ -11,6 +11,7 @@ import {
   type TimelineSettings,
   tableOf,
 } from './model.ts';
+import { fillingIndex } from './search-index.ts';
 import { isGuarding } from './system-tables.ts';
 
 /** A field to add. */
@@ -37,6 +38,8 @@ export type SchemaChange =
   | { readonly kind: 'setCopied'; readonly className: string }
   | { readonly kind: 'setIndex'; readonly className: string; readonly index: TableIndex }
   | { readonly kind: 'dropIndex'; readonly className: string; readonly name: string }
+  /** The search index, which was being filled, has all records. */
+  | { readonly kind: 'completeSearchIndex'; readonly className: string }
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
   | TemplateVersionChange;
 
@@ -168,6 +171,12 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       indexes.delete(change.name);
       return { ...table, indexes };
     }
+    case 'completeSearchIndex': {
+      const index = fillingIndex(table);
+      if (!index) throw new Error(`${table.className} has no index that is being filled`);
+      const { isFilling: _, ...complete } = index;
+      return { ...table, indexes: new Map(table.indexes).set(index.name, complete) };
+    }
     case 'setTextIndex':
       return { ...table, textIndex: change.fields };
   }
@@ -180,9 +189,9 @@ function renameField(table: TableSchema, name: string, to: string): TableSchema 
     ...table,
     fields: new Map(Array.from(table.fields.values(), (field) => [renamed(field.name), { ...field, name: renamed(field.name) }])),
     indexes: new Map(
-      Array.from(table.indexes, ([index, { keys }]) => [
-        index,
-        { name: index, keys: keys.map(([field, direction]) => [renamed(field), direction] as const) },
+      Array.from(table.indexes, ([name, index]) => [
+        name,
+        { ...index, keys: index.keys.map(([field, direction]) => [renamed(field), direction] as const) },
       ]),
     ),
     textIndex: table.textIndex.map(renamed),

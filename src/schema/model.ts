@@ -58,6 +58,8 @@ export interface TableIndex {
   readonly name: string;
   /** Field names in order, 1 ascending, -1 descending. */
   readonly keys: ReadonlyArray<readonly [field: string, direction: 1 | -1]>;
+  /** Of a search index: records that were there before are not all in it yet (`Store.fillSearchIndex`). No search uses it. */
+  readonly isFilling?: true;
 }
 
 /** Whether an index is the service's own: no name that a client gives begins so. */

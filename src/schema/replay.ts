@@ -9,7 +9,8 @@ export function changesTo(schema: Schema): SchemaChange[] {
     changes.push({ kind: 'setPermissions', className, permissions });
     if (timeline) changes.push({ kind: 'setTimeline', className, timeline });
     else if (isCopied) changes.push({ kind: 'setCopied', className });
-    for (const index of indexes.values()) changes.push({ kind: 'setIndex', className, index });
+    // A search index of a table without records has them all.
+    for (const { name, keys } of indexes.values()) changes.push({ kind: 'setIndex', className, index: { name, keys } });
     if (textIndex.length > 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
   }
   if (schema.templateVersion !== undefined) changes.push({ kind: 'setTemplateVersion', version: schema.templateVersion });

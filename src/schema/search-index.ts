@@ -44,11 +44,22 @@ export function wantedSearchIndex({ className, fields }: TableSchema): TableInde
   return keys.length === 0 ? null : { name: SEARCH_INDEX, keys: keys.slice(0, MAX_FIELDS).map((field) => [field.name, 1]) };
 }
 
-/** Whether a table has the search index that it should have. */
-export function hasSearchIndex(table: TableSchema): boolean {
+/** Whether a table has the search index that it should have, and searches may use it. */
+export const hasSearchIndex = (table: TableSchema): boolean => isWanted(table) && fillingIndex(table) === undefined;
+
+/** Whether it is being filled. */
+export const fillsSearchIndex = (table: TableSchema): boolean => isWanted(table) && fillingIndex(table) !== undefined;
+
+function isWanted(table: TableSchema): boolean {
   const wanted = wantedSearchIndex(table);
   const found = table.indexes.get(SEARCH_INDEX);
   return wanted !== null && found !== undefined && JSON.stringify(found.keys) === JSON.stringify(wanted.keys);
+}
+
+/** The search index of a table that is being filled, be it of other fields than it should be by now. */
+export function fillingIndex({ indexes }: Pick<TableSchema, 'indexes'>): TableIndex | undefined {
+  const index = indexes.get(SEARCH_INDEX);
+  return index?.isFilling ? index : undefined;
 }
 
 /** The indexes of a table that clients know of. */

@@ -263,6 +263,13 @@ export interface Store {
    */
   writeBehind(write: PreparedWrite): void;
   /**
+   * Puts the records of a table into its search index (`TableIndex.isFilling`) by and by, so that other writes hardly wait for it, and goes
+   * on where it, or another process, was. Resolves once that is said in the schema, and where the table has no such index any more.
+   * @param isEnough asked now and then: it resolves where it is, and what the database does by itself by then goes on
+   * @throws unavailable, also where the store is closed; another call goes on
+   */
+  fillSearchIndex(className: string, isEnough: () => boolean): Promise<void>;
+  /**
    * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and
    * reads see what is not durable yet.

@@ -15,6 +15,7 @@ export function storeWithin(outer: Store, own: Within): Store {
     isCurrent: () => outer.isCurrent(),
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
+    fillSearchIndex: (className, isEnough) => outer.fillSearchIndex(className, isEnough),
     keyVersions: (keys) => outer.keyVersions(keys),
     cluster: outer.cluster,
     bulkTransaction: (inner) => inner(within),

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
-import { hasSearchIndex, SEARCH_INDEX, wantedSearchIndex } from '../../schema/search-index.ts';
+import { fillsSearchIndex, hasSearchIndex, SEARCH_INDEX, wantedSearchIndex } from '../../schema/search-index.ts';
 import type { Store } from '../../storage/port.ts';
 import { rowsOf } from '../../storage/text-values.ts';
 
@@ -15,47 +15,60 @@ const PAUSE_MS = MINUTE_MS;
 /** For which fields a table was looked at, and until when it is not looked at for these again, on the clock that never goes back. */
 interface Look {
   readonly fields: string;
-  readonly until: number;
+  until: number;
 }
 
 /** By store and table. */
 const looked = new WeakMap<Store, Map<string, Look>>();
 
 /**
- * Makes the search index of a table where it has more records than are looked through, and not the index that it should have. Of calls at the
- * same time, and within a minute, one does it.
+ * Makes the search index of a table where it has more records than are looked through, and not the index that it should have, and has it filled.
+ * Of calls meanwhile, and within a minute after, one does it.
+ * @param isEnough whether it is to end as it is: a later call goes on
  */
-export async function ensureSearchIndex(store: Store, className: string): Promise<void> {
+export async function ensureSearchIndex(store: Store, className: string, isEnough = () => false): Promise<void> {
   const table = store.schema().tables.get(className);
   const wanted = table && wantedSearchIndex(table);
   if (!table || !wanted || hasSearchIndex(table)) return;
-  const now = performance.now();
   const due = looked.get(store) ?? new Map<string, Look>();
   looked.set(store, due);
   const fields = wanted.keys.join();
   const last = due.get(className);
-  if (last?.fields === fields && now < last.until) return;
-  due.set(className, { fields, until: now + PAUSE_MS });
-  if (await isLarge(store, table))
-    await store.write({ plan: (schema) => ({ changes: changesFor(schema, className), mutations: [] }) });
+  if (last?.fields === fields && performance.now() < last.until) return;
+  const look: Look = { fields, until: Number.POSITIVE_INFINITY };
+  due.set(className, look);
+  try {
+    await makeSearchIndex(store, table, isEnough);
+  } finally {
+    look.until = performance.now() + PAUSE_MS;
+  }
 }
 
-/** The same for all tables of a system, one after the other. @param isEnough whether the service ends: asked between two */
+/** The same for all tables of a system, one after the other. @param isEnough whether the service ends: asked now and then */
 export async function ensureSearchIndexes(store: Store, isEnough: () => boolean): Promise<void> {
   for (const className of store.schema().tables.keys()) {
     if (isEnough()) return;
-    await ensureSearchIndex(store, className);
+    await ensureSearchIndex(store, className, isEnough);
   }
+}
+
+async function makeSearchIndex(store: Store, table: TableSchema, isEnough: () => boolean): Promise<void> {
+  const { className } = table;
+  if (!fillsSearchIndex(table)) {
+    if (!(await isLarge(store, table))) return;
+    await store.write({ plan: (schema) => ({ changes: changesFor(schema, className), mutations: [] }) });
+  }
+  await store.fillSearchIndex(className, isEnough);
 }
 
 /** Of other fields by now, the index is made anew. */
 function changesFor({ tables }: Schema, className: string): SchemaChange[] {
   const table = tables.get(className);
   const index = table && wantedSearchIndex(table);
-  if (!table || !index || hasSearchIndex(table)) return [];
+  if (!table || !index || hasSearchIndex(table) || fillsSearchIndex(table)) return [];
   return [
     ...(table.indexes.has(SEARCH_INDEX) ? [{ kind: 'dropIndex', className, name: SEARCH_INDEX } as const] : []),
-    { kind: 'setIndex', className, index },
+    { kind: 'setIndex', className, index: { ...index, isFilling: true } },
   ];
 }
 

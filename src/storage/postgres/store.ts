@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -16,13 +15,14 @@ import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.
 import { PostgresRawAccess } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
-import { growStatement } from './schema/identity.ts';
+import { noteGeneration } from './schema/identity.ts';
 import { trialStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
 import { openCatalog } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
 import { postgresAggregate } from './sql/aggregate.ts';
 import { postgresDialect } from './sql/dialect.ts';
 import { bulkTransaction } from './writes/bulk-transaction.ts';
+import { fillSearchIndex } from './writes/fill-search-index.ts';
 import { transactionsOf } from './writes/transaction.ts';
 import { WriteBehind } from './writes/write-behind.ts';
 import { type ExecutorContext, WriteExecutor } from './writes/write-executor.ts';
@@ -32,8 +32,6 @@ import { WriteQueue } from './writes/write-queue.ts';
 const MAX_GROUP = 1_000;
 /** Groups of one system under way at the same time; the connections are for all systems. */
 const MAX_GROUPS = 2;
-/** Milliseconds that a store which is closed takes at the most to note that. */
-const MAX_LEAVE_MS = 1_000;
 
 /** What a store stands on. */
 export interface PostgresStoreSettings extends RowContext {
@@ -68,6 +66,7 @@ export class PostgresStore implements Store, Watcher {
   #loading: Promise<void> | undefined;
   #loadingNext: Promise<void> | undefined;
   #closed = false;
+  readonly #closing = new AbortController();
   /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
   readonly #writesTo = new Map<string, number>();
   #globalVersion = 0;
@@ -166,6 +165,16 @@ export class PostgresStore implements Store, Watcher {
 
   writeBehind(write: PreparedWrite): void {
     if (!this.#closed) this.#behind.add(write);
+  }
+
+  fillSearchIndex(className: string, isEnough: () => boolean): Promise<void> {
+    const context = {
+      store: this,
+      database: this.#database,
+      schemaName: this.#schemaName,
+      closing: this.#closing.signal,
+    };
+    return fillSearchIndex(context, className, isEnough);
   }
 
   /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */
@@ -274,26 +283,15 @@ export class PostgresStore implements Store, Watcher {
     throw seen;
   }
 
-  /** What cannot be noted in time is not: the registry knows an earlier generation, which says nothing wrong. */
-  async #leave(): Promise<void> {
-    const grown = this.#grown;
-    if (!grown) return;
-    const grow = async () => {
-      const [result] = await this.#database.atomically([growStatement(this.#schemaName)]);
-      const generation = result?.rows[0]?.[0];
-      if (generation !== undefined) await grown(Number(generation));
-    };
-    await Promise.race([grow().catch(() => {}), wait(MAX_LEAVE_MS, undefined, { ref: false })]);
-  }
-
   /** Finishes the writes so far, and refuses further ones. */
   async close(): Promise<void> {
     this.#behind.close();
     this.#closed = true;
+    this.#closing.abort();
     await this.#queue.whenIdle();
     this.#notices.flush();
     this.#delist();
     this.#unwatch();
-    await this.#leave();
+    await noteGeneration(this.#database, this.#schemaName, this.#grown);
   }
 }

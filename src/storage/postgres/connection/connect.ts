@@ -74,11 +74,11 @@ export function newClient({ url, pooled, name }: Address, limits: SessionLimits)
 }
 
 /** SQL that bounds one transaction where sessions cannot be bound; empty where nothing is to be said. */
-export function limitsSql({ statement, lock, idle }: TransactionLimits, scope: 'LOCAL' | 'SESSION' = 'LOCAL'): string {
+export function limitsSql({ statement, lock, idle }: TransactionLimits): string {
   let sql = '';
-  if (statement !== undefined) sql += `; SET ${scope} statement_timeout = ${Math.ceil(statement)}`;
-  if (lock !== undefined) sql += `; SET ${scope} lock_timeout = ${Math.ceil(lock)}`;
-  if (idle !== undefined) sql += `; SET ${scope} idle_in_transaction_session_timeout = ${Math.ceil(idle)}`;
+  if (statement !== undefined) sql += `; SET LOCAL statement_timeout = ${Math.ceil(statement)}`;
+  if (lock !== undefined) sql += `; SET LOCAL lock_timeout = ${Math.ceil(lock)}`;
+  if (idle !== undefined) sql += `; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(idle)}`;
   return sql;
 }
 

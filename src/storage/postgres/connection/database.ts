@@ -75,8 +75,12 @@ export interface Database {
   atomically(statements: readonly Statement[], system?: string, lockLimit?: number): Promise<Result[]>;
   /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Statements by themselves, not in a transaction, on a connection of their own. */
-  alone<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * Statements by themselves, not in a transaction, on a connection that is made for them, beside those that a process may have else.
+   * @param timeLimit milliseconds that a statement may take; 0: any time. Behind a pooler what the user is bound by, if by anything
+   * @param until ends the connection: the database goes on with the statement that is under way, and nobody hears of its end
+   */
+  alone<T>(work: (session: Session) => Promise<T>, timeLimit?: number, until?: AbortSignal): Promise<T>;
   /** Resolves where the database answers, soon also where a long line stands before the question. @throws unavailable, timeout */
   probe(): Promise<void>;
   /** A line may be dead: all connections prove that they are alive before they are used again. */

@@ -78,7 +78,7 @@ test('a transaction has its own limits, and the next one the usual ones again', 
     async ({ database }) => {
       await database.alone((session) => session.query(sql('CREATE TABLE t (a int)')));
       await database.transact((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
-      await database.alone((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
+      await database.alone((session) => session.query(sql('SELECT pg_sleep(0.6)')), 0);
       const late = await database.transact((session) => session.query(sql('SELECT pg_sleep(2)'))).catch((error) => error);
       // A write's time is up: it was not done.
       assert.ok(late instanceof ServiceError && late.key === 'unavailable');

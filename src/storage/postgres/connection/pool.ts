@@ -22,6 +22,7 @@ import {
   ofRead,
   ofWrite,
   StatementFailed,
+  unavailable,
 } from './map-error.ts';
 import { Outage } from './outage.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
@@ -213,17 +214,18 @@ class Pool implements Database {
     }
   }
 
-  async alone<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { link, release } = await this.#lease(this.#transactions, null);
+  async alone<T>(work: (session: Session) => Promise<T>, timeLimit = this.timeLimit, until?: AbortSignal): Promise<T> {
+    const link = await this.#connector.dial({ statement: timeLimit, lock: 0 });
+    const leave = () => link.destroy();
+    until?.addEventListener('abort', leave);
     try {
-      bePatient(link, options.timeLimit ?? this.timeLimit);
-      return await runAlone(link, work, this.#connector.address.pooled ? {} : limitsOf(options));
+      if (until?.aborted) throw unavailable();
+      return await runAlone(link, work);
     } catch (error) {
-      throw this.#seen(error, undefined);
+      throw until?.aborted ? unavailable() : this.#seen(error, undefined);
     } finally {
-      bePatient(link, this.timeLimit);
-      if (!link.isIdle) link.destroy();
-      release();
+      until?.removeEventListener('abort', leave);
+      await link.end();
     }
   }
 

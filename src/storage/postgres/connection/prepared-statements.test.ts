@@ -80,7 +80,7 @@ test('statements go on after their table has changed under them, or the server h
 
     await database.short(sql('DEALLOCATE ALL'));
     assert.deepEqual(await database.short(read), [[5]]);
-    await database.alone((session) => session.query(sql('DEALLOCATE ALL')));
+    await database.transact((session) => session.query(sql('DEALLOCATE ALL')));
     assert.deepEqual((await database.atomically([touch, sql('SELECT 1')]))[0]?.rows, [[5]]);
   }));
 
@@ -130,7 +130,7 @@ test('in a transaction that decides, a forgotten statement fails it, and the nex
       const read = sql('SELECT $1::int', 1);
       const run = () => database.transact((session) => session.query(read));
       for (let time = 0; time < 3; time++) await run();
-      await database.alone((session) => session.query(sql('DEALLOCATE ALL')));
+      await database.transact((session) => session.query(sql('DEALLOCATE ALL')));
       await assert.rejects(run(), isForgotten);
       assert.deepEqual((await run()).rows, [[1]]);
     },

@@ -16,7 +16,6 @@ import type { RowsTaken } from './request.ts';
 
 /** In a transaction that has failed before. */
 const IN_FAILED_TRANSACTION = '25P02';
-const RESET = 'RESET statement_timeout; RESET lock_timeout; RESET idle_in_transaction_session_timeout';
 
 /** Limits as SQL says them: of what is asked for, and of locks in any case, which the session's own is not for. */
 export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOptions): TransactionLimits {
@@ -87,19 +86,11 @@ export async function runTransaction<T>(
   return value as T;
 }
 
-/** Statements by themselves. The session's own limits come back after it. */
-export async function runAlone<T>(
-  link: PipelinedConnection,
-  work: (session: Session) => Promise<T>,
-  limits: TransactionLimits,
-): Promise<T> {
-  const set = limitsSql(limits, 'SESSION').slice(2);
-  const begun = set === '' ? Promise.resolve() : link.command(set);
-  begun.catch(() => {});
-  const { value, failure } = await inSession(link, work, begun, (error) =>
+/** Statements by themselves. */
+export async function runAlone<T>(link: PipelinedConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  const { value, failure } = await inSession(link, work, Promise.resolve(), (error) =>
     isConnectionError(error) && !isUndone(error, true) ? new CommitUnknown(error) : ofWrite(error),
   );
-  if (set !== '' && !link.lost) await link.command(RESET).catch(() => link.destroy());
   if (failure) throw failure.error;
   return value as T;
 }

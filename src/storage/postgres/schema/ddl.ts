@@ -8,14 +8,9 @@ import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, isRequired, type Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
-import { searchExpression, searchFunctions } from '../sql/search.ts';
+import { dropIndex, pendingList, qualified, userIndex } from './index-names.ts';
+import { requireBuilt, searchIndexStatements } from './search-index.ts';
 import { fillTextColumns } from './text-index.ts';
-
-/**
- * KB of new entries that a GIN index keeps unsorted. With more of them, as after a bulk load, the planner goes through the whole table
- * instead.
- */
-const pendingList = 'WITH (gin_pending_list_limit = 128)';
 
 const columnTypes: Record<Storage, string> = {
   text: 'text COLLATE "C"',
@@ -36,7 +31,7 @@ type TableChange = Exclude<SchemaStep, { kind: 'setTemplateVersion' }>;
  * @param before the schema without the change
  * @param after the schema with it (`applyStep`), which names the columns
  * @param isNew whether the table was made in the same transaction, so that it has no records
- * @throws schemaOperation (255) where a table to drop has records
+ * @throws schemaOperation (255) where a table to drop has records; unavailable where a search index is not complete
  */
 export async function applyDdl(
   session: Session,
@@ -48,6 +43,7 @@ export async function applyDdl(
 ): Promise<void> {
   const send = (statements: readonly Statement[]) => Promise.all(statements.map((statement) => session.query(statement)));
   if (change.kind === 'dropTable') await refuseRecords(session, schemaName, tableOf(before, change.className));
+  if (change.kind === 'completeSearchIndex') await requireBuilt(session, schemaName, tableOf(after, change.className));
   const sent = send(ddlStatements(schemaName, change, before, after));
   if (change.kind !== 'setTextIndex') {
     await sent;
@@ -104,7 +100,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       ];
     }
     case 'setIndex':
-      if (change.index.name === SEARCH_INDEX) return searchIndex(schemaName, table, change.index);
+      if (change.index.name === SEARCH_INDEX) return searchIndexStatements(schemaName, table, change.index);
       return [
         dropIndex(schemaName, table, change.index.name),
         `CREATE INDEX ${quote(userIndex(table, change.index.name))} ON ${qualified(schemaName, table.sqlName)} (${keysOf(table, change.index)})`,
@@ -120,6 +116,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       ];
       return actions.length === 0 ? [] : [`${alter} ${actions.join(', ')}`];
     }
+    case 'completeSearchIndex':
     case 'renameField':
     case 'setPermissions':
     case 'setTimeline':
@@ -128,9 +125,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
   }
 }
 
-const qualified = (schemaName: string, name: string) => `${quote(schemaName)}.${quote(name)}`;
 const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${field.column}`;
-const userIndex = (table: TableSchema, name: string) => `i~${table.sqlName}~${name}`;
 const keyIndex = (table: TableSchema) => `u~${table.sqlName}`;
 
 /** The column beside a field's that holds the words of its text (`Dialect.companion`). */
@@ -229,23 +224,6 @@ function keysOf(table: TableSchema, index: TableIndex): string {
   });
   if (!index.keys.some(([name]) => name === 'objectId')) keys.push('"objectId"');
   return keys.join(', ');
-}
-
-function dropIndex(schemaName: string, table: TableSchema, name: string): string {
-  return `DROP INDEX IF EXISTS ${qualified(schemaName, userIndex(table, name))}`;
-}
-
-/** One index of the words of each field. */
-function searchIndex(schemaName: string, table: TableSchema, { name, keys }: TableIndex): string[] {
-  const schema = quote(schemaName);
-  const words = keys.map(([key]) => searchExpression(schema, fieldOf(table, key), quote(fieldOf(table, key).column)));
-  return [
-    dropIndex(schemaName, table, name),
-    ...searchFunctions(schema),
-    `CREATE INDEX ${quote(userIndex(table, name))} ON ${qualified(schemaName, table.sqlName)} USING gin (${words.join(', ')}) ${pendingList}`,
-    // Planners know nothing of the words until then.
-    `ANALYZE ${qualified(schemaName, table.sqlName)}`,
-  ];
 }
 
 const addedText = (before: TableSchema, after: TableSchema): Field[] =>

@@ -1,5 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import type { Purpose } from '../../engine.ts';
+import type { GenerationGrown, Purpose } from '../../engine.ts';
 import {
   checkFound,
   type Found,
@@ -97,7 +98,7 @@ export async function takeIdentity(database: Database, known: KnownStore, purpos
 }
 
 /** Has the generation of a store grow. */
-export function growStatement(schema: string): Statement {
+function growStatement(schema: string): Statement {
   return { text: `UPDATE ${tableOf(schema)} SET generation = generation + 1 RETURNING generation`, params: [] };
 }
 
@@ -131,4 +132,18 @@ export async function refuseLost(database: Database, mayMake: boolean): Promise<
   const places = mayMake ? [] : await storedSchemas(database);
   if (places.length > 0)
     throw new OperatorError(`DATABASE_URL: ${lostText(`${place} is ${isMissing ? 'missing' : 'empty'}`, places)}`);
+}
+
+/** Milliseconds that a store which is closed takes at the most to note that. */
+const MAX_NOTE_MS = 1_000;
+
+/** Notes that a store which was served is closed. What cannot be noted in time is not: the registry knows an earlier generation, which says nothing wrong. */
+export async function noteGeneration(database: Database, schemaName: string, grown: GenerationGrown | undefined): Promise<void> {
+  if (!grown) return;
+  const grow = async () => {
+    const [result] = await database.atomically([growStatement(schemaName)]);
+    const generation = result?.rows[0]?.[0];
+    if (generation !== undefined) await grown(Number(generation));
+  };
+  await Promise.race([grow().catch(() => {}), wait(MAX_NOTE_MS, undefined, { ref: false })]);
 }

@@ -16,6 +16,7 @@ import {
   unavailable,
 } from '../connection/map-error.ts';
 import type { SchemaCache } from '../schema/schema-cache.ts';
+import { cancelBuilds } from '../schema/search-index.ts';
 import { Autovacuums } from './autovacuum.ts';
 import { tablesOf, watchedAmong } from './compile-group.ts';
 import type { CompileContext } from './compile-mutation.ts';
@@ -83,11 +84,16 @@ export class WriteExecutor implements Executor {
   }
 
   executeChange(write: QueuedWrite): Promise<Left> {
-    const grow = async (lockLimit: number) => {
+    let mayCancel = true;
+    const grow = async (lockLimit: number): Promise<void> => {
       try {
         await changeSchema(this.#context, write, lockLimit);
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
+        if (mayCancel && (await this.#cancelsBuild(write))) {
+          mayCancel = false;
+          return grow(lockLimit);
+        }
         const waitMs = lockLimit === WRITE_LOCK_LIMIT_MS ? await this.#autovacuums.waitFor(obstaclesOf(write)) : 0;
         if (waitMs === 0) throw await this.#obstructed([write], [write], error);
         await grow(waitMs);
@@ -95,6 +101,15 @@ export class WriteExecutor implements Executor {
       }
     };
     return this.#settled([write], () => grow(WRITE_LOCK_LIMIT_MS));
+  }
+
+  /** Whether a search index was being made of a table that a write changes: that is ended, and begun again later. */
+  async #cancelsBuild({ plan, plannedUnder }: QueuedWrite): Promise<boolean> {
+    const names = new Set(plan.changes.flatMap((change) => ('className' in change ? [change.className] : [])));
+    const tables = [...names].flatMap((name) => plannedUnder.tables.get(name) ?? []);
+    if (tables.length === 0) return false;
+    const ended = await this.#context.look(cancelBuilds(this.#context.schemaName, tables)).catch(() => []);
+    return ended.length > 0;
   }
 
   /** @returns the writes that the work has not settled */

@@ -9,7 +9,7 @@ import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
-import { createSearchIndex, dropSearchIndex } from './search-index.ts';
+import { completeSearchIndex, createSearchIndex, dropSearchIndex } from './search-index.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {
@@ -79,6 +79,9 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
     }
     case 'dropIndex':
       dropIndex(db, table, change.name);
+      break;
+    case 'completeSearchIndex':
+      completeSearchIndex(db, table);
       break;
     case 'setTextIndex':
       dropTextIndex(db, textIndexOf(tableOf(before, change.className)));

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Field, fieldOf, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 import { MAX_SEARCHED_LENGTH, PHONE_END, searchRole } from '../../../schema/search-index.ts';
 import { quoted as quote } from '../../sql/writer.ts';
+import type { Connection } from '../connection/connection.ts';
 import { changesName, searchTableName } from '../sql/search.ts';
 
 /** Records whose words are put into the index at once: in some 5 ms, a tenth of what as many commits would take for their own. */
@@ -10,8 +11,9 @@ const BATCH_SIZE = 500;
 /**
  * Makes the search index of a table: full text without positions and without the texts, since what is found is looked at once more. Triggers
  * note in each commit which records are new or changed, and put the words of so many into the index; those noted count as found until then.
+ * One that is to be filled (`isFilling`) has none of the records that are there (`fillSearchIndex`).
  */
-export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys }: TableIndex): void {
+export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys, isFilling }: TableIndex): void {
   const fields = keys.map(([name]) => fieldOf(table, name));
   const index = quote(searchTableName(table));
   const changes = quote(changesName(table));
@@ -19,7 +21,11 @@ export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys }
   db.exec(
     `CREATE VIRTUAL TABLE ${index} USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='unicode61 remove_diacritics 2')`,
   );
-  db.exec(`INSERT INTO ${index} (rowid, words) SELECT "_seq", ${textOf(fields, 't')} FROM ${source} AS t ORDER BY "_seq"`);
+  if (isFilling) {
+    const filled = quote(filledName(table));
+    db.exec(`CREATE TABLE ${filled} (upTo INTEGER NOT NULL, last INTEGER NOT NULL)`);
+    db.exec(`INSERT INTO ${filled} SELECT 0, coalesce(max("_seq"), 0) FROM ${source}`);
+  } else db.exec(`INSERT INTO ${index} (rowid, words) SELECT "_seq", ${textOf(fields, 't')} FROM ${source} AS t ORDER BY "_seq"`);
   // Ids begin anew with each batch.
   db.exec(`CREATE TABLE ${changes} (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL)`);
   const columns = fields.map(({ column }) => quote(column));
@@ -36,12 +42,47 @@ export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys }
   END`);
 }
 
+/**
+ * Puts the next records into a search index that is being filled, and notes how far it is, inside the caller's transaction. Those that the
+ * triggers have put in already are put in once more; records that came after the index was made are the triggers' alone.
+ * @param count of records, at the most
+ * @returns whether there were any
+ */
+export function fillSearchIndex(connection: Connection, table: TableSchema, { keys }: TableIndex, count: number): boolean {
+  const filled = quote(filledName(table));
+  const source = quote(table.sqlName);
+  const next = `SELECT t."_seq" FROM ${filled} AS f CROSS JOIN ${source} AS t
+    WHERE t."_seq" > f.upTo AND t."_seq" <= f.last ORDER BY t."_seq" LIMIT ?`;
+  const [to] = connection.first({ text: `SELECT max("_seq") FROM (${next})`, params: [count] }) ?? [];
+  if (typeof to !== 'number') return false;
+  const words = textOf(
+    keys.map(([name]) => fieldOf(table, name)),
+    't',
+  );
+  connection.run({
+    text: `INSERT OR REPLACE INTO ${quote(searchTableName(table))} (rowid, words) SELECT t."_seq", ${words}
+      FROM ${filled} AS f CROSS JOIN ${source} AS t WHERE t."_seq" > f.upTo AND t."_seq" <= ? ORDER BY t."_seq"`,
+    params: [to],
+  });
+  connection.run({ text: `UPDATE ${filled} SET upTo = ?`, params: [to] });
+  return true;
+}
+
+/** Forgets how far it was filled. */
+export function completeSearchIndex(db: DatabaseSync, table: TableSchema): void {
+  db.exec(`DROP TABLE IF EXISTS ${quote(filledName(table))}`);
+}
+
 /** Takes the search index of a table away, where it has one. */
 export function dropSearchIndex(db: DatabaseSync, table: Pick<TableSchema, 'sqlName'>): void {
   for (const trigger of triggersOf(table)) db.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
   db.exec(`DROP TABLE IF EXISTS ${quote(changesName(table))}`);
+  db.exec(`DROP TABLE IF EXISTS ${quote(filledName(table))}`);
   db.exec(`DROP TABLE IF EXISTS ${quote(searchTableName(table))}`);
 }
+
+/** The table, of one row, of the place up to which the records are in the index, and where the last of them is that are to be put in. */
+const filledName = (table: Pick<TableSchema, 'sqlName'>): string => `${searchTableName(table)}~filled`;
 
 const triggersOf = (table: Pick<TableSchema, 'sqlName'>) =>
   ['insert', 'update', 'delete'].map((event) => quote(`${searchTableName(table)}~${event}`));

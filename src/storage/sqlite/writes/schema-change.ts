@@ -65,7 +65,8 @@ function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly strin
 function readsAll(step: SchemaStep): boolean {
   if (step.kind === 'addFields')
     return step.fields.some(({ name, type }) => type === 'Pointer' || lookUpFieldsOf(step.className).has(name));
-  return step.kind === 'setIndex' || step.kind === 'setTextIndex' || step.kind === 'dropFields';
+  if (step.kind === 'setIndex') return !step.index.isFilling;
+  return step.kind === 'setTextIndex' || step.kind === 'dropFields';
 }
 
 /**

@@ -1,0 +1,68 @@
+import { serviceError } from '../../../errors/fail.ts';
+import { fieldOf, type TableIndex, type TableSchema } from '../../../schema/model.ts';
+import { SEARCH_INDEX } from '../../../schema/search-index.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Database, Session } from '../connection/database.ts';
+import { quotedName as quote } from '../sql/names.ts';
+import { searchExpression, searchFunctions } from '../sql/search.ts';
+import { dropIndex, pendingList, qualified, userIndex } from './index-names.ts';
+
+/** Makes the search index of a table, one index of the words of each field; of one that is to be filled (`isFilling`) what it is made with. */
+export function searchIndexStatements(schemaName: string, table: TableSchema, index: TableIndex): string[] {
+  const made = [dropIndex(schemaName, table, index.name), ...searchFunctions(quote(schemaName))];
+  if (index.isFilling) return made;
+  return [...made, createSql(schemaName, table, index, 'CREATE INDEX'), analyzeSearchIndex(schemaName, table).text];
+}
+
+/** Makes it beside others' writes; one that failed leaves an index that is not valid. Not for a transaction. */
+export function buildSearchIndex(schemaName: string, table: TableSchema, index: TableIndex): Statement {
+  return { text: createSql(schemaName, table, index, 'CREATE INDEX CONCURRENTLY IF NOT EXISTS'), params: [] };
+}
+
+/** Planners know nothing of the words until then. */
+export function analyzeSearchIndex(schemaName: string, table: TableSchema): Statement {
+  return { text: `ANALYZE ${qualified(schemaName, table.sqlName)}`, params: [] };
+}
+
+function createSql(schemaName: string, table: TableSchema, { name, keys }: TableIndex, create: string): string {
+  const fields = keys.map(([key]) => fieldOf(table, key));
+  const words = fields.map((field) => searchExpression(quote(schemaName), field, quote(field.column)));
+  const on = qualified(schemaName, table.sqlName);
+  return `${create} ${quote(userIndex(table, name))} ON ${on} USING gin (${words.join(', ')}) ${pendingList}`;
+}
+
+/** What is there of an index that is being filled: `left` by a process that did not come to its end. */
+export type BuildState = 'none' | 'under way' | 'left' | 'built';
+
+/** In this order: one that ends in between is seen as built. @throws unavailable, timeout */
+export async function buildState(database: Database, schemaName: string, table: TableSchema): Promise<BuildState> {
+  const underWay = {
+    text: 'SELECT 1 FROM pg_stat_progress_create_index WHERE datname = current_database() AND relid = to_regclass($1)',
+    params: [qualified(schemaName, table.sqlName)],
+  };
+  if ((await database.short(underWay, schemaName)).length > 0) return 'under way';
+  const [row] = await database.short(isValid(schemaName, table), schemaName);
+  if (!row) return 'none';
+  return row[0] === 1 ? 'built' : 'left';
+}
+
+const isValid = (schemaName: string, table: TableSchema): Statement => ({
+  text: 'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)',
+  params: [qualified(schemaName, userIndex(table, SEARCH_INDEX))],
+});
+
+/** For the transaction that says that it is complete, and has locked the catalogue. @throws unavailable where it is not there, or not valid */
+export async function requireBuilt(session: Session, schemaName: string, table: TableSchema): Promise<void> {
+  const { rows } = await session.query(isValid(schemaName, table));
+  if (rows[0]?.[0] !== 1) throw serviceError('unavailable');
+}
+
+/** Ends the making of the search indexes of some tables, wherever it is under way: it holds a lock that changes of these tables need. */
+export function cancelBuilds(schemaName: string, tables: readonly TableSchema[]): Statement {
+  const names = tables.map((table) => qualified(schemaName, userIndex(table, SEARCH_INDEX)));
+  return {
+    text: `SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_index
+      WHERE datname = current_database() AND index_relid IN (SELECT to_regclass(json_array_elements_text($1::json))::oid)`,
+    params: [JSON.stringify(names)],
+  };
+}
