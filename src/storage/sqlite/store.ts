@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
-import { fillingIndex } from '../../schema/search-index.ts';
 import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
@@ -21,7 +20,6 @@ import type { ReaderPool, ReportFault } from './reads/reader-pool.ts';
 import { catalogVersion } from './schema/catalog.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
-import { fillSearchIndex } from './schema/search-index.ts';
 import { executePlan } from './writes/execute-mutation.ts';
 import { fillInSteps } from './writes/fill-search-index.ts';
 import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
@@ -182,19 +180,10 @@ export class SqliteStore implements Store {
   }
 
   fillSearchIndex(className: string, isEnough: () => boolean): Promise<void> {
-    return fillInSteps((count) => this.#commits.run(() => this.#fillSome(className, count)), isEnough);
-  }
-
-  /** @returns as of `fillInSteps` */
-  #fillSome(className: string, count: number): number | null {
-    const table = this.#known.schema.tables.get(className);
-    const index = table && fillingIndex(table);
-    if (!index) return null;
-    const started = performance.now();
-    const connection = this.#connection;
-    if (inSavepoint(connection, () => fillSearchIndex(connection, table, index, count))) return performance.now() - started;
-    this.#execute({ changes: [{ kind: 'completeSearchIndex', className }], mutations: [] });
-    return null;
+    const commits = this.#commits;
+    const table = () => this.#known.schema.tables.get(className);
+    const complete = () => void this.#execute({ changes: [{ kind: 'completeSearchIndex', className }], mutations: [] });
+    return fillInSteps({ connection: this.#connection, commits, table, complete }, isEnough);
   }
 
   async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {

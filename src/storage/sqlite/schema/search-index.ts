@@ -7,6 +7,12 @@ import { changesName, searchTableName } from '../sql/search.ts';
 
 /** Records whose words are put into the index at once: in some 5 ms, a tenth of what as many commits would take for their own. */
 const BATCH_SIZE = 500;
+/** From how many parts of a size on it merges some of them with each commit, or all at once: never of itself while it is filled, unless they become many. */
+const FILLED_MERGES = { automerge: 0, crisismerge: 64 };
+/** SQLite's own. */
+const USUAL_MERGES = { automerge: 4, crisismerge: 16 };
+/** Pages that are merged at a time: in a millisecond or two. */
+const MERGED_PAGES = 16;
 
 /**
  * Makes the search index of a table: full text without positions and without the texts, since what is found is looked at once more. Triggers
@@ -25,6 +31,7 @@ export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys, 
     const filled = quote(filledName(table));
     db.exec(`CREATE TABLE ${filled} (upTo INTEGER NOT NULL, last INTEGER NOT NULL)`);
     db.exec(`INSERT INTO ${filled} SELECT 0, coalesce(max("_seq"), 0) FROM ${source}`);
+    configure(db, table, FILLED_MERGES);
   } else db.exec(`INSERT INTO ${index} (rowid, words) SELECT "_seq", ${textOf(fields, 't')} FROM ${source} AS t ORDER BY "_seq"`);
   // Ids begin anew with each batch.
   db.exec(`CREATE TABLE ${changes} (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL)`);
@@ -68,9 +75,33 @@ export function fillSearchIndex(connection: Connection, table: TableSchema, { ke
   return true;
 }
 
-/** Forgets how far it was filled. */
+/**
+ * Merges some of what an index that is being filled is made of, for so long. By itself it would do that now and then for ten times as long.
+ * Inside the caller's transaction.
+ */
+export function mergeSearchIndex(connection: Connection, table: TableSchema, limitMs: number): void {
+  const index = quote(searchTableName(table));
+  const merge = { text: `INSERT INTO ${index} (${index}, rank) VALUES ('merge', ${MERGED_PAGES})`, params: [] };
+  const until = performance.now() + limitMs;
+  const changes = () => Number(connection.first({ text: 'SELECT total_changes()', params: [] })?.[0]);
+  for (let before = changes(), now = before + 2; now - before >= 2 && performance.now() < until; ) {
+    before = changes();
+    connection.run(merge);
+    // One change is the command's own (https://sqlite.org/fts5.html, "The 'merge' Command").
+    now = changes();
+  }
+}
+
+/** It merges by itself from now on. */
 export function completeSearchIndex(db: DatabaseSync, table: TableSchema): void {
   db.exec(`DROP TABLE IF EXISTS ${quote(filledName(table))}`);
+  configure(db, table, USUAL_MERGES);
+}
+
+function configure(db: DatabaseSync, table: TableSchema, settings: Readonly<Record<string, number>>): void {
+  const index = quote(searchTableName(table));
+  for (const [name, value] of Object.entries(settings))
+    db.exec(`INSERT INTO ${index} (${index}, rank) VALUES ('${name}', ${value})`);
 }
 
 /** Takes the search index of a table away, where it has one. */
