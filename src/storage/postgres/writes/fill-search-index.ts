@@ -3,8 +3,9 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { Schema, TableIndex, TableSchema } from '../../../schema/model.ts';
 import { fillingIndex } from '../../../schema/search-index.ts';
 import type { PreparedWrite, Store } from '../../port.ts';
+import type { Statement } from '../../sql/writer.ts';
 import { takeLease } from '../cluster/leases.ts';
-import type { Database } from '../connection/database.ts';
+import type { Database, Session } from '../connection/database.ts';
 import { isStale } from '../connection/map-error.ts';
 import { analyzeSearchIndex, buildSearchIndex, buildState } from '../schema/search-index.ts';
 
@@ -61,8 +62,15 @@ function fillingOf({ tables }: Schema, className: string): { table: TableSchema;
   return index ? { table, index } : undefined;
 }
 
-async function run({ database, closing }: FillContext, statement: ReturnType<typeof buildSearchIndex>): Promise<void> {
-  await database.alone((session) => session.query(statement), 0, closing);
+/** Others have the rest of the server: what nobody waits for has no parallel workers. */
+const onOneCore: Statement = { text: 'SET max_parallel_maintenance_workers = 0', params: [] };
+
+async function run({ database, closing }: FillContext, statement: Statement): Promise<void> {
+  const work = async (session: Session) => {
+    await session.query(onOneCore);
+    await session.query(statement);
+  };
+  await database.alone(work, 0, closing);
 }
 
 /** Waits a moment for the end of a build. @throws what it fails with */
