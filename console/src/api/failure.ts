@@ -28,6 +28,13 @@ export function isSessionOver(error: unknown): boolean {
   return error instanceof ApiFailure && error.code === INVALID_SESSION;
 }
 
+/** Catalogue: the caller lacks the right. */
+const FORBIDDEN = 119;
+
+export function isForbidden(error: unknown): boolean {
+  return error instanceof ApiFailure && error.code === FORBIDDEN;
+}
+
 /** Whether a record, or what was asked for, is not there or not open to the caller. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiFailure && (error.code === 101 || (error.code === 0 && error.status === 404));

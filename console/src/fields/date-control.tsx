@@ -18,6 +18,7 @@ import { knownZone } from '../model/format.ts';
 import { dateOf, wireDate } from '../model/values.ts';
 import { Icon } from '../ui/icons.tsx';
 import { locale, words } from '../words/index.ts';
+import { begunDate } from './begun-date.ts';
 import type { ControlProps } from './control.ts';
 import styles from './date-control.module.css';
 
@@ -118,13 +119,6 @@ export default function DateControl({ id, labelId, field, value, text, described
       </div>
     </I18nProvider>
   );
-}
-
-/** What stands in segments of which some are empty. */
-function begunDate(control: Element): string | null {
-  const segments = [...control.querySelectorAll<HTMLElement>('[role=spinbutton]')];
-  const empty = segments.filter((segment) => segment.dataset.placeholder !== undefined).length;
-  return empty > 0 && empty < segments.length ? segments.map((segment) => segment.textContent).join(' ') : null;
 }
 
 /** The arrow of the month before. */

@@ -13,6 +13,7 @@ import { FilterBar } from './filter/filter-bar.tsx';
 import { fromWhere } from './filter/from-where.ts';
 import { refreshWords } from './filter/refresh-words.ts';
 import { toWhere } from './filter/to-where.ts';
+import { unknownFields, withoutFields } from './filter/unknown-fields.ts';
 import { useGridRows } from './rows/use-grid-rows.ts';
 import { DataGrid } from './table/data-grid.tsx';
 import type { Column } from './table/layout.ts';
@@ -52,12 +53,16 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   );
   const filter = useMemo(() => fromWhere(state.where, context), [state.where, context]);
   const where = useMemo(() => refreshWords(state.where, { ...context, nowMs: Date.now() }), [state.where, context]);
-  const sorts = useMemo(() => parseOrder(state.order), [state.order]);
+  const known = useMemo(() => new Set(table.fields.map(({ name }) => name)), [table]);
+  const unknown = useMemo(() => unknownFields(state.where, known), [state.where, known]);
+  const asked = useMemo(() => parseOrder(state.order), [state.order]);
+  // An order by a field that is not there, or not open to the user, is refused, or says nothing.
+  const sorts = useMemo(() => asked.filter(({ field }) => known.has(field.split('.', 1)[0] as string)), [asked, known]);
   const unindexed = sorts
     .map(({ field }) => table.fields.find(({ name }) => name === field))
     .find((field) => field && !field.isIndexed);
   const fields = useMemo(() => [...state.columns.map(({ field }) => field), ...table.titleFields], [state.columns, table]);
-  const rows = useGridRows(appId, table.name, where, state.order, fields, unindexed !== undefined);
+  const rows = useGridRows(appId, table.name, where, orderText(sorts), fields, unindexed !== undefined);
   useSpokenCount(rows.count, rows.source);
 
   const sort = (next: readonly Sort[]) => change({ order: orderText(next) });
@@ -109,9 +114,14 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
         rows={rows}
         hasFilter={filter.conditions.length > 0}
         unindexedLabel={unindexed ? fieldLabelOf(table.name, unindexed.name) : null}
+        unknownFields={unknown}
+        hasOrder={sorts.length > 0}
+        isOrderBroken={sorts.length < asked.length}
         isWhereBroken={view.isWhereBroken}
         isViewMissing={view.isMissing}
         onClearFilter={() => change({ where: {} })}
+        onClearAll={() => change({ where: {}, order: '' })}
+        onRemoveUnknown={() => change({ where: withoutFields(state.where, unknown) })}
         format={format}
       >
         <DataGrid

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
 import type { TableModel } from '../../../src/console/protocol/protocol.ts';
-import { isMissing, isSessionOver, NoConnection } from '../api/failure.ts';
+import { isForbidden, isMissing, isSessionOver, NoConnection } from '../api/failure.ts';
 import { useRecordQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { forgetRecord, noteRecord } from '../memory/recent.ts';
@@ -28,9 +28,13 @@ export function RecordPage({ table, objectId }: { table: string; objectId: strin
   }, [isGone, appId, userId, table, objectId, title]);
   if (isGone && query.data) return <GonePage table={tableModel} objectId={objectId} title={title ?? ''} />;
   if (query.data) return <RecordView table={tableModel} objectId={objectId} answer={query.data} title={title || objectId} />;
-  if (isGone) {
+  const isClosed = isForbidden(query.error);
+  if (isGone || isClosed) {
+    const [name, text] = isClosed
+      ? [words.record.closedTitle, words.record.closedText]
+      : [words.record.missingTitle, words.record.missingText];
     return (
-      <MessagePage title={words.record.missingTitle} text={words.record.missingText}>
+      <MessagePage title={name} text={text}>
         <Link href={paths.grid(table)} className="button">
           <bdi>{shortened(tableLabel(tableModel), 60)}</bdi>
         </Link>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { HistoryChange, HistoryEntry, PointerNames, TableModel } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
-import { isSessionOver, NoConnection } from '../api/failure.ts';
+import { isForbidden, isSessionOver, NoConnection } from '../api/failure.ts';
 import { useHistoryQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { ValueView } from '../fields/value-view.tsx';
@@ -21,11 +21,13 @@ export function Timeline({ table, objectId }: { table: TableModel; objectId: str
   const pages = history.data?.pages ?? [];
   const entries = pages.flatMap((page) => page.entries.map((entry) => ({ entry, names: page.names })));
   const isKept = table.keepsHistory && pages[0]?.isKept !== false;
-  const isFailed = history.isError && !(history.error instanceof NoConnection) && !isSessionOver(history.error);
+  const isClosed = isForbidden(history.error);
+  const isFailed = history.isError && !isClosed && !(history.error instanceof NoConnection) && !isSessionOver(history.error);
   return (
     <section className={`card ${styles.section}`} aria-labelledby="timeline">
       <h2 id="timeline">{words.timeline.title}</h2>
       {!isKept && <Empty icon="clock">{words.timeline.notKept}</Empty>}
+      {isKept && isClosed && <Empty icon="clock">{words.timeline.closed}</Empty>}
       {isKept && history.isPending && <Skeleton lines={4} />}
       {isKept && isFailed && <Failure error={history.error} onRetry={() => history.refetch()} />}
       {isKept && history.isSuccess && entries.length === 0 && <Empty icon="clock">{words.timeline.empty}</Empty>}

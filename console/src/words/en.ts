@@ -109,6 +109,8 @@ export const en = {
     goneTitle: 'This record was deleted',
     goneText: 'Someone deleted it while you had it open.',
     goneTyped: 'What you typed',
+    closedTitle: 'This record is not open to you',
+    closedText: 'You may see it in lists, but not open it. Ask an administrator if you need it.',
     missingTitle: 'Record not found',
     missingText: 'It does not exist, or it is not open to you.',
     open: (name: string) => `Open ${name}`,
@@ -148,6 +150,7 @@ export const en = {
   },
   timeline: {
     title: 'Timeline',
+    closed: 'The history of records is not open to you.',
     notKept: 'No history is kept for this table.',
     empty: 'Nothing has been written down yet.',
     older: 'Show older',

@@ -49,6 +49,12 @@ for (const engine of engines)
       }
     });
 
+    it('a record that may be read and not changed is refused as such, and not as one that others change', async () => {
+      const read = await system.create('Contacts', { FirstName: 'Read', ACL: { [owner.id]: { read: true } } });
+      const body = { changes: { FirstName: 'Changed' }, base: { FirstName: 'Read' } };
+      assert.equal((await owner.refused(`PUT /records/Contacts/${read}`, { body })).code, 119);
+    });
+
     it('who writes himself out of a record is answered all the same', async () => {
       const mine = await system.create('Projects', { Name: 'Handed over', OwnerId: pointer('_User', owner.id) });
       const body = { changes: { OwnerId: pointer('_User', other.id) }, base: { OwnerId: pointer('_User', owner.id) } };

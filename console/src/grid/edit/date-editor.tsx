@@ -6,10 +6,11 @@ import {
   toZoned,
   type ZonedDateTime,
 } from '@internationalized/date';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DateField, DateInput, DateSegment, type DateValue } from 'react-aria-components/DateField';
 import { useSystem } from '../../api/system.tsx';
+import { begunDate } from '../../fields/begun-date.ts';
 import { dateOf, wireDate } from '../../model/values.ts';
 import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
@@ -19,13 +20,24 @@ import type { EditStep } from './edit-state.ts';
 export function DateEditor({ edit, label, actions }: CellEditorProps) {
   const { timeZone } = useSystem().model;
   const first = zonedOf(dateOf(edit.value), timeZone);
-  const isDay = first === null || (first.hour === 0 && first.minute === 0);
+  // One that is typed anew has a time where the one before had it.
+  const before = first ?? zonedOf(dateOf(edit.base), timeZone);
+  const isDay = before === null || (before.hour === 0 && before.minute === 0);
   const [value, setValue] = useState<DateValue | null>(first && (isDay ? toCalendarDate(first) : toCalendarDateTime(first)));
+  const [why, setWhy] = useState<string | null>(null);
+  const element = useRef<HTMLDivElement>(null);
   const isLeft = useRef(false);
+  const message = useId();
   const leave = (step: EditStep) => {
     if (isLeft.current) return;
+    const begun = element.current && begunDate(element.current);
+    // A date that was begun is none yet: it does not take away the one that was there.
+    if (begun !== null && step !== null) return setWhy(gridWords.edit.notDate);
     isLeft.current = true;
-    actions.commit(value === null ? null : wireDate(toZoned(value as CalendarDate, timeZone).toDate()), edit.names, step);
+    if (begun !== null) actions.refuse('', gridWords.edit.notDate);
+    else if (value !== null) actions.commit(wireDate(toZoned(value as CalendarDate, timeZone).toDate()), edit.names, step);
+    // Nor does an editor that was opened empty, and in which nothing was typed.
+    else actions.commit(first === null ? edit.base : null, edit.names, step);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
@@ -45,6 +57,7 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears the keys of the parts inside
     <div
+      ref={element}
       className="g-editor g-editor-date"
       onKeyDownCapture={onKeyDown}
       onKeyDown={(event) => event.stopPropagation()}
@@ -55,7 +68,12 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
       <DateField
         aria-label={gridWords.edit.label(label)}
         value={value}
-        onChange={setValue}
+        onChange={(next) => {
+          setValue(next);
+          setWhy(null);
+        }}
+        isInvalid={why !== null}
+        {...(why === null ? {} : { 'aria-describedby': message })}
         granularity={isDay ? 'day' : 'minute'}
         hourCycle={24}
         shouldForceLeadingZeros
@@ -73,6 +91,11 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
       >
         ×
       </Button>
+      {why === null ? null : (
+        <span id={message} role="alert" className="g-why">
+          {why}
+        </span>
+      )}
     </div>
   );
 }

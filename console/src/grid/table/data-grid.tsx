@@ -48,6 +48,8 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   const { source, rowCount } = rows;
   const [noted] = useState(notedPlace);
   const [cell, setCell] = useState<Cell>(noted?.cell ?? { row: HEADER_ROW, column: 0 });
+  /** The cell that was to be edited and has no editor, and why. */
+  const [closed, setClosed] = useState<(Cell & { readonly text: string }) | null>(null);
   const takesFocus = useRef(noted !== null);
   const scroll = useScroll(rowCount, isRightToLeft, noted?.offset ?? 0);
   const { view, size, ref } = scroll;
@@ -67,6 +69,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   const goTo = useCallback(
     (next: Cell) => {
       takesFocus.current = true;
+      setClosed(null);
       setCell(next);
       if (next.row !== HEADER_ROW) scroll.showRow(next.row);
       const scrolled = Math.abs(ref.current?.scrollLeft ?? 0);
@@ -139,7 +142,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     const row = source.row(at.row);
     if (!row || event.altKey) return;
     const isTitle = layout.columns[at.column]?.isTitle;
-    if (event.key === 'Enter' && (isTitle || event.ctrlKey || event.metaKey)) {
+    if (event.key === 'Enter' && table.may.get && (isTitle || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       leaveTo(row);
     } else if (
@@ -148,8 +151,21 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
       (event.key === ' ' && layout.columns[at.column]?.field.type === 'Boolean')
     ) {
       event.preventDefault();
-      if (!begin(at, false) && event.key === 'Enter') leaveTo(row);
-    } else if (isTyped(event)) begin(at, true);
+      if (begin(at, false)) return;
+      if (event.key === 'Enter' && table.may.get) leaveTo(row);
+      else sayClosed(at);
+    } else if (isTyped(event) && !begin(at, true)) sayClosed(at);
+  };
+
+  /** That a cell has no editor; a switch takes no text. */
+  const sayClosed = (at: Cell) => {
+    const field = layout.columns[at.column]?.field;
+    const row = source.row(at.row);
+    if (!field || !row || (field.type === 'Boolean' && canEditColumn(at.column))) return;
+    const isOnPage = table.may.update && table.may.get && !field.isReadOnly && !source.isGone(String(row.record.objectId));
+    const text = isOnPage ? gridWords.edit.onPage : gridWords.edit.readOnly;
+    announce(text);
+    setClosed({ ...at, text });
   };
 
   const leaveTo = (row: Row) => {
@@ -204,11 +220,14 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
         onClick={onClick}
         onFocus={(event) => {
           const at = cellOf(event.target);
-          if (at && (at.row !== cell.row || at.column !== cell.column)) setCell(at);
+          if (!at || (at.row === cell.row && at.column === cell.column)) return;
+          setCell(at);
+          setClosed(null);
         }}
         onDoubleClick={(event) => {
           const at = cellOf(event.target);
-          if (at && at.row !== HEADER_ROW && !(event.target as Element).closest('a, input, textarea')) begin(at, false);
+          if (at && at.row !== HEADER_ROW && !(event.target as Element).closest('a, input, textarea') && !begin(at, false))
+            sayClosed(at);
         }}
       >
         <div role="rowgroup" className="g-head">
@@ -245,6 +264,9 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
           })}
         </div>
       </div>
+      {closed && closed.row === cell.row && closed.column === activeColumn && !editing.isEditing ? (
+        <p className="g-closed">{closed.text}</p>
+      ) : null}
       {editing.conflict ? <ConflictDialog conflict={editing.conflict} onChoice={editing.resolve} /> : null}
     </>
   );

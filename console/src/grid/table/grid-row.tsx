@@ -103,19 +103,21 @@ interface TitleCellProps {
 }
 
 function TitleCell({ table, record, value, column, names, isGone }: TitleCellProps) {
-  const { paths, format } = useSystem();
+  const { paths, format, tables } = useSystem();
   const { yes, no, untitled, gone } = gridWords.rows;
   const text = lineOf(cellText(value, column.field, names, { format, yes, no }));
+  const className = text ? 'g-title' : 'g-title g-untitled';
   return (
     <>
-      <a
-        className={text ? 'g-title' : 'g-title g-untitled'}
-        dir="auto"
-        tabIndex={-1}
-        href={paths.record(table, String(record.objectId))}
-      >
-        {text || untitled}
-      </a>
+      {tables.get(table)?.may.get ? (
+        <a className={className} dir="auto" tabIndex={-1} href={paths.record(table, String(record.objectId))}>
+          {text || untitled}
+        </a>
+      ) : (
+        <span className={className} dir="auto">
+          {text || untitled}
+        </span>
+      )}
       {isGone ? <span className="g-badge">{gone}</span> : null}
     </>
   );

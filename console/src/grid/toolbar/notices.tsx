@@ -1,15 +1,16 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { ApiFailure } from '../../api/failure.ts';
+import { ApiFailure, isForbidden } from '../../api/failure.ts';
 import type { Format } from '../../model/format.ts';
+import { shortened } from '../../model/text.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Failure } from '../../ui/states.tsx';
+import { isolated } from '../../words/isolated.ts';
 import type { GridRows } from '../rows/use-grid-rows.ts';
 import { gridWords } from '../words/index.ts';
 
 /** Tables of so many records are warned of, where a field has no index. */
 const LARGE_TABLE = 50_000;
 const QUERY_TIMEOUT = 124;
-const FORBIDDEN = 119;
 /** A query that runs for so long can be stopped. */
 const SLOW_MS = 700;
 
@@ -18,11 +19,18 @@ export interface NoticesProps {
   readonly hasFilter: boolean;
   /** Of the field that the rows are sorted by and that has no index. */
   readonly unindexedLabel: string | null;
+  /** Names that the filter speaks of and that are no fields that the user sees. */
+  readonly unknownFields: readonly string[];
+  readonly hasOrder: boolean;
+  /** Whether the order named a field that was left out of it. */
+  readonly isOrderBroken: boolean;
   readonly isWhereBroken: boolean;
   readonly isViewMissing: boolean;
   readonly format: Format;
   readonly children: ReactNode;
   onClearFilter(): void;
+  onClearAll(): void;
+  onRemoveUnknown(): void;
 }
 
 /** What is to be said of the rows, and what stands in their place where there are none. */
@@ -47,6 +55,8 @@ export function Notices(props: NoticesProps) {
         </p>
       ) : null}
       {props.isWhereBroken ? <p className="g-notice">{brokenWhere}</p> : null}
+      {props.isOrderBroken ? <p className="g-notice">{gridWords.rows.brokenOrder}</p> : null}
+      {props.unknownFields.length > 0 ? <UnknownFields {...props} /> : null}
       {props.isViewMissing ? <p className="g-notice">{gridWords.views.missing}</p> : null}
       <RowsFailure rows={rows} />
       <div className="g-frame">
@@ -60,6 +70,25 @@ export function Notices(props: NoticesProps) {
         <NoRows {...props} />
       </div>
     </>
+  );
+}
+
+/** At most so many names are told, each cut where it is longer than any field's. */
+const MAX_NAMES = 3;
+const MAX_NAME = 40;
+
+function UnknownFields({ unknownFields: names, onRemoveUnknown }: NoticesProps) {
+  const words = gridWords.filter;
+  const shown = names.slice(0, MAX_NAMES).map((name) => `“${isolated(shortened(name, MAX_NAME))}”`);
+  const more = names.length > shown.length ? ` ${words.moreNames(names.length - shown.length)}` : '';
+  return (
+    <p className="g-notice" role="alert">
+      <Icon name="warning" />
+      <span className="g-notice-text">{words.unknownFields(names.length, shown.join(', ') + more)}</span>
+      <button type="button" className="button button-small" onClick={onRemoveUnknown}>
+        {words.removeUnknown(names.length)}
+      </button>
+    </p>
   );
 }
 
@@ -81,14 +110,20 @@ function RowsFailure({ rows: { source } }: { rows: GridRows }) {
   );
 }
 
-const isForbidden = (failure: unknown) => failure instanceof ApiFailure && failure.code === FORBIDDEN;
-
-function NoRows({ rows, hasFilter, onClearFilter }: NoticesProps) {
+function NoRows({ rows, hasFilter, hasOrder, onClearFilter, onClearAll }: NoticesProps) {
   const { source } = rows;
   const words = gridWords.rows;
   if (source.failure !== null) {
     const isClosed = source.isEmpty && isForbidden(source.failure);
-    return isClosed ? <Empty title={words.closedTitle} text={words.closedText} /> : null;
+    if (!isClosed) return null;
+    if (!hasFilter && !hasOrder) return <Empty title={words.closedTitle} text={words.closedText} />;
+    return (
+      <Empty title={words.closedFieldTitle} text={words.closedFieldText}>
+        <button type="button" className="button" onClick={onClearAll}>
+          {words.clearAll}
+        </button>
+      </Empty>
+    );
   }
   if (source.isStopped && source.isEmpty)
     return (

@@ -27,6 +27,9 @@ export const en = {
     clearFilter: 'Clear the filter',
     closedTitle: 'This table is not open to you',
     closedText: 'Ask an administrator if you need it.',
+    closedFieldTitle: 'This question is not open to you',
+    closedFieldText: 'The filter or the order asks about something that you may not see.',
+    clearAll: 'Clear the filter and the order',
     failedTitle: 'The records could not be read',
     failedText: 'Part of the rows could not be read.',
     slowTitle: 'Reading took too long',
@@ -38,6 +41,7 @@ export const en = {
     yes: 'Yes',
     no: 'No',
     brokenWhere: 'The filter in the address cannot be read and was left out.',
+    brokenOrder: 'The order names a field that this table does not have, or that you may not see. It was left out.',
   },
   columns: {
     title: 'Columns',
@@ -99,6 +103,9 @@ export const en = {
     removeRecord: (name: string) => `Remove ${name}`,
     advanced: 'Advanced',
     advancedText: 'This part of the filter was written by hand. It can be kept or removed.',
+    unknownFields: (count: number, names: string) =>
+      `The filter names ${plural(count, 'a field', 'fields')} that this table does not have, or that you may not see: ${names}. No record can match.`,
+    removeUnknown: (count: number) => plural(count, 'Remove this condition', 'Remove these conditions'),
     me: 'me',
     moreNames: (count: number) => `+${count}`,
     operators: {
@@ -171,6 +178,7 @@ export const en = {
     saved: (field: string) => `Saved: ${field}`,
     failed: (field: string) => `Not saved: ${field}`,
     again: 'Edit again',
+    notDate: 'This date is not complete.',
     notNumber: 'This is not a number.',
     clear: 'Clear',
     today: 'Today',
@@ -183,6 +191,7 @@ export const en = {
     keepTheirs: 'Keep theirs',
     empty: 'Empty',
     copied: 'Copied',
+    onPage: 'This field is edited on the page of the record: Enter opens it.',
     readOnly: 'This cell cannot be edited here.',
   },
   grid: {

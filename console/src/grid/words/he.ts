@@ -27,6 +27,9 @@ export const he: GridWords = {
     clearFilter: 'הסרת הסינון',
     closedTitle: 'הטבלה אינה פתוחה בפניך',
     closedText: 'אם היא נחוצה לך, אפשר לפנות למנהל המערכת.',
+    closedFieldTitle: 'השאלה הזו אינה פתוחה בפניך',
+    closedFieldText: 'הסינון או המיון שואלים על דבר שאינו גלוי לך.',
+    clearAll: 'הסרת הסינון והמיון',
     failedTitle: 'לא ניתן לקרוא את הרשומות',
     failedText: 'חלק מהשורות לא נקראו.',
     slowTitle: 'הקריאה ארכה זמן רב מדי',
@@ -38,6 +41,7 @@ export const he: GridWords = {
     yes: 'כן',
     no: 'לא',
     brokenWhere: 'הסינון שבכתובת אינו קריא ולכן הושמט.',
+    brokenOrder: 'המיון מתייחס לשדה שאינו בטבלה הזו, או שאינו גלוי לך, ולכן הושמט.',
   },
   columns: {
     title: 'עמודות',
@@ -99,6 +103,12 @@ export const he: GridWords = {
     removeRecord: (name) => `הסרת ${name}`,
     advanced: 'מתקדם',
     advancedText: 'חלק זה של הסינון נכתב ידנית. אפשר להשאיר אותו או להסיר אותו.',
+    unknownFields: (count, names) => {
+      const many = 'לשדות שאינם בטבלה הזו, או שאינם גלויים לך';
+      const what = plural(count, 'לשדה שאינו בטבלה הזו, או שאינו גלוי לך', many, many);
+      return `הסינון מתייחס ${what}: ${names}. אף רשומה אינה יכולה להתאים.`;
+    },
+    removeUnknown: (count) => plural(count, 'הסרת התנאי הזה', 'הסרת התנאים האלה', 'הסרת התנאים האלה'),
     me: 'אני',
     moreNames: (count) => `+${count}`,
     operators: {
@@ -171,6 +181,7 @@ export const he: GridWords = {
     saved: (field) => `נשמר: ${field}`,
     failed: (field) => `לא נשמר: ${field}`,
     again: 'עריכה חוזרת',
+    notDate: 'התאריך אינו שלם.',
     notNumber: 'זה אינו מספר.',
     clear: 'ניקוי',
     today: 'היום',
@@ -183,6 +194,7 @@ export const he: GridWords = {
     keepTheirs: 'להשאיר את של האחר',
     empty: 'ריק',
     copied: 'הועתק',
+    onPage: 'השדה הזה נערך בדף הרשומה: Enter פותח אותו.',
     readOnly: 'אי אפשר לערוך כאן את התא הזה.',
   },
   grid: {

@@ -30,7 +30,7 @@ export async function writtenAnswer(context: CrmContext, table: TableSchema, wri
 }
 
 /** Whether the grant for an action has this very record. */
-async function mayDo(
+export async function mayDo(
   { store, principal }: CrmContext,
   { className }: TableSchema,
   objectId: string,

@@ -17,7 +17,7 @@ import { parseIsoDate, type Storage, storageOf } from '../../../values/index.ts'
 import type { ApiEndpoint } from '../../protocol/api-endpoint.ts';
 import type { RecordAnswer, UpdateRequest } from '../../protocol/protocol.ts';
 import { bodyOf, idOf, objectAt, refuse, tableOf } from '../wire/parameters.ts';
-import { answerOf, writtenAnswer } from './answer.ts';
+import { answerOf, mayDo, writtenAnswer } from './answer.ts';
 import { ConflictError } from './conflict.ts';
 import { checkFields } from './fields.ts';
 
@@ -76,6 +76,8 @@ async function attempt(
     Object.keys(data).filter((name) => !masks.has(name)),
   );
   const written = await unless(['changedMeanwhile'], null, () => updateRow(context, table.className, objectId, data, { onlyIf }));
+  // A record that the caller may read and not change is found changed by no write of his, however often it is tried.
+  if (!written && !(await mayDo(context, table, objectId, 'update'))) fail('permissionDenied', 'update', table.className);
   return written && writtenAnswer(context, table, { objectId, updatedAt: written.updatedAt ?? null });
 }
 

@@ -1,0 +1,33 @@
+import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
+import { isJsonObject } from './json.ts';
+
+/** Operators that join conditions. */
+const JOINTS: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
+
+/**
+ * The names in a `where` that are no fields which the user sees, each once. Of a dotted name its first part counts.
+ * @param known names of fields
+ */
+export function unknownFields(where: JsonObject, known: ReadonlySet<string>): readonly string[] {
+  const found = Object.entries(where).flatMap(([name, value]): readonly string[] => {
+    if (JOINTS.has(name)) return branchesOf(value).flatMap((branch) => unknownFields(branch, known));
+    return name.startsWith('$') || known.has(fieldOf(name)) ? [] : [name];
+  });
+  return [...new Set(found)];
+}
+
+/** A `where` without the conditions on some fields; branches that said nothing else go too. */
+export function withoutFields(where: JsonObject, names: readonly string[]): JsonObject {
+  const kept = Object.entries(where).flatMap(([name, value]): [string, JsonValue][] => {
+    if (!JOINTS.has(name)) return names.includes(name) ? [] : [[name, value]];
+    if (!Array.isArray(value)) return [[name, value]];
+    const branches = value.map((branch) => (isJsonObject(branch) ? withoutFields(branch, names) : branch));
+    const left = branches.filter((branch) => !isJsonObject(branch) || Object.keys(branch).length > 0);
+    return left.length > 0 ? [[name, left]] : [];
+  });
+  return Object.fromEntries(kept);
+}
+
+const branchesOf = (value: JsonValue) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+
+const fieldOf = (name: string): string => name.split('.', 1)[0] as string;

@@ -1,0 +1,150 @@
+/** What a grid does where it cannot do what it was asked: a filter by no field, cells without an editor, dates half typed, small rights. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newPerson, type Person } from '../support/browser.ts';
+import { storeOf } from '../support/records.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
+import { newRole, signUp, type User } from '../support/users.ts';
+
+describe('what cannot be done', () => {
+  let service: Service;
+  let [dana, small] = [] as unknown as [User, User];
+  let table: string;
+  let objectId: string;
+  const when = '2026-10-01T10:11:00.000Z';
+
+  before(async () => {
+    service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    [dana, small] = [await signUp(service), await signUp(service)];
+    table = await storeOf(() => service).table({ Name: 'String', When: 'Date', Shape: 'Object', Secret: 'String' });
+    const full = { [`role:${(await newRole(service, [dana])).name}`]: true as const };
+    const some = { ...full, [small.id]: true as const };
+    await service.call('PUT', `/platform/schemas/${table}`, {
+      body: {
+        classLevelPermissions: {
+          ...{ find: some, count: some, get: full, create: full, update: some, delete: full },
+          protectedFields: { [small.id]: ['Secret'] },
+        },
+      },
+    });
+    const body = { Name: 'Only one', When: { __type: 'Date', iso: when }, Shape: { a: 1 }, Secret: 'x' };
+    objectId = (await service.call('POST', `/platform/classes/${table}`, { body })).body.objectId;
+  });
+  after(() => service.stop());
+
+  const grid = (where?: object) =>
+    `/console/${service.appId}/${table}${where ? `?where=${encodeURIComponent(JSON.stringify(where))}` : ''}`;
+  const opened = async (user: User, language: 'he' | 'en' = 'en'): Promise<Person> => {
+    const person = await newPerson(service, { language });
+    await person.open('/console/');
+    await person.signIn(user.username);
+    return person;
+  };
+  const stored = async () => (await service.call('GET', `/platform/classes/${table}/${objectId}`)).body;
+
+  for (const [language, said, remove] of [
+    ['en', /does not have, or that you may not see: .*Foo/, 'Remove this condition'],
+    ['he', /אינו בטבלה הזו.*Foo/, 'הסרת התנאי הזה'],
+  ] as const)
+    test(`a filter by a field that is not there says so, and goes at a press: ${language}`, async () => {
+      const person = await opened(dana, language);
+      const { page } = person;
+      await person.open(grid({ Foo: 1, Name: 'Only one' }));
+      await page.getByRole('alert').filter({ hasText: said }).waitFor();
+      await person.assertAccessible();
+      await page.getByRole('button', { name: remove }).click();
+      await page.getByRole('gridcell', { name: 'Only one' }).waitFor();
+      assert.equal(new URL(page.url()).searchParams.get('where'), '{"Name":"Only one"}');
+      assert.equal(await page.getByRole('button', { name: remove }).count(), 0);
+      person.assertClean();
+      await person.close();
+    });
+
+  test('a date that is typed in part, or not at all, does not take away the one that is there', async () => {
+    const person = await opened(dana);
+    const { page } = person;
+    await person.open(grid());
+    const cell = page.getByRole('row').nth(1).getByRole('gridcell').nth(1);
+    const before = await cell.innerText();
+    await cell.click();
+    await page.keyboard.press('x');
+    await page.getByRole('spinbutton').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('spinbutton').first().waitFor({ state: 'hidden' });
+    assert.equal(await cell.innerText(), before);
+    await page.keyboard.press('0');
+    await page.getByRole('spinbutton').first().waitFor();
+    await page.keyboard.type('5');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'not complete' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('spinbutton').first().waitFor({ state: 'hidden' });
+    assert.equal(await cell.innerText(), before);
+    await cell.click();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await soon(async () => assert.equal((await stored()).When, undefined));
+    await person.close();
+    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { When: { __type: 'Date', iso: when } } });
+  });
+
+  test('a cell without an editor says so, and Enter leads to the record', async () => {
+    const person = await opened(dana);
+    const { page } = person;
+    await person.open(grid());
+    const shape = page.getByRole('row').nth(1).getByRole('gridcell').nth(2);
+    await shape.dblclick();
+    const note = page.getByText('edited on the page of the record').and(page.locator('p'));
+    await note.waitFor();
+    await person.assertAccessible();
+    await page.keyboard.press('ArrowLeft');
+    await note.waitFor({ state: 'hidden' });
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('F2');
+    await note.waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/${table}/${objectId}`);
+    person.assertClean();
+    await person.close();
+  });
+
+  test('who may list records and not open them has no link to them, and a page that says so; no question is answered wrongly', async () => {
+    const person = await opened(small);
+    const { page } = person;
+    await person.open(grid());
+    const name = page.getByRole('gridcell', { name: 'Only one' });
+    await name.waitFor();
+    assert.equal(await name.getByRole('link').count(), 0);
+    await name.click();
+    await page.keyboard.press('Enter');
+    assert.equal(new URL(page.url()).pathname, grid());
+    await person.open(`/console/${service.appId}/${table}/${objectId}`);
+    await page.getByRole('heading', { level: 1, name: 'not open to you' }).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await person.open(grid({ Secret: 'x' }));
+    await page.getByRole('button', { name: 'Remove this condition' }).click();
+    await name.waitFor();
+    await person.open(`${grid()}?order=-Secret,Name`);
+    await page.getByText('It was left out').waitFor();
+    await name.waitFor();
+    await person.close();
+  });
+
+  test('a record that may be read alone keeps what it holds, and says that the right is missing', async () => {
+    const body = { Name: 'Closed', ACL: { [dana.id]: { read: true } } };
+    const { objectId: closed } = (await service.call('POST', `/platform/classes/${table}`, { body })).body;
+    const person = await opened(dana);
+    const { page } = person;
+    await person.open(grid({ objectId: closed }));
+    const cell = page.getByRole('gridcell', { name: 'Closed' });
+    await cell.click({ position: { x: 200, y: 10 } });
+    await page.keyboard.press('F2');
+    await page.keyboard.type('Other');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'do not have the right' }).waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await cell.waitFor();
+    await person.close();
+  });
+});
