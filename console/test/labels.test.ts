@@ -30,3 +30,9 @@ test('labels come first, then words of the service, then the name', () => {
 test('a label cannot turn the text after it around', () => {
   assert.equal(tableLabel({ name: 'T', label: '\u202egnp.exe' }), 'gnp.exe');
 });
+
+test('a label that nobody could read is cut', () => {
+  const label = 'L'.repeat(10_000);
+  for (const shown of [tableLabel({ name: 'T', label }), fieldLabel({ name: 'F', type: 'String', label })])
+    assert.equal(shown, `${'L'.repeat(199)}…`);
+});

@@ -78,6 +78,7 @@ describe('what cannot be done', () => {
     await page.keyboard.type('5');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: 'not complete' }).waitFor();
+    await person.assertAccessible();
     await page.keyboard.press('Escape');
     await page.getByRole('spinbutton').first().waitFor({ state: 'hidden' });
     assert.equal(await cell.innerText(), before);
@@ -87,6 +88,46 @@ describe('what cannot be done', () => {
     await soon(async () => assert.equal((await stored()).When, undefined));
     await person.close();
     await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { When: { __type: 'Date', iso: when } } });
+  });
+
+  test('in Hebrew a date and its time are typed as they are read: from left to right', async () => {
+    const person = await opened(dana, 'he');
+    const { page } = person;
+    await person.open(grid());
+    await page.getByRole('row').nth(1).getByRole('gridcell').nth(1).click();
+    await page.keyboard.press('F2');
+    const parts = page.getByRole('spinbutton');
+    await parts.first().waitFor();
+    const places = await parts.evaluateAll((all: any[]) => all.map((one) => one.getBoundingClientRect().x));
+    assert.equal(places.length, 5);
+    assert.deepEqual(
+      places,
+      places.toSorted((one, other) => one - other),
+    );
+    await person.assertAccessible();
+    await page.keyboard.press('Escape');
+    await person.close();
+  });
+
+  test('where colours are forced the current choice is seen', async () => {
+    const person = await opened(dana);
+    const { page } = person;
+    await page.emulateMedia({ forcedColors: 'active' });
+    await person.open(grid());
+    await page.getByRole('button', { name: 'Add filter' }).click();
+    await page.keyboard.press('ArrowDown');
+    const current = page.locator('[role=option].g-option-current');
+    await current.waitFor();
+    assert.notEqual(
+      await current.evaluate((one: any) => one.ownerDocument.defaultView.getComputedStyle(one).outlineStyle),
+      'none',
+    );
+    await page.keyboard.press('Escape');
+    await page.getByRole('row').nth(1).getByRole('gridcell').nth(1).dblclick();
+    const part = page.getByRole('spinbutton').first();
+    await part.waitFor();
+    assert.notEqual(await part.evaluate((one: any) => one.ownerDocument.defaultView.getComputedStyle(one).outlineStyle), 'none');
+    await person.close();
   });
 
   test('a cell without an editor says so, and Enter leads to the record', async () => {
@@ -145,6 +186,69 @@ describe('what cannot be done', () => {
     await page.getByRole('alert').filter({ hasText: 'do not have the right' }).waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await cell.waitFor();
+    await person.close();
+  });
+
+  test('a name that could be no field of any table is told in the same words', async () => {
+    const person = await opened(dana);
+    const { page } = person;
+    await person.open(grid({ ['q'.repeat(900)]: 1 }));
+    await page.getByRole('alert').filter({ hasText: 'does not have' }).waitFor();
+    await page.getByRole('heading', { name: 'No records match' }).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 1);
+    await person.close();
+  });
+
+  test('labels of ten thousand characters widen no page, in chips, forms, lists and titles', async () => {
+    const label = (text: string) => text.repeat(10_000 / text.length);
+    for (const [field, value] of [
+      [undefined, label('T')],
+      ['When', label('ל')],
+      ['Shape', label('S')],
+    ] as const)
+      await service.call('POST', '/platform/classes/_Dictionary', { body: { tblName: table, field, value } });
+    const person = await opened(dana);
+    const { page } = person;
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await person.open(`${grid({ Shape: { $exists: true }, When: { $exists: true } })}&order=When,Shape`);
+      await page.getByRole('gridcell', { name: 'Only one' }).waitFor();
+      assert.ok((await page.title()).length <= 100);
+      assert.ok(((await page.getByRole('heading', { level: 1 }).boundingBox())?.height ?? 0) < 100);
+      await page.getByRole('button', { name: /Sorted/ }).click();
+      const wide = await page.evaluate(`[document.documentElement, ...document.querySelectorAll('[role=dialog]')]
+        .map((one) => one.scrollWidth - one.clientWidth)`);
+      assert.deepEqual(wide, [0, 0], `${width} pixels`);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: /^Filter: S/ }).click();
+      await page.getByRole('dialog').waitFor();
+      assert.equal(
+        await page.getByRole('dialog').evaluate((one: any) => one.scrollWidth - one.clientWidth),
+        0,
+        `${width} pixels`,
+      );
+    }
+    person.assertClean();
+    await person.close();
+  });
+
+  test('an upload is seen, and stopped by the key that began it', async () => {
+    await service.call('PUT', `/platform/schemas/${table}`, { body: { fields: { F: { type: 'PrivateFile' } } } });
+    const person = await opened(dana);
+    const { page, context } = person;
+    await person.open(`/console/${service.appId}/${table}/${objectId}`);
+    const net = await context.newCDPSession(page);
+    await net.send('Network.enable');
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 };
+    await net.send('Network.emulateNetworkConditions', slow);
+    const input = page.locator('input[type=file]');
+    await input.focus();
+    await input.setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(4_000_000, 65) });
+    await page.getByRole('progressbar').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('progressbar').waitFor({ state: 'hidden' });
+    assert.ok(await input.evaluate((one: any) => one === one.ownerDocument.activeElement));
+    assert.equal(await page.getByText('big.bin').count(), 0);
     await person.close();
   });
 });

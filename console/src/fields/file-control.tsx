@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { describe } from '../api/describe.ts';
 import { useSystem } from '../api/system.tsx';
 import { type Upload, uploadFile } from '../api/writes.ts';
@@ -17,10 +17,22 @@ export function FileControl({ id, labelId, table, field, value, describedBy, onC
   const [percent, setPercent] = useState<number | null>(null);
   const [problem, setProblem] = useState('');
   const file = fileOf(value);
+  const element = useRef<HTMLDivElement>(null);
+  const holdsFocus = useRef(false);
+  const isSending = percent !== null;
+  /** Whoever is at the control by the keyboard stays there when its buttons change. */
+  const show = (next: number | null) => {
+    holdsFocus.current = element.current?.contains(document.activeElement) ?? false;
+    setPercent(next);
+  };
+  useLayoutEffect(() => {
+    if (holdsFocus.current) element.current?.querySelector<HTMLElement>(isSending ? '[data-cancel]' : 'input')?.focus();
+    holdsFocus.current = false;
+  }, [isSending]);
   const send = async (chosen: File | undefined) => {
     if (!chosen) return;
     setProblem('');
-    setPercent(0);
+    show(0);
     upload.current = uploadFile(appId, table, field.name, chosen, (share) => setPercent(Math.round(share * 100)));
     try {
       onChange(await upload.current.done);
@@ -30,11 +42,11 @@ export function FileControl({ id, labelId, table, field, value, describedBy, onC
       setProblem(text);
       announce(text);
     } finally {
-      setPercent(null);
+      show(null);
     }
   };
   return (
-    <div className={styles.file}>
+    <div ref={element} className={styles.file}>
       {file && <FileView file={file} />}
       {percent === null ? (
         <span className={styles.actions}>
@@ -61,7 +73,7 @@ export function FileControl({ id, labelId, table, field, value, describedBy, onC
         <span className={styles.actions}>
           <progress className={styles.progress} max={100} value={percent} aria-labelledby={labelId} />
           <span>{words.fields.uploading(percent)}</span>
-          <button type="button" className="button button-quiet button-small" onClick={() => upload.current?.cancel()}>
+          <button type="button" className="button button-quiet button-small" data-cancel onClick={() => upload.current?.cancel()}>
             {words.fields.cancelUpload}
           </button>
         </span>

@@ -101,7 +101,7 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   const title = labelOf(table.name);
   return (
     <div className="g-page">
-      <title>{saved ? `${shortened(saved.name, 100)} · ${title}` : title}</title>
+      <title>{saved ? `${shortened(saved.name, 100)} · ${shortened(title, 60)}` : shortened(title, 60)}</title>
       <Toolbar table={table} view={view} sorts={sorts} rows={rows} onSort={sort} />
       <FilterBar
         table={table}

@@ -1,7 +1,10 @@
 import type { FieldModel, TableModel } from '../../../src/console/protocol/protocol.ts';
 import { settings } from '../settings.ts';
 import { tableNames } from '../words/table-names.ts';
-import { withoutOverrides } from './text.ts';
+import { shortened } from './text.ts';
+
+/** Characters of a label that are shown: more than any that is meant to be read. */
+const MAX_LABEL = 200;
 
 /** What a table is called: the label that the system has given it, else its usual name in this language, else its name in readable form. */
 export function tableLabel(table: Pick<TableModel, 'name' | 'label'>): string {
@@ -36,5 +39,5 @@ export function readableName(name: string): string {
 }
 
 function labelText(label: string | undefined): string {
-  return withoutOverrides(label ?? '').trim();
+  return shortened(label ?? '', MAX_LABEL).trim();
 }

@@ -58,7 +58,7 @@ export function Notices(props: NoticesProps) {
       {props.isOrderBroken ? <p className="g-notice">{gridWords.rows.brokenOrder}</p> : null}
       {props.unknownFields.length > 0 ? <UnknownFields {...props} /> : null}
       {props.isViewMissing ? <p className="g-notice">{gridWords.views.missing}</p> : null}
-      <RowsFailure rows={rows} />
+      {isAskedInVain(props) ? null : <RowsFailure rows={rows} />}
       <div className="g-frame">
         {props.children}
         {rows.addedCount > 0 ? (
@@ -92,6 +92,10 @@ function UnknownFields({ unknownFields: names, onRemoveUnknown }: NoticesProps) 
   );
 }
 
+/** Whether a question was refused that no record could answer anyhow: a name that could never be one of a field. */
+const isAskedInVain = ({ rows: { source }, unknownFields: names }: NoticesProps) =>
+  names.length > 0 && source.failure instanceof ApiFailure && source.failure.status < 500;
+
 function RowsFailure({ rows: { source } }: { rows: GridRows }) {
   if (source.failure === null || (source.isEmpty && isForbidden(source.failure))) return null;
   const isTimeout = source.failure instanceof ApiFailure && source.failure.code === QUERY_TIMEOUT;
@@ -110,10 +114,12 @@ function RowsFailure({ rows: { source } }: { rows: GridRows }) {
   );
 }
 
-function NoRows({ rows, hasFilter, hasOrder, onClearFilter, onClearAll }: NoticesProps) {
+function NoRows(props: NoticesProps) {
+  const { rows, hasFilter, hasOrder, onClearFilter, onClearAll } = props;
   const { source } = rows;
   const words = gridWords.rows;
-  if (source.failure !== null) {
+  const isInVain = isAskedInVain(props);
+  if (source.failure !== null && !isInVain) {
     const isClosed = source.isEmpty && isForbidden(source.failure);
     if (!isClosed) return null;
     if (!hasFilter && !hasOrder) return <Empty title={words.closedTitle} text={words.closedText} />;
@@ -133,7 +139,7 @@ function NoRows({ rows, hasFilter, hasOrder, onClearFilter, onClearAll }: Notice
         </button>
       </Empty>
     );
-  if (source.end !== 0) return null;
+  if (source.end !== 0 && !isInVain) return null;
   if (!hasFilter) return <Empty title={words.emptyTitle} text={words.emptyText} />;
   return (
     <Empty title={words.noMatchTitle} text={words.noMatchText}>
