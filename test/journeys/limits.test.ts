@@ -90,6 +90,30 @@ describe('what cannot be done', () => {
     await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { When: { __type: 'Date', iso: when } } });
   });
 
+  test('lines that are pasted into a line stay lines', async () => {
+    const person = await opened(dana);
+    const { page, context } = person;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await person.open(grid());
+    const note = page.getByRole('row').nth(1).getByRole('gridcell').nth(3);
+    await note.click();
+    await page.keyboard.press('F2');
+    await page.getByRole('textbox', { name: 'Edit Secret' }).waitFor();
+    await page.evaluate(`navigator.clipboard.writeText('one\\r\\ntwo')`);
+    await page.keyboard.press('Control+v');
+    await page.keyboard.type('!');
+    await page.keyboard.press('Enter');
+    await soon(async () => assert.equal((await stored()).Secret, 'one\ntwo!'));
+    await note.click();
+    await page.keyboard.press('F2');
+    await page.keyboard.type('?');
+    await page.keyboard.press('Enter');
+    await soon(async () => assert.equal((await stored()).Secret, 'one\ntwo!?'));
+    person.assertClean();
+    await person.close();
+    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Secret: 'x' } });
+  });
+
   test('in Hebrew a date and its time are typed as they are read: from left to right', async () => {
     const person = await opened(dana, 'he');
     const { page } = person;

@@ -1,4 +1,5 @@
-import { type ChangeEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type ChangeEvent, type ClipboardEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { JsonValue } from '../../../../src/kernel/json.ts';
 import { isLong, isLtr } from '../../model/text.ts';
 import { gridWords } from '../words/index.ts';
@@ -15,12 +16,29 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
   const element = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const isLeft = useRef(false);
   const message = useId();
-  const isWide = field.type === 'HTML/XML' || isLong(first);
+  const [isWide, setWide] = useState(field.type === 'HTML/XML' || isLong(first));
+  const caret = useRef(first.length);
 
   useLayoutEffect(() => {
     element.current?.focus({ preventScroll: true });
-    if (!isWide) element.current?.select();
+    if (isWide) element.current?.setSelectionRange(caret.current, caret.current);
+    else element.current?.select();
   }, [isWide]);
+
+  /** A line would drop the breaks of what is pasted into it. */
+  const onPaste = (event: ClipboardEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+    const pasted = event.clipboardData.getData('text/plain').replace(/\r\n?/g, '\n');
+    if (isWide || field.type === 'Number' || !pasted.trim().includes('\n')) return;
+    event.preventDefault();
+    const { selectionStart, selectionEnd } = event.currentTarget;
+    const before = text.slice(0, selectionStart ?? text.length) + pasted;
+    caret.current = before.length;
+    setText(before + text.slice(selectionEnd ?? text.length));
+    // The line goes: that is no leaving of it.
+    isLeft.current = true;
+    flushSync(() => setWide(true));
+    isLeft.current = false;
+  };
 
   const leave = (step: EditStep) => {
     if (isLeft.current) return;
@@ -59,6 +77,7 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
       setWhy(null);
     },
     onKeyDown,
+    onPaste,
     onBlur: () => leave(null),
   };
   return (
