@@ -106,6 +106,10 @@ describe('what cannot be done', () => {
     await soon(async () => assert.equal((await stored()).Secret, 'one\ntwo!'));
     await note.click();
     await page.keyboard.press('F2');
+    const box = await page.getByRole('textbox', { name: 'Edit Secret' }).boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + (box?.height ?? 0) - 10];
+    assert.ok((box?.height ?? 0) > 80, 'some lines are seen, though the table ends below the first');
+    assert.equal(await page.evaluate(`document.elementFromPoint(${x}, ${y})?.tagName`), 'TEXTAREA');
     await page.keyboard.type('?');
     await page.keyboard.press('Enter');
     await soon(async () => assert.equal((await stored()).Secret, 'one\ntwo!?'));

@@ -96,13 +96,15 @@ describe('two people, one record', () => {
     await save(ana);
     await holds({ City: 'Jaffa' });
     await type(ben, 'City', 'Lod');
-    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { City: 'Acre' } });
+    // Longer than its place in the dialog.
+    const acre = `Acre${' by the sea'.repeat(200)}`;
+    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { City: acre } });
     await save(ben);
     const dialog = ben.page.getByRole('dialog');
     await dialog.waitFor();
     const text = await dialog.innerText();
     for (const value of ['Lod', 'Acre']) assert.ok(text.includes(value), `${value}: ${text}`);
-    assert.equal((await stored()).City, 'Acre', 'nothing is overwritten before somebody chooses');
+    assert.equal((await stored()).City, acre, 'nothing is overwritten before somebody chooses');
     await ben.assertAccessible('conflict');
     await dialog.getByRole('button', { name: /mine/i }).first().click();
     const goOn = dialog.getByRole('button', { name: 'Go on' });

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../src/kernel/json.ts';
 import { useSystem } from '../api/system.tsx';
 import { ValueView } from '../fields/value-view.tsx';
 import { clashesOf } from '../memory/draft.ts';
-import { shortened } from '../model/text.ts';
+import { isLong, shortened } from '../model/text.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { words } from '../words/index.ts';
 import styles from './conflict.module.css';
@@ -28,7 +28,10 @@ export function ConflictDialog({ table, editor, conflict }: { table: TableModel;
   const value = (of: FieldModel | undefined, label: string, content: JsonValue) => (
     <div className={styles.version}>
       <dt className="label">{label}</dt>
-      <dd>{of ? <ValueView field={of} value={content} names={conflict.names} maxLength={2000} /> : JSON.stringify(content)}</dd>
+      {/* The keys scroll through a text that is longer than its place. */}
+      <dd tabIndex={isLong(typeof content === 'string' ? content : JSON.stringify(content)) ? 0 : undefined}>
+        {of ? <ValueView field={of} value={content} names={conflict.names} maxLength={2000} /> : JSON.stringify(content)}
+      </dd>
     </div>
   );
   return (

@@ -15,6 +15,7 @@ import { dateOf, wireDate } from '../../model/values.ts';
 import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
 import type { EditStep } from './edit-state.ts';
+import { Why } from './why.tsx';
 
 /** A Date, by its parts, in the system's zone; without the time where that is midnight. */
 export function DateEditor({ edit, label, actions }: CellEditorProps) {
@@ -91,11 +92,7 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
       >
         ×
       </Button>
-      {why === null ? null : (
-        <span id={message} role="alert" className="g-why">
-          {why}
-        </span>
-      )}
+      {why === null ? null : <Why id={message} text={why} />}
     </div>
   );
 }

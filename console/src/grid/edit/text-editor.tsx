@@ -6,6 +6,8 @@ import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
 import type { EditStep } from './edit-state.ts';
 import { parseNumber } from './parse-number.ts';
+import { useOverCell } from './use-over-cell.ts';
+import { Why } from './why.tsx';
 
 /** Texts and numbers: a line, or some lines over the cell where the text is long. */
 export function TextEditor({ edit, label, actions }: CellEditorProps) {
@@ -19,6 +21,7 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
   const [isWide, setWide] = useState(field.type === 'HTML/XML' || isLong(first));
   const caret = useRef(first.length);
 
+  useOverCell(element, isWide, 'over');
   useLayoutEffect(() => {
     element.current?.focus({ preventScroll: true });
     if (isWide) element.current?.setSelectionRange(caret.current, caret.current);
@@ -83,15 +86,11 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
   return (
     <>
       {isWide ? (
-        <textarea {...shared} className="g-editor g-editor-wide" rows={6} />
+        <textarea {...shared} popover="manual" className="g-editor g-editor-wide" rows={6} />
       ) : (
         <input {...shared} className="g-editor" type="text" inputMode={field.type === 'Number' ? 'decimal' : undefined} />
       )}
-      {why === null ? null : (
-        <span id={message} role="alert" className="g-why">
-          {why}
-        </span>
-      )}
+      {why === null ? null : <Why id={message} text={why} />}
     </>
   );
 }

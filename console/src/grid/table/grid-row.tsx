@@ -75,7 +75,7 @@ function GridCell({ column, at, index, record, names = {}, isGone, activeColumn,
       aria-invalid={edit?.kind === 'failed' ? true : undefined}
       className={className.filter(Boolean).join(' ')}
       style={column.style}
-      tabIndex={activeColumn === at ? 0 : -1}
+      tabIndex={activeColumn === at && edit?.kind !== 'editing' ? 0 : -1}
       data-row={index}
       data-column={at}
     >
