@@ -279,4 +279,15 @@ describe('what cannot be done', () => {
     assert.equal(await page.getByText('big.bin').count(), 0);
     await person.close();
   });
+
+  test('who may not read histories is told so, without an error', async () => {
+    await service.call('PUT', `/platform/schemas/${table}`, { body: { timeline: { displayFields: {}, index: {} } } });
+    const person = await opened(dana);
+    const { page } = person;
+    await person.open(`/console/${service.appId}/${table}/${objectId}`);
+    await page.getByRole('region', { name: 'Timeline' }).getByText('The history of records is not open to you.').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    person.assertClean();
+    await person.close();
+  });
 });
