@@ -42,13 +42,7 @@ describe('two people, one record', () => {
       .body.objectId;
     for (const person of [ana, ben]) {
       await person.open(`/console/${service.appId}/${table}/${objectId}`);
-      await field(person, 'Phone')
-        .waitFor({ timeout: 6000 })
-        .catch(async (e) => {
-          await person.page.screenshot({ path: '/tmp/rds/x.png' });
-          console.log(person.page.url(), await person.page.locator('body').innerText());
-          throw e;
-        });
+      await field(person, 'Phone').waitFor({ timeout: 6000 });
     }
   });
   after(async () => {
@@ -89,6 +83,29 @@ describe('two people, one record', () => {
     assert.equal(await field(ben, 'Note').inputValue(), 'half a sen');
     await ben.page.keyboard.type('tence');
     assert.equal(await field(ben, 'Note').inputValue(), 'half a sentence', 'the cursor stays where it was');
+  });
+
+  test('what another changes while a page is opened shows too', async () => {
+    const { page } = ben;
+    const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
+    // The watching of changes could begin late.
+    await page.route(/\/changes$/, async (route) => {
+      await Promise.race([changed, new Promise((resolve) => setTimeout(resolve, 1_500))]);
+      await route.continue();
+    });
+    await page.route(
+      (url) => url.pathname.endsWith(`/rows/${table}`),
+      async (route) => {
+        const response = await route.fetch();
+        await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Name: 'Changed meanwhile' } });
+        hasChanged();
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    await ben.open(`/console/${service.appId}/${table}`);
+    await page.getByRole('gridcell', { name: 'Changed meanwhile' }).waitFor({ timeout: PATIENCE_MS });
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('the same field: a dialog shows before, mine and theirs, and asks; the timeline has both', async () => {

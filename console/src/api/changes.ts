@@ -9,6 +9,15 @@ const EVERY_MS = 2000;
 /** After an answer that is an error. */
 const AFTER_ERROR_MS = 10_000;
 
+/** By system: where its watching begins. */
+const marks = new Map<string, string>();
+
+/** Notes where the watching of a system is to begin: to be waited for before anything is read that others may change. */
+export async function markChanges(appId: string, signal: AbortSignal): Promise<void> {
+  const { now } = await call<ChangesAnswer>(appId, 'GET', 'changes', { signal });
+  marks.set(appId, now);
+}
+
 /**
  * Watches a system while the page is seen: what others changed is asked for again. It is also what notices that a lost service is back;
  * then every answer on the page is asked for again.
@@ -16,7 +25,7 @@ const AFTER_ERROR_MS = 10_000;
 export function useChanges(appId: string): void {
   useEffect(() => {
     const end = new AbortController();
-    let since = '';
+    let since = marks.get(appId) ?? '';
     let timer = 0;
     let isAsking = false;
     const later = (delay: number) => {

@@ -1,5 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { HistoryAnswer, Model, RecordAnswer, RelatedAnswer, SearchAnswer } from '../../../src/console/protocol/protocol.ts';
+import { markChanges } from './changes.ts';
 import { call } from './client.ts';
 import { keys } from './query-client.ts';
 
@@ -7,7 +8,10 @@ import { keys } from './query-client.ts';
 export function useModelQuery(appId: string) {
   return useQuery({
     queryKey: keys.model(appId),
-    queryFn: ({ signal }) => call<Model>(appId, 'GET', 'model', { signal }),
+    queryFn: async ({ signal }) => {
+      const [model] = await Promise.all([call<Model>(appId, 'GET', 'model', { signal }), markChanges(appId, signal)]);
+      return model;
+    },
     staleTime: Number.POSITIVE_INFINITY,
     // The same tables with the same rights keep their identity.
     structuralSharing: true,

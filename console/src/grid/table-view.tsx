@@ -13,7 +13,7 @@ import { FilterBar } from './filter/filter-bar.tsx';
 import { fromWhere } from './filter/from-where.ts';
 import { refreshWords } from './filter/refresh-words.ts';
 import { toWhere } from './filter/to-where.ts';
-import { unknownFields, withoutFields } from './filter/unknown-fields.ts';
+import { isKnown, unknownFields, withoutFields } from './filter/unknown-fields.ts';
 import { useGridRows } from './rows/use-grid-rows.ts';
 import { DataGrid } from './table/data-grid.tsx';
 import type { Column } from './table/layout.ts';
@@ -57,7 +57,7 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   const unknown = useMemo(() => unknownFields(state.where, known), [state.where, known]);
   const asked = useMemo(() => parseOrder(state.order), [state.order]);
   // An order by a field that is not there, or not open to the user, is refused, or says nothing.
-  const sorts = useMemo(() => asked.filter(({ field }) => known.has(field.split('.', 1)[0] as string)), [asked, known]);
+  const sorts = useMemo(() => asked.filter(({ field }) => isKnown(field, known)), [asked, known]);
   const unindexed = sorts
     .map(({ field }) => table.fields.find(({ name }) => name === field))
     .find((field) => field && !field.isIndexed);

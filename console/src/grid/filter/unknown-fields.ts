@@ -11,7 +11,7 @@ const JOINTS: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
 export function unknownFields(where: JsonObject, known: ReadonlySet<string>): readonly string[] {
   const found = Object.entries(where).flatMap(([name, value]): readonly string[] => {
     if (JOINTS.has(name)) return branchesOf(value).flatMap((branch) => unknownFields(branch, known));
-    return name.startsWith('$') || known.has(fieldOf(name)) ? [] : [name];
+    return name.startsWith('$') || isKnown(name, known) ? [] : [name];
   });
   return [...new Set(found)];
 }
@@ -30,4 +30,5 @@ export function withoutFields(where: JsonObject, names: readonly string[]): Json
 
 const branchesOf = (value: JsonValue) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
-const fieldOf = (name: string): string => name.split('.', 1)[0] as string;
+/** Whether a name is one of a field, or of a place in it. */
+export const isKnown = (name: string, known: ReadonlySet<string>): boolean => known.has(name.split('.', 1)[0] as string);
