@@ -92,31 +92,26 @@ function useAskedFields(fields: readonly string[]): string {
 
 /** After a change of the table (`api/changes.ts` outdates its queries) what is seen is read again, then the count. */
 function useRefresh(source: RowSource, queryKey: readonly unknown[], recount: () => void): void {
-  const begun = useRef<RowSource | null>(null);
   const pulse = useQuery({
     queryKey,
     queryFn: async () => {
-      if (begun.current !== source) {
-        // Its first rows are being read anyway.
-        begun.current = source;
-        return Date.now();
-      }
       // A query that failed by itself would fail again; a lost connection may be back.
       if (source.failure instanceof NoConnection) source.retry();
       await source.refresh();
       return Date.now();
     },
+    // The first rows and their number are asked for anyway: it beats once it is outdated.
+    initialData: Date.now,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const started = useRef(source);
   const beat = pulse.dataUpdatedAt;
+  const last = useRef({ source, beat });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a beat is all that matters
   useEffect(() => {
-    if (beat === 0 || started.current !== source) {
-      started.current = source;
-      return;
-    }
+    const isNew = last.current.source === source && last.current.beat !== beat;
+    last.current = { source, beat };
+    if (!isNew) return;
     const timer = setTimeout(recount, COUNT_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [beat, source]);
