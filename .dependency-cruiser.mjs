@@ -12,7 +12,7 @@ const layers = [
   ['kernel'],
   ['config'],
   ['errors'],
-  ['observe'],
+  ['observe', 's3'],
   ['admission'],
   ['schema'],
   ['values'],
@@ -107,7 +107,7 @@ export default {
     ...layerRules,
     onlyIn('sqlite-driver', '^(?:node:)?sqlite$', ['storage/sqlite']),
     onlyIn('postgres-driver', '(?:^|/)node_modules/(?:pg|postgres)/|^(?:pg|postgres)$', ['storage/postgres']),
-    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['files/stores']),
+    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['s3', 'files/stores', 'transfer/backup/destinations']),
     onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', [
       'http',
       'mcp',

@@ -1,3 +1,3 @@
 export { Addresses, type FileAddresses } from './addresses.ts';
 export { type Config, loadSettings, type Secrets, type Settings } from './config.ts';
-export type { S3Location } from './files-url.ts';
+export { parseS3Url, type S3Location } from './files-url.ts';

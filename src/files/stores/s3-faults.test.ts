@@ -7,8 +7,9 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import { S3Fault } from '../../s3/fault.ts';
+import { watch } from '../../s3/stall.ts';
 import { S3Store } from './s3.ts';
-import { S3Fault, watch } from './s3-client.ts';
 import { newId, received } from './testing/cases.ts';
 import { largeBytes, locationOf, storeOnS3, useKeys } from './testing/s3.ts';
 

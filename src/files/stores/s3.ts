@@ -15,10 +15,13 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
+import { connectBucket, MAX_ATTEMPTS } from '../../s3/client.ts';
+import { S3Fault } from '../../s3/fault.ts';
+import { S3Health } from '../../s3/health.ts';
+import { watch, watchBody } from '../../s3/stall.ts';
 import { sortFileError } from './faults.ts';
 import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
-import { checkBucket, connect, MAX_ATTEMPTS, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
 
 const NOT_IMPLEMENTED = 501;
 
@@ -51,13 +54,7 @@ export class S3Store implements FileStore {
    * @throws OperatorError where the bucket cannot be read
    */
   static async open(location: S3Location, incoming: string, report: (fault: string) => void, pageSize = 1_000): Promise<S3Store> {
-    const client = await connect(location);
-    try {
-      await checkBucket(client, location);
-    } catch (error) {
-      client.destroy();
-      throw error;
-    }
+    const client = await connectBucket(location, 'FILES_URL');
     return new S3Store(client, location, incoming, new S3Health(report), pageSize);
   }
 
