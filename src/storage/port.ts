@@ -9,7 +9,7 @@ import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { JsonEdit } from '../values/operators/apply.ts';
 import type { StoredValue } from '../values/types/type.ts';
 import type { Cluster } from './cluster.ts';
-import type { RawAccess } from './raw-access.ts';
+import type { RawAccess, StoreSnapshot } from './raw-access.ts';
 
 /** JSON text, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
@@ -275,6 +275,12 @@ export interface Store {
    * reads see what is not durable yet.
    */
   bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /**
+   * Hands `work` one consistent picture of the system, which holds until `work` ends: every write that was acknowledged before is in it, none
+   * by half, and others go on writing meanwhile. For commands: its reads are made by the calling thread.
+   * @throws unavailable
+   */
+  withSnapshot<T>(work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T>;
   /**
    * Resolves once the store has been seen to answer a read and to take a write again after a fault that can pass (`unavailable`,
    * `outcomeUnknown`); at once where no such fault is known. Never rejects. Work that met one waits for it, not for a pause of its own.

@@ -1,4 +1,4 @@
-import type { Field, TableSchema } from '../schema/model.ts';
+import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/types/type.ts';
 
 /** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
@@ -7,19 +7,25 @@ export type StoredRow = readonly [place: number, ...values: StoredValue[]];
 /** A member of a Relation: the record that has it, and its own objectId. */
 export type StoredMember = readonly [owner: string, member: string];
 
-/**
- * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. A
- * caller that adds has the store to itself.
- */
-export interface RawAccess {
+/** What a system holds, as it lies, for commands. Nothing is decoded, and nothing is held to the time limit. */
+export interface RawReads {
   /** How many records a table has. */
   count(table: TableSchema): Promise<number>;
   /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CHUNK_BYTES`. */
   rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
-  /** The place of the last record; 0 where there is none. */
-  lastPlace(table: TableSchema): Promise<number>;
   /** The first members after one, by owner and then member. @param after `null`: from the first */
   members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
+}
+
+/** One consistent picture of a system: all that was committed before it was taken, whatever is written meanwhile. */
+export interface StoreSnapshot extends RawReads {
+  readonly schema: Schema;
+}
+
+/** The same, and additions. Nothing is checked or noted on the way. A caller that adds has the store to itself. */
+export interface RawAccess extends RawReads {
+  /** The place of the last record; 0 where there is none. */
+  lastPlace(table: TableSchema): Promise<number>;
   /** The last of them. */
   lastMember(relation: Field): Promise<StoredMember | null>;
   /** Adds records at their places; durable when it resolves. */
@@ -38,7 +44,7 @@ const MAX_CHUNK_ROWS = 5_000;
  * Chunks of a table after a place, in the order of creation. They hold about as much text, however long the records are.
  * @param after a place in the order of creation; 0: from the first
  */
-export async function* chunkedRows(raw: RawAccess, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
+export async function* chunkedRows(raw: RawReads, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
   let place = after;
   let size = FIRST_CHUNK_ROWS;
   for (;;) {

@@ -18,6 +18,7 @@ export function storeWithin(outer: Store, own: Within): Store {
     fillSearchIndex: (className, isEnough) => outer.fillSearchIndex(className, isEnough),
     keyVersions: (keys) => outer.keyVersions(keys),
     cluster: outer.cluster,
+    withSnapshot: (inner) => outer.withSnapshot(inner),
     bulkTransaction: (inner) => inner(within),
     whenBack: () => outer.whenBack(),
     close: async () => {},

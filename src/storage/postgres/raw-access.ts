@@ -2,33 +2,45 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import { columnFields } from '../column-values.ts';
-import { CHUNK_BYTES, type RawAccess, type StoredMember, type StoredRow } from '../raw-access.ts';
+import {
+  CHUNK_BYTES,
+  type RawAccess,
+  type RawReads,
+  type StoredMember,
+  type StoredRow,
+  type StoreSnapshot,
+} from '../raw-access.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
 import { SqlWriter, type Statement } from '../sql/writer.ts';
 import type { Database, Row } from './connection/database.ts';
 import { causeOf, isTooLarge } from './connection/map-error.ts';
+import { catalogFrom, loadStatement } from './schema/catalog.ts';
 import { arrayLiteral } from './sql/arrays.ts';
+import { postgresDialect } from './sql/dialect.ts';
 import { columnArrays } from './writes/column-arrays.ts';
 
-/** What a system's schema holds, as it lies. */
-export class PostgresRawAccess implements RawAccess {
-  readonly #database: Database;
-  readonly #dialect: Dialect;
+/** Asks in whatever transaction. */
+type Ask = (statement: Statement) => Promise<Row[]>;
 
-  constructor(database: Database, dialect: Dialect) {
-    this.#database = database;
-    this.#dialect = dialect;
+/** What a system's schema holds, as it lies. */
+class PostgresRawReads implements RawReads {
+  protected readonly dialect: Dialect;
+  protected readonly ask: Ask;
+
+  constructor(ask: Ask, dialect: Dialect) {
+    this.ask = ask;
+    this.dialect = dialect;
   }
 
   async count({ sqlName }: TableSchema): Promise<number> {
-    const [row] = await this.#ask(`SELECT count(*) FROM ${this.#dialect.table(sqlName)}`);
+    const [row] = await this.ask({ text: `SELECT count(*) FROM ${this.dialect.table(sqlName)}`, params: [] });
     return row?.[0] as number;
   }
 
   async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
     // Lengths first: the rows of a statement come whatever they are.
-    const out = new SqlWriter(this.#dialect).add('WITH sized AS (SELECT t."_seq", ');
+    const out = new SqlWriter(this.dialect).add('WITH sized AS (SELECT t."_seq", ');
     writeRecordBytes(out, table, 't');
     out.add(' AS bytes FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
     out.add(' ORDER BY t."_seq" LIMIT ').bind(atMost);
@@ -36,24 +48,58 @@ export class PostgresRawAccess implements RawAccess {
     // Qualified: a table may have a field of any of these names.
     out.add(` SELECT ${this.#columnsOf(table, 't')} FROM `).table(table.sqlName);
     out.add(` AS t JOIN summed AS s ON s."_seq" = t."_seq" WHERE s.before < ${CHUNK_BYTES} ORDER BY t."_seq"`);
-    const { text, params } = out.statement();
-    return (await this.#ask(text, ...params)) as unknown as StoredRow[];
-  }
-
-  async lastPlace({ sqlName }: TableSchema): Promise<number> {
-    const [row] = await this.#ask(`SELECT coalesce(max("_seq"), 0) FROM ${this.#dialect.table(sqlName)}`);
-    return row?.[0] as number;
+    return (await this.ask(out.statement())) as unknown as StoredRow[];
   }
 
   async members({ column }: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]> {
-    const from = this.#dialect.table(column);
+    const from = this.dialect.table(column);
     const text = `SELECT owner, member FROM ${from} WHERE (owner, member) > ($1, $2) ORDER BY owner, member LIMIT $3`;
-    return (await this.#ask(text, ...(after ?? ['', '']), atMost)) as unknown as StoredMember[];
+    return (await this.ask({ text, params: [...(after ?? ['', '']), atMost] })) as unknown as StoredMember[];
+  }
+
+  #columnsOf(table: TableSchema, alias: string): string {
+    const columns = ['_seq', ...columnFields(table).map(({ column }) => column)];
+    return columns.map((name) => `${alias}.${this.dialect.quoted(name)}`).join(', ');
+  }
+}
+
+/** As of `Store.withSnapshot`: a transaction that sees what was committed when it first read. */
+export function withSnapshot<T>(
+  database: Database,
+  schemaName: string,
+  work: (snapshot: StoreSnapshot) => Promise<T>,
+): Promise<T> {
+  return database.transact(
+    async (session) => {
+      await session.query({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY', params: [] });
+      const { schema } = catalogFrom((await session.query(loadStatement(schemaName))).rows);
+      const reads = new PostgresRawReads(async (statement) => (await session.query(statement)).rows, postgresDialect(schemaName));
+      return work(Object.assign(reads, { schema }));
+    },
+    { timeLimit: 0, idleLimit: 0 },
+  );
+}
+
+/** The same, and additions. */
+export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
+  readonly #database: Database;
+
+  constructor(database: Database, dialect: Dialect) {
+    // Moves take what they take: no limit on time.
+    const ask: Ask = (statement) => database.transact(async (session) => (await session.query(statement)).rows, { timeLimit: 0 });
+    super(ask, dialect);
+    this.#database = database;
+  }
+
+  async lastPlace({ sqlName }: TableSchema): Promise<number> {
+    const text = `SELECT coalesce(max("_seq"), 0) FROM ${this.dialect.table(sqlName)}`;
+    const [row] = await this.ask({ text, params: [] });
+    return row?.[0] as number;
   }
 
   async lastMember({ column }: Field): Promise<StoredMember | null> {
-    const text = `SELECT owner, member FROM ${this.#dialect.table(column)} ORDER BY owner DESC, member DESC LIMIT 1`;
-    const [row] = await this.#ask(text);
+    const text = `SELECT owner, member FROM ${this.dialect.table(column)} ORDER BY owner DESC, member DESC LIMIT 1`;
+    const [row] = await this.ask({ text, params: [] });
     return (row as StoredMember | undefined) ?? null;
   }
 
@@ -77,10 +123,10 @@ export class PostgresRawAccess implements RawAccess {
       const values = rows.map((row) => row[at + 1] as StoredValue);
       return storageOf(fields[at] as Field) === 'boolean' ? values.map((value) => value && value === 1) : values;
     };
-    const columns = [places, ...columnArrays(table, fields, valuesOf, this.#dialect)];
-    const names = columns.map(({ name }) => this.#dialect.quoted(name)).join(', ');
+    const columns = [places, ...columnArrays(table, fields, valuesOf, this.dialect)];
+    const names = columns.map(({ name }) => this.dialect.quoted(name)).join(', ');
     const arrays = columns.map(({ type }, at) => `$${at + 1}::${type}`).join(', ');
-    const into = this.#dialect.table(table.sqlName);
+    const into = this.dialect.table(table.sqlName);
     await this.#database.atomically([
       {
         text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
@@ -95,19 +141,9 @@ export class PostgresRawAccess implements RawAccess {
   }
 
   async addMembers({ column }: Field, members: readonly StoredMember[]): Promise<void> {
-    const text = `INSERT INTO ${this.#dialect.table(column)} (owner, member) SELECT * FROM unnest($1::text[], $2::text[])`;
+    const text = `INSERT INTO ${this.dialect.table(column)} (owner, member) SELECT * FROM unnest($1::text[], $2::text[])`;
     const sides = [0, 1].map((side) => arrayLiteral(members.map((member) => member[side] as string)));
     await this.#database.atomically([{ text, params: sides }]);
-  }
-
-  #columnsOf(table: TableSchema, alias: string): string {
-    const columns = ['_seq', ...columnFields(table).map(({ column }) => column)];
-    return columns.map((name) => `${alias}.${this.#dialect.quoted(name)}`).join(', ');
-  }
-
-  /** Moves take what they take: no limit on time. */
-  #ask(text: string, ...params: Statement['params']): Promise<Row[]> {
-    return this.#database.transact(async (session) => (await session.query({ text, params })).rows, { timeLimit: 0 });
   }
 }
 

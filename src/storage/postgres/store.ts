@@ -5,6 +5,7 @@ import type { Cluster } from '../cluster.ts';
 import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { StoreSnapshot } from '../raw-access.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/writer.ts';
 import { type InvalidationBus, type StoreInvalidation, storeInvalidation, type Watcher } from './cluster/invalidation.ts';
@@ -12,7 +13,7 @@ import { LateNotices } from './cluster/late-notices.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database } from './connection/database.ts';
 import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.ts';
-import { PostgresRawAccess } from './raw-access.ts';
+import { PostgresRawAccess, withSnapshot } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
 import { noteGeneration } from './schema/identity.ts';
@@ -168,12 +169,8 @@ export class PostgresStore implements Store, Watcher {
   }
 
   fillSearchIndex(className: string, isEnough: () => boolean): Promise<void> {
-    const context = {
-      store: this,
-      database: this.#database,
-      schemaName: this.#schemaName,
-      closing: this.#closing.signal,
-    };
+    const closing = this.#closing.signal;
+    const context = { store: this, database: this.#database, schemaName: this.#schemaName, closing };
     return fillSearchIndex(context, className, isEnough);
   }
 
@@ -187,6 +184,10 @@ export class PostgresStore implements Store, Watcher {
     this.#known.adopt(version);
     this.#wrote(tables);
     return result;
+  }
+
+  withSnapshot<T>(work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+    return withSnapshot(this.#database, this.#schemaName, work);
   }
 
   whenBack(): Promise<void> {

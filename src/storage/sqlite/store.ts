@@ -5,6 +5,7 @@ import type { Schema } from '../../schema/model.ts';
 import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { StoreSnapshot } from '../raw-access.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import { storeWithin } from '../store-within.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -14,7 +15,7 @@ import { receivedFault, sorting, storeFaultOf } from './connection/map-error.ts'
 import { Availability } from './file/availability.ts';
 import { noteGeneration } from './file/note-generation.ts';
 import type { WalMark } from './file/wal-mark.ts';
-import { SqliteRawAccess } from './raw-access.ts';
+import { SqliteRawAccess, withSnapshot } from './raw-access.ts';
 import { SqliteReader } from './reads/reader.ts';
 import type { ReaderPool, ReportFault } from './reads/reader-pool.ts';
 import { catalogVersion } from './schema/catalog.ts';
@@ -200,6 +201,10 @@ export class SqliteStore implements Store {
     const result = await this.#commits.whole(() => work(within));
     this.#committed();
     return result;
+  }
+
+  withSnapshot<T>(work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+    return withSnapshot(this.#path, work);
   }
 
   whenBack(): Promise<void> {
