@@ -9,5 +9,8 @@ launching(() => {
   const isClone = existsSync(sources);
   if (isClone) ensureInstalled({ production: true });
   const main = isClone ? sources : join(root, 'dist/main.js');
-  run(findNode(), ['--disable-warning=ExperimentalWarning', main, ...process.argv.slice(2)]);
+  const [command] = process.argv.slice(2);
+  // Commands that go through many records make short-lived texts: a small young generation keeps memory low, at no cost in time.
+  const memory = command === 'start' ? [] : ['--max-semi-space-size=8'];
+  run(findNode(), [...memory, '--disable-warning=ExperimentalWarning', main, ...process.argv.slice(2)]);
 });

@@ -33,6 +33,7 @@ const actions: Actions = {
   withAdministration: (work, use = 'used') => inWorkshop(use, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
     inWorkshop('used', (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.company()))),
+  withBackups: (work, use = 'used') => inWorkshop(use, ({ backups }) => work(backups)),
   withFiles: (appId, work) => inWorkshop('used', (workshop) => workshop.withFiles(appId, work)),
 };
 

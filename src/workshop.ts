@@ -13,7 +13,7 @@ import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { isLost, lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
 import { Administration, openStore } from './systems/index.ts';
-import type { Company } from './transfer/index.ts';
+import { Backups, type Company } from './transfer/index.ts';
 import { userTableRules } from './users/index.ts';
 
 /**
@@ -61,6 +61,7 @@ export interface Workshop {
     appId: string | undefined,
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
+  readonly backups: Backups;
   /** Who else works on the same store now. */
   company(): Company;
   close(): Promise<void>;
@@ -93,6 +94,14 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   );
   const appIds = () => registry.read().systems.map(({ appId }) => appId);
   const administration = new Administration(registry, engine, () => openBytes(config, log));
+  let bytes: Promise<FileStore> | undefined;
+  const backups = new Backups({
+    registry,
+    engine,
+    engineName: databaseUrl === undefined ? 'sqlite' : 'postgres',
+    files: () => (bytes ??= openBytes(config, log)),
+    spoolDirectory: config.dataDir,
+  });
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);
     const store = await openStore(engine, registry, appId, 'work', (since) => tellMissing(log)(appId, since));
@@ -104,6 +113,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   };
   return {
     administration,
+    backups,
     contextOf,
     withRecords: (appId, work) => withStore(appId, (store) => work(contextOf(store, appId))),
     async withFiles(appId, work) {
@@ -130,6 +140,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     },
     async close() {
       await (await opened)?.close();
+      await (await bytes)?.close();
       await stores.close();
       lock?.release();
     },

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { serviceVersion } from '../kernel/version.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addFilesCommands } from './commands/files.ts';
 import { addImportCommand } from './commands/import.ts';
@@ -18,7 +19,10 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   let spelt = args;
   const program = new Command('record-service').description('A table-oriented record store, served over REST.');
   // Before the sub-commands are added, which take it over.
-  program.exitOverride().configureOutput({ outputError: (text, write) => write(inOneLine(text, spelt)) });
+  program
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(inOneLine(text, spelt)) });
   program.version(serviceVersion(), '--version', 'print the version');
   program.helpCommand('help [command]', 'show what a command does');
   program.addHelpText('after', `\nNot part of it yet: ${[...comingCommands].join(', ')}.`);
@@ -31,6 +35,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addUserCommands(program, actions, print);
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);
+  addBackupCommands(program, actions, print);
   addMoveCommand(program, actions, print);
   addCheckCommand(program, actions, print);
   spelt = withoutHelpWord(program, args);
@@ -44,7 +49,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
 }
 
 /** Sub-commands of CONTRACT "Running" that are still to come. */
-const comingCommands: ReadonlySet<string> = new Set(['backup', 'restore', 'export']);
+const comingCommands: ReadonlySet<string> = new Set(['restore', 'export']);
 
 /** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */
 function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {

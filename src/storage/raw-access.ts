@@ -38,7 +38,7 @@ export const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /** Rows of the first chunk: their lengths are not known yet. */
 const FIRST_CHUNK_ROWS = 10;
-const MAX_CHUNK_ROWS = 5_000;
+const MAX_CHUNK_ROWS = 1_000;
 
 /**
  * Chunks of a table after a place, in the order of creation. They hold about as much text, however long the records are.

@@ -1,3 +1,4 @@
+export * from './backup/index.ts';
 export { refuseNewColumns } from './import/columns.ts';
 export { type Company, importRecords, type RejectedLine, refuseImport } from './import/import.ts';
 export { readRows } from './import/source.ts';

@@ -2,7 +2,7 @@ import type { FileSystem, Files } from '../../files/index.ts';
 import type { RecordContext } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import type { Administration } from '../../systems/index.ts';
-import type { Company, MoveEvents, MoveResult } from '../../transfer/index.ts';
+import type { Backups, Company, MoveEvents, MoveResult } from '../../transfer/index.ts';
 
 /** What the sub-commands do; the program only parses and prints. */
 export interface Actions {
@@ -29,6 +29,8 @@ export interface Actions {
     appId: string | undefined,
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
+  /** Opens what backups are made of, and restored into, for the time of some work. @param use as of `withAdministration` */
+  withBackups<T>(work: (backups: Backups) => Promise<T>, use?: 'used' | 'first'): Promise<T>;
   /** Asks who sits at the terminal; `null` where nobody does. */
   ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */

@@ -1,6 +1,6 @@
-import type { Field, TableSchema } from '../../schema/model.ts';
+import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { chunkedRows, type RawAccess, type StoredMember } from '../../storage/raw-access.ts';
+import { chunkedRows, type RawReads, type StoredMember } from '../../storage/raw-access.ts';
 
 /** Members of a piece: they are short. */
 const MAX_MEMBERS = 5_000;
@@ -10,9 +10,9 @@ export type Part =
   | { readonly kind: 'table'; readonly table: TableSchema }
   | { readonly kind: 'relation'; readonly table: TableSchema; readonly field: Field };
 
-/** Everything that a store holds, part by part, in the order of its schema. */
-export function partsOf(store: Store): Part[] {
-  return [...store.schema().tables.values()].flatMap((table): Part[] => [
+/** Everything that a store of this schema holds, part by part, in its order. */
+export function partsOf(schema: Schema): Part[] {
+  return [...schema.tables.values()].flatMap((table): Part[] => [
     { kind: 'table', table },
     ...[...table.fields.values()]
       .filter(({ type }) => type === 'Relation')
@@ -31,7 +31,7 @@ export function partIn(store: Store, { kind, ...part }: Part): Part {
 
 /** Pieces of a Relation after a member. */
 export async function* memberPieces(
-  contents: RawAccess,
+  contents: RawReads,
   relation: Field,
   after: StoredMember | null,
 ): AsyncGenerator<readonly StoredMember[]> {

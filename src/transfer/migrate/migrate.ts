@@ -149,7 +149,7 @@ async function copySystem(from: Side, to: Side, { id, appId }: SystemEntry, even
     const { target, isNew, identity } = await openTarget(to, id, appId, source);
     let records = 0;
     try {
-      const parts = partsOf(source);
+      const parts = partsOf(source.schema());
       const total = await countOf(source, parts);
       for (const part of parts)
         await copyPart(source, target, part, (rows) => {
@@ -229,12 +229,12 @@ async function firstUnlike(from: Side, to: Side, appId: string, events: MoveEven
     for (const side of [from, to]) stores.push(await openSide(side, appId));
     const [source, target] = stores as [Store, Store];
     if (!isSameSchema(source.schema(), target.schema())) return 'its tables or fields are not the same';
-    const parts = partsOf(source);
+    const parts = partsOf(source.schema());
     const total = await countOf(source, parts);
     let compared = 0;
     for (const part of parts) {
       events.comparing(appId, part.table.className, compared, compared / total);
-      const [own, copied] = await Promise.all([checksumOf(source, part), checksumOf(target, partIn(target, part))]);
+      const [own, copied] = await Promise.all([checksumOf(source.raw, part), checksumOf(target.raw, partIn(target, part))]);
       if (part.kind === 'table') compared += own.count;
       if (own.count === copied.count && own.hash === copied.hash) continue;
       const name = part.kind === 'table' ? part.table.className : `${part.table.className}.${part.field.name}`;

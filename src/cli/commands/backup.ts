@@ -1,0 +1,246 @@
+import type { Command } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { SystemEntry } from '../../storage/registry.ts';
+import {
+  type BackupSummary,
+  type Backups,
+  type Destination,
+  encrypterFor,
+  type KeptBackup,
+  keptOf,
+  type MadeBackup,
+  openBackupFile,
+  openDestination,
+  type Retention,
+  retentionFrom,
+  StreamDestination,
+  summariseBackup,
+  timeOfBackup,
+  verifyBackup,
+} from '../../transfer/index.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { identitiesFrom } from '../terminal/identities.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+
+interface BackupOptions extends TellOptions {
+  to?: string;
+  system?: string[];
+  /** `--no-files` */
+  files: boolean;
+  recipient?: string[];
+  keep?: string;
+}
+
+interface ListOptions {
+  from: string;
+  system?: string;
+  identity?: string;
+  json?: true;
+}
+
+interface VerifyOptions extends TellOptions {
+  identity?: string;
+}
+
+/** How an option that may be given several times is collected. */
+const collect = (value: string, before: string[] = []) => [...before, value];
+const destinations = 'a folder or s3://bucket/prefix?endpoint=…&region=…';
+
+/** `backup`, `backup list`, `backup verify` (CONTRACT "Backup and restore"). */
+export function addBackupCommands(program: Command, { withBackups }: Actions, print: Print): void {
+  const backup = addTellOptions(program.command('backup'))
+    // Its own options go before `list` and `verify`, whose options have the same names.
+    .enablePositionalOptions()
+    .description('back up systems, one file each, while they are served: application id, records, files, bytes, file')
+    .option('--to <place>', `${destinations}, or - for the standard output (one system)`)
+    .option('--system <app-id>', 'a system; may be given several times (default: every one)', collect)
+    .option('--no-files', 'without the uploaded files')
+    .option('--recipient <age1…>', 'encrypt for this key of age; may be given several times', collect)
+    .option('--keep <rule>', 'then delete older backups but the newest of each of the last hours, days, months: 48h,30d,12m')
+    .action((options: BackupOptions) => run(withBackups, options, print));
+  backup
+    .command('list')
+    .description('list backups: application id, time, version, records, files, bytes, file; - for what only the key opens')
+    .requiredOption('--from <place>', destinations)
+    .option('--system <app-id>', 'of one system')
+    .option('--identity <file>', 'with the key of age that encrypted ones are read by')
+    .option('--json', 'one JSON object a line')
+    .action((options: ListOptions) => list(options, print));
+  addTellOptions(backup.command('verify <file>'))
+    .description('read a whole backup and compare it with its checksums')
+    .option('--identity <file>', 'with the key of age, where it is encrypted')
+    .action((file: string, options: VerifyOptions) => verify(file, options, print));
+}
+
+async function run(withBackups: Actions['withBackups'], options: BackupOptions, print: Print): Promise<void> {
+  const { to, system, recipient = [], keep } = options;
+  if (to === undefined) throw new OperatorError(`--to must be given: ${destinations}, or -`);
+  const encrypter = await encrypterFor(recipient);
+  const retention = keep === undefined ? null : retentionFrom(keep, '--keep');
+  const isStream = to === '-';
+  if (isStream && system?.length !== 1)
+    throw new OperatorError('--to - takes one --system: the standard output holds one backup');
+  if (isStream && retention) throw new OperatorError('--keep needs a place where backups are kept');
+  // The backup itself has the standard output.
+  const tell = isStream ? (line: string) => void process.stderr.write(`${line}\n`) : print;
+  await withBackups(async (backups) => {
+    const entries = chosen(backups, system);
+    const destination = isStream ? new StreamDestination(process.stdout) : await openDestination(to, '--to');
+    const teller = new Teller(options);
+    let failed = 0;
+    let incomplete = 0;
+    try {
+      for (const entry of entries)
+        try {
+          const made = await backups.make(entry, destination, { withFiles: options.files, encrypter }, eventsOf(entry, teller));
+          teller.clear();
+          tell(options.json ? JSON.stringify(rowOf(made)) : lineOf(made));
+          if (noteMissing(made, teller)) incomplete++;
+          if (retention) await prune(destination, entry.appId, retention, teller);
+        } catch (error) {
+          teller.clear();
+          if (entries.length === 1) throw forOperator(error);
+          // The others are backed up all the same.
+          failed++;
+          const text = `${entry.appId}: ${reasonOf(error)}`;
+          teller.note(`record-service: ${text}`, { appId: entry.appId, error: reasonOf(error) });
+        }
+    } finally {
+      teller.clear();
+      destination.close();
+    }
+    if (failed > 0) throw new OperatorError(`${failed} of ${entries.length} systems were not backed up`);
+    if (incomplete > 0) throw withRefusals('files were missing');
+  });
+}
+
+function chosen(backups: Backups, appIds: readonly string[] | undefined): readonly SystemEntry[] {
+  const systems = backups.systems();
+  if (!appIds) {
+    if (systems.length === 0) throw new OperatorError('there is no system to back up');
+    return systems;
+  }
+  return [...new Set(appIds)].map((appId) => {
+    const entry = systems.find((one) => one.appId === appId);
+    if (!entry) throw new OperatorError(`there is no system ${JSON.stringify(oneLine(appId).slice(0, 100))}`);
+    return entry;
+  });
+}
+
+const eventsOf = ({ appId }: SystemEntry, teller: Teller) => ({
+  reading: (what: string, done: number, share: number) =>
+    teller.progress({ what: `${appId}: ${what}`, done, unit: 'records', share }),
+  readingFiles: (done: number) => teller.progress({ what: `${appId}: files`, done, unit: 'files' }),
+});
+
+const rowOf = ({ appId, records, files, bytes, file, missingFiles, deletedFiles }: MadeBackup) => ({
+  appId,
+  records,
+  files,
+  bytes,
+  file,
+  missingFiles,
+  deletedFiles,
+});
+
+const lineOf = ({ appId, records, files, bytes, file }: MadeBackup) =>
+  [appId, counted(records, 'record'), counted(files, 'file'), counted(bytes, 'byte'), file].join('\t');
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** @returns whether bytes of files are missing that should be there */
+function noteMissing({ appId, missingFiles, deletedFiles }: MadeBackup, teller: Teller): boolean {
+  if (deletedFiles > 0)
+    teller.note(`${appId}: ${counted(deletedFiles, 'file')} were deleted meanwhile and are not in it`, { appId, deletedFiles });
+  if (missingFiles > 0)
+    teller.note(`${appId}: the bytes of ${counted(missingFiles, 'file')} are missing, before this backup`, {
+      appId,
+      missingFiles,
+    });
+  return missingFiles > 0;
+}
+
+/** Deletes the backups of a system that a rule does not keep. */
+async function prune(destination: Destination, appId: string, retention: Retention, teller: Teller): Promise<void> {
+  const all: { kept: KeptBackup; at: number }[] = [];
+  for await (const kept of destination.list(appId)) all.push({ kept, at: timeOfBackup(kept.name) ?? 0 });
+  const stay = keptOf(
+    all.map(({ at }) => at),
+    retention,
+    Date.now(),
+  );
+  for (const { kept, at } of all) {
+    if (stay.has(at)) continue;
+    await destination.remove(kept);
+    teller.note(`${appId}: deleted ${kept.file}, which --keep does not keep`, { appId, deleted: kept.file });
+  }
+}
+
+async function list({ from, system, identity, json }: ListOptions, print: Print): Promise<void> {
+  const identities = await identitiesFrom(identity);
+  const destination = await openDestination(from, '--from');
+  let unread = 0;
+  try {
+    for await (const kept of destination.list(system)) {
+      const summary = await summaryOf(destination, kept, identities);
+      if (typeof summary === 'string') unread++;
+      const row = listedRow(kept, summary);
+      const line = { ...row, encrypted: row.encrypted ? 'encrypted' : 'plain' };
+      print(json ? JSON.stringify(row) : Object.values(line).join('\t'));
+    }
+  } finally {
+    destination.close();
+  }
+  if (unread > 0) throw withRefusals('some cannot be read');
+}
+
+/** What a backup says of itself; `null` where only its key opens it, a text where it is no backup. */
+async function summaryOf(
+  destination: Destination,
+  kept: KeptBackup,
+  identities: readonly string[],
+): Promise<BackupSummary | null | string> {
+  try {
+    return await summariseBackup(await destination.open(kept), identities);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return /encrypted/.test(error.message) ? null : error.message;
+  }
+}
+
+function listedRow({ appId, name, bytes, file }: KeptBackup, summary: BackupSummary | null | string) {
+  const known = summary !== null && typeof summary !== 'string' ? summary : null;
+  return {
+    appId,
+    madeAt: known?.madeAt ?? isoText(timeOfBackup(name) ?? 0),
+    version: known?.version ?? '-',
+    records: known?.records ?? '-',
+    files: known?.files ?? '-',
+    bytes,
+    encrypted: summary === null || known?.isEncrypted === true,
+    file,
+    ...(typeof summary === 'string' && { unreadable: summary }),
+  };
+}
+
+async function verify(file: string, options: VerifyOptions, print: Print): Promise<void> {
+  const identities = await identitiesFrom(options.identity);
+  const teller = new Teller(options);
+  try {
+    const summary = await verifyBackup(await openBackupFile(file), identities, (what, done, of) =>
+      teller.progress({ what, done, unit: 'bytes', share: of === 0 ? 1 : done / of }),
+    );
+    teller.clear();
+    const { appId, madeAt, records, files } = summary;
+    if (options.json) print(JSON.stringify({ appId, madeAt, records, files, outcome: 'agree' }));
+    else print(`${counted(records, 'record')}, ${counted(files, 'file')}: all checksums agree`);
+  } catch (error) {
+    throw error instanceof OperatorError ? new OperatorError(`${oneLine(file)}: ${error.message}`, { cause: error }) : error;
+  } finally {
+    teller.clear();
+  }
+}
+
+const reasonOf = (error: unknown) => oneLine(error instanceof Error ? error.message : String(error));

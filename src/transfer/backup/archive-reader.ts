@@ -1,0 +1,217 @@
+import { createHash, type Hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createZstdDecompress } from 'node:zlib';
+import { type ExtractEvents, extract } from 'tar-stream';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { MANIFEST_NAME, MAX_MANIFEST_BYTES, type Manifest, type ManifestPart, readManifest } from './manifest.ts';
+
+const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const AGE_MAGIC = Buffer.from('age-encryption.org/');
+const NEWLINE = 10;
+
+/** A member of the archive. */
+type Entry = ExtractEvents['entry'][1];
+
+/** A part of a backup, as it is read. Its bytes are to be read to their end, which checks them. */
+export interface PartReader {
+  readonly part: ManifestPart;
+  /** @throws OperatorError where they are not what the manifest says */
+  readonly bytes: AsyncIterable<Buffer>;
+}
+
+/** A backup that is read from its beginning to its end, once. */
+export interface BackupReader {
+  readonly manifest: Manifest;
+  readonly isEncrypted: boolean;
+  /** Each part, in its order. @throws OperatorError that names the part which is broken, or missing */
+  parts(): AsyncGenerator<PartReader>;
+  /** Lets the source go. */
+  close(): void;
+}
+
+/**
+ * Opens a backup and reads its manifest.
+ * @param source its bytes
+ * @param identities of age (`AGE-SECRET-KEY-1…`), for one that is encrypted
+ * @throws OperatorError for what is no backup, of a later version, or encrypted for others; errors of the source
+ */
+export async function readBackup(source: Readable, identities: readonly string[]): Promise<BackupReader> {
+  const watched = new Watched(source);
+  const start = await watched.start(AGE_MAGIC.length);
+  const isEncrypted = start.subarray(0, AGE_MAGIC.length).equals(AGE_MAGIC);
+  const plain = isEncrypted ? await decrypted(watched, identities) : watched.bytes();
+  if (!isEncrypted && !start.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC)) {
+    source.destroy();
+    throw new OperatorError(start.length === 0 ? 'the file is empty' : 'the file is no backup of this service');
+  }
+  const archive = extract();
+  const close = () => {
+    archive.destroy();
+    source.destroy();
+  };
+  const text = Readable.from(plain, { objectMode: false }).once('error', (error) => unpack.destroy(error));
+  const unpack = createZstdDecompress();
+  text
+    .pipe(unpack)
+    .once('error', (error) => archive.destroy(error))
+    .pipe(archive);
+  archive.once('close', () => text.destroy());
+  const entries = archive[Symbol.asyncIterator]() as AsyncIterator<Entry>;
+  const next = (what: string) => told(entries.next(), watched, () => `${what} is not in it`);
+  try {
+    const first = await next(MANIFEST_NAME);
+    if (first.done || first.value.header.name !== MANIFEST_NAME) throw new OperatorError('the file is no backup of this service');
+    const manifest = readManifest(await wholeOf(first.value, watched));
+    return { manifest, isEncrypted, close, parts: () => partsOf(manifest, next, watched) };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function* partsOf(
+  manifest: Manifest,
+  next: (what: string) => Promise<IteratorResult<Entry>>,
+  watched: Watched,
+): AsyncGenerator<PartReader> {
+  for (const part of manifest.parts) {
+    const entry = await next(part.name);
+    if (entry.done || entry.value.header.name !== part.name) throw new OperatorError(`${part.name} is not in it`);
+    const reading = new CheckedPart(part, entry.value, watched);
+    yield { part, bytes: reading.bytes() };
+    if (!reading.isChecked) for await (const _ of reading.bytes());
+  }
+  const last = await next('the end');
+  if (!last.done)
+    throw new OperatorError(`it holds ${JSON.stringify(last.value.header.name)}, of which its manifest knows nothing`);
+}
+
+/** The bytes of a part, held against the manifest. */
+class CheckedPart {
+  isChecked = false;
+  readonly #part: ManifestPart;
+  readonly #entry: Entry;
+  readonly #watched: Watched;
+  readonly #hash: Hash = createHash('sha256');
+  #lines = 0;
+  #bytes = 0;
+
+  constructor(part: ManifestPart, entry: Entry, watched: Watched) {
+    this.#part = part;
+    this.#entry = entry;
+    this.#watched = watched;
+  }
+
+  async *bytes(): AsyncGenerator<Buffer> {
+    const chunks = this.#entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    const isRows = this.#part.name.endsWith('.ndjson');
+    for (;;) {
+      const chunk = await told(chunks.next(), this.#watched, () => this.#cutText());
+      if (chunk.done) break;
+      this.#hash.update(chunk.value);
+      this.#bytes += chunk.value.length;
+      if (isRows) this.#lines += linesIn(chunk.value);
+      yield chunk.value;
+    }
+    this.isChecked = true;
+    const { name, bytes, count, sha256 } = this.#part;
+    if (this.#bytes !== bytes || (isRows && this.#lines !== count)) throw new OperatorError(`${this.#cutText()}`);
+    if (this.#hash.digest('hex') !== sha256) throw new OperatorError(`${name}: its checksum does not agree`);
+  }
+
+  #cutText(): string {
+    const { name, count } = this.#part;
+    const what = name.replace(/[.]ndjson$/, '');
+    if (name.endsWith('.ndjson')) return `${what}: ends after ${grouped(this.#lines)} of ${grouped(count)} records`;
+    return `${what}: ends after ${grouped(this.#bytes)} of ${grouped(this.#part.bytes)} bytes`;
+  }
+}
+
+const grouped = (count: number) => count.toLocaleString('en-US');
+
+function linesIn(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
+  return lines;
+}
+
+/** The same, with errors of the archive's form told in words. @param where what was read when it broke off */
+async function told<T>(reading: Promise<T>, watched: Watched, where: () => string): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof OperatorError || isOfSystem(error)) throw error;
+    const isCut = watched.hasEnded && !isDamage(error);
+    throw new OperatorError(`${where()}: the file is ${isCut ? 'cut off' : 'damaged'}`, { cause: error });
+  }
+}
+
+/** Of zstd, for bytes that it did not write. */
+const isDamage = (error: unknown) => String((error as NodeJS.ErrnoException).code).startsWith('ZSTD_');
+
+/** An error of the operating system, or of a store far away, says more than we know. */
+function isOfSystem(error: unknown): boolean {
+  const { code, name } = error as NodeJS.ErrnoException;
+  return name === 'S3Fault' || (typeof code === 'string' && /^E[A-Z]+$/.test(code));
+}
+
+async function wholeOf(entry: Entry, watched: Watched): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const all = entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  for (;;) {
+    const chunk = await told(all.next(), watched, () => MANIFEST_NAME);
+    if (chunk.done) return Buffer.concat(chunks).toString();
+    bytes += chunk.value.length;
+    if (bytes > MAX_MANIFEST_BYTES) throw new OperatorError(`${MANIFEST_NAME} is longer than a manifest is`);
+    chunks.push(chunk.value);
+  }
+}
+
+async function decrypted(watched: Watched, identities: readonly string[]): Promise<AsyncIterable<Buffer>> {
+  if (identities.length === 0) throw new OperatorError('the file is encrypted: --identity KEYFILE names the key');
+  // Loaded where it is used.
+  const { Decrypter } = await import('age-encryption');
+  const decrypter = new Decrypter();
+  for (const identity of identities) decrypter.addIdentity(identity);
+  const encrypted = Readable.toWeb(Readable.from(watched.bytes(), { objectMode: false })) as ReadableStream<Uint8Array>;
+  try {
+    const plain = await decrypter.decrypt(encrypted);
+    return Readable.fromWeb(plain as Parameters<typeof Readable.fromWeb>[0]);
+  } catch (error) {
+    const isForOthers = /no identity matched/i.test((error as Error).message);
+    const text = isForOthers ? 'the file was encrypted for other keys' : 'the file cannot be decrypted: it is damaged or cut off';
+    throw new OperatorError(text, { cause: error });
+  }
+}
+
+/** The bytes of a source, of which it is known whether they came to their end. */
+class Watched {
+  hasEnded = false;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #begun: Buffer = Buffer.alloc(0);
+
+  constructor(source: Readable) {
+    this.#chunks = source[Symbol.asyncIterator]();
+  }
+
+  /** The first bytes, which `bytes` gives again; fewer where there are no more. */
+  async start(least: number): Promise<Buffer> {
+    while (this.#begun.length < least) {
+      const next = await this.#chunks.next();
+      if (next.done) break;
+      this.#begun = Buffer.concat([this.#begun, next.value]);
+    }
+    return this.#begun;
+  }
+
+  async *bytes(): AsyncGenerator<Buffer> {
+    if (this.#begun.length > 0) yield this.#begun;
+    for (;;) {
+      const next = await this.#chunks.next();
+      if (next.done) break;
+      yield next.value;
+    }
+    this.hasEnded = true;
+  }
+}

@@ -1,0 +1,114 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { newSecret } from '../../../kernel/ids.ts';
+import { HOUR_MS } from '../../../kernel/time.ts';
+import type { Destination, KeptBackup } from './destination.ts';
+import { isBackupName } from './names.ts';
+
+/** The end of names of files that are being written. */
+const PARTIAL = '.partial';
+/** Milliseconds after which a file that nobody has written to is what a crash left. */
+const ABANDONED_AFTER_MS = HOUR_MS;
+const CHUNK_BYTES = 256 * 1024;
+
+/** Backups in a folder, one folder for each system in it. */
+export class FolderDestination implements Destination {
+  readonly canBeginAgain = true;
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = resolve(folder);
+  }
+
+  async has(appId: string, name: string): Promise<boolean> {
+    return access(this.#path({ appId, name })).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async write(appId: string, name: string, archive: Readable): Promise<KeptBackup> {
+    const directory = join(this.#folder, appId);
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await clearAbandoned(directory);
+    } catch (error) {
+      archive.destroy();
+      throw error;
+    }
+    const partial = join(directory, `.${name}.${newSecret()}${PARTIAL}`);
+    try {
+      // Flushed to the disk before it has its name.
+      await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true, highWaterMark: CHUNK_BYTES }));
+      const { size } = await stat(partial);
+      await rename(partial, this.#path({ appId, name }));
+      await syncDirectory(directory);
+      return { appId, name, bytes: size, file: this.#path({ appId, name }) };
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+  }
+
+  async *list(only?: string): AsyncGenerator<KeptBackup> {
+    // A folder that is not there is an error: a mistyped one would else look like one without backups.
+    const names = await readdir(this.#folder);
+    for (const appId of names.toSorted()) {
+      if (only !== undefined && appId !== only) continue;
+      for (const name of (await readdir(join(this.#folder, appId)).catch(() => [])).toSorted()) {
+        if (!isBackupName(name)) continue;
+        const file = this.#path({ appId, name });
+        const found = await stat(file).catch(() => null);
+        if (found?.isFile()) yield { appId, name, bytes: found.size, file };
+      }
+    }
+  }
+
+  open(kept: Pick<KeptBackup, 'appId' | 'name'>): Promise<Readable> {
+    return openFile(this.#path(kept));
+  }
+
+  async remove(kept: Pick<KeptBackup, 'appId' | 'name'>): Promise<void> {
+    await rm(this.#path(kept), { force: true });
+  }
+
+  close(): void {}
+
+  #path({ appId, name }: Pick<KeptBackup, 'appId' | 'name'>): string {
+    return join(this.#folder, appId, name);
+  }
+}
+
+/** @throws errors of the operating system, before anything is read */
+export async function openFile(path: string): Promise<Readable> {
+  const handle = await open(path);
+  if ((await handle.stat()).isDirectory()) {
+    await handle.close();
+    throw Object.assign(new Error(`EISDIR: ${path} is a directory`), { code: 'EISDIR' });
+  }
+  return createReadStream('', { fd: handle, highWaterMark: CHUNK_BYTES });
+}
+
+/** Removes what a crash left; others may be writing there. */
+async function clearAbandoned(directory: string): Promise<void> {
+  const before = Date.now() - ABANDONED_AFTER_MS;
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith('.') || !name.endsWith(PARTIAL)) continue;
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => null);
+    if (found && found.mtimeMs < before) await rm(path, { force: true });
+  }
+}
+
+/** Has names that are new in a directory outlive a power cut. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

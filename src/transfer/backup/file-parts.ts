@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { columnFields } from '../../storage/column-values.ts';
+import { chunkedRows, type StoreSnapshot } from '../../storage/raw-access.ts';
+import { fileName } from './manifest.ts';
+import type { Content } from './prepare-backup.ts';
+
+/** The hidden table with a row for each file of a system. */
+const fileTable = '_StoredFile';
+
+/** Where the bytes of a system's files are. */
+export interface FileSource {
+  /** The bytes of one; `null` where there are none. @throws unavailable */
+  open(id: string): Promise<AsyncIterable<Buffer> | null>;
+}
+
+/** A file is no longer there, or no longer the same, when it is read for the second time. */
+export class FileGone extends Error {
+  readonly id: string;
+
+  constructor(id: string) {
+    super(`the file ${id} was deleted meanwhile`);
+    this.id = id;
+  }
+}
+
+/** What came of the files. */
+export interface FileParts {
+  readonly bytes: number;
+  /** Those whose bytes are not there. */
+  readonly missing: number;
+}
+
+/**
+ * Adds the files that a system knows. Their bytes are read twice, for the checksum and for the archive, and kept nowhere: they may be many.
+ * @param read told of the files so far
+ */
+export async function addFiles(
+  snapshot: StoreSnapshot,
+  files: FileSource,
+  contents: Content[],
+  read: (files: number) => void,
+): Promise<FileParts> {
+  let sum = 0;
+  let missing = 0;
+  for await (const { id, isAwaited } of fileIds(snapshot)) {
+    const found = await checksumOf(files, id);
+    // A large upload that was announced and has not come.
+    if (!found) missing += isAwaited ? 0 : 1;
+    else {
+      const part = { name: fileName(id), count: 1, ...found };
+      contents.push({ part, read: () => sameBytes(files, id, found) });
+      sum += found.bytes;
+    }
+    read(contents.length);
+  }
+  return { bytes: sum, missing };
+}
+
+async function* fileIds(snapshot: StoreSnapshot): AsyncGenerator<{ id: string; isAwaited: boolean }> {
+  const table = snapshot.schema.tables.get(fileTable);
+  if (!table) return;
+  const names = columnFields(table).map(({ name }) => name);
+  // The place comes first.
+  const [id, size] = ['objectId', 'size'].map((name) => names.indexOf(name) + 1) as [number, number];
+  for await (const rows of chunkedRows(snapshot, table, 0))
+    for (const row of rows) yield { id: String(row[id]), isAwaited: row[size] === null };
+}
+
+interface Sum {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+async function checksumOf(files: FileSource, id: string): Promise<Sum | null> {
+  const stream = await files.open(id);
+  if (!stream) return null;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of stream) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** @throws FileGone where they are not the bytes of before */
+async function* sameBytes(files: FileSource, id: string, { bytes, sha256 }: Sum): AsyncGenerator<Buffer> {
+  const stream = await files.open(id);
+  if (!stream) throw new FileGone(id);
+  const hash = createHash('sha256');
+  let read = 0;
+  for await (const chunk of stream) {
+    read += chunk.length;
+    if (read > bytes) throw new FileGone(id);
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (read !== bytes || hash.digest('hex') !== sha256) throw new FileGone(id);
+}

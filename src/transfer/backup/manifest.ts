@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { serviceVersion } from '../../kernel/version.ts';
+
+/** The form of a backup that this version writes, and the newest that it reads. */
+export const FORMAT = 1;
+export const MANIFEST_NAME = 'manifest.json';
+export const SCHEMA_NAME = 'schema.json';
+export const REGISTRY_NAME = 'registry.json';
+/** Bytes of a manifest that is read into memory: some hundred thousand files. */
+export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+
+const part = z.object({
+  name: z.string().min(1),
+  count: z.int().nonnegative(),
+  bytes: z.int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+const manifest = z.object({
+  format: z.literal(FORMAT),
+  version: z.string(),
+  engine: z.enum(['sqlite', 'postgres']),
+  appId: z.string(),
+  name: z.string(),
+  madeAt: z.iso.datetime(),
+  parts: z.array(part),
+});
+
+/** A member of the archive after the manifest, in its order. `count`: its records, or lines; 1 for a file. */
+export type ManifestPart = z.infer<typeof part>;
+
+/** The first member of a backup (CONTRACT "Backup and restore"). */
+export type Manifest = z.infer<typeof manifest>;
+
+/** @throws OperatorError for what is no manifest, or one of a later version of the service */
+export function readManifest(text: string): Manifest {
+  const value = parsed(text);
+  const isLater = typeof value?.format === 'number' && value.format > FORMAT;
+  if (isLater)
+    throw new OperatorError(
+      `the backup was made by version ${String(value.version).slice(0, 40)} of the service (format ${value.format}); this is version ${serviceVersion()}, which reads format ${FORMAT}`,
+    );
+  const read = manifest.safeParse(value);
+  if (!read.success) throw new OperatorError(`${MANIFEST_NAME} is damaged, or the file is no backup of this service`);
+  return read.data;
+}
+
+function parsed(text: string): { format?: unknown; version?: unknown } | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** What a backup holds, in numbers. */
+export function totalsOf({ parts }: Pick<Manifest, 'parts'>): { records: number; files: number } {
+  const isRows = ({ name }: ManifestPart) => name.startsWith('rows/');
+  return {
+    records: parts.filter(isRows).reduce((sum, { count }) => sum + count, 0),
+    files: parts.filter(({ name }) => name.startsWith(FILES_FOLDER)).length,
+  };
+}
+
+/** The name of a table's rows. */
+export const rowsName = (className: string): string => `rows/${className}.ndjson`;
+
+/** The name of a Relation's members. */
+export const membersName = (className: string, field: string): string => `members/${className}.${field}.ndjson`;
+
+const FILES_FOLDER = 'files/';
+
+/** The name of a file's bytes. @param id of 32 hexadecimal characters */
+export const fileName = (id: string): string => `${FILES_FOLDER}${id}`;
+
+/** The id of a file, or `null` where a part is none. */
+export function fileIdOf(name: string): string | null {
+  const id = name.startsWith(FILES_FOLDER) ? name.slice(FILES_FOLDER.length) : '';
+  return /^[0-9a-f]{32}$/.test(id) ? id : null;
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { KeyEntry, SystemEntry } from '../../storage/registry.ts';
+import { REGISTRY_NAME } from './manifest.ts';
+
+const hash = z.string().min(1).max(200);
+
+const registry = z.object({
+  appId: z.string(),
+  name: z.string(),
+  createdAt: z.int(),
+  /** That the keys are hashed with, together with the application id. */
+  salt: z.string().min(1).max(200),
+  masterKeyHash: hash,
+  keys: z.array(z.object({ name: z.string().min(1), hash, createdAt: z.int() })),
+});
+
+/** What a registry knew of a system: hashes of its keys, no key. */
+export type RegistryPart = z.infer<typeof registry>;
+
+export function registryText(
+  { appId, name, createdAt, masterKeyHash }: SystemEntry,
+  keys: readonly KeyEntry[],
+  salt: string,
+): string {
+  const part: RegistryPart = {
+    appId,
+    name,
+    createdAt,
+    salt,
+    masterKeyHash,
+    keys: keys.map((key) => ({ name: key.name, hash: key.hash, createdAt: key.createdAt })),
+  };
+  return JSON.stringify(part);
+}
+
+/** @throws OperatorError where it is something else */
+export function readRegistry(text: string): RegistryPart {
+  try {
+    return registry.parse(JSON.parse(text));
+  } catch (error) {
+    throw new OperatorError(`${REGISTRY_NAME} is not what it should be`, { cause: error });
+  }
+}

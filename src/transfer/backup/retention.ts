@@ -1,0 +1,62 @@
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
+
+/** Which backups are kept: so many of each kind of period. */
+export interface Retention {
+  readonly hours: number;
+  readonly days: number;
+  readonly months: number;
+}
+
+const form = /^(\d{1,5})([hdm])$/;
+const names = { h: 'hours', d: 'days', m: 'months' } as const;
+
+/** Reads `48h,30d,12m`; any of them may be left out. @returns `null` where it is malformed */
+export function parseRetention(text: string): Retention | null {
+  const retention = { hours: 0, days: 0, months: 0 };
+  const seen = new Set<string>();
+  for (const item of text.split(',')) {
+    const [, count, unit] = form.exec(item.trim()) ?? [];
+    if (count === undefined || unit === undefined || seen.has(unit)) return null;
+    seen.add(unit);
+    retention[names[unit as 'h' | 'd' | 'm']] = Number(count);
+  }
+  return retention;
+}
+
+/** @throws OperatorError */
+export function retentionFrom(text: string, option: string): Retention {
+  const retention = parseRetention(text);
+  if (!retention) throw new OperatorError(`${option}: must be such as 48h,30d,12m`);
+  return retention;
+}
+
+/**
+ * Which of the backups of one system are kept: the newest of each of the last so many hours, days and months, UTC, and the newest of all
+ * (CONTRACT "Backup and restore").
+ * @param times in milliseconds since 1970
+ * @param now the hour, day and month that it lies in count as the last ones
+ */
+export function keptOf(times: readonly number[], { hours, days, months }: Retention, now: number): Set<number> {
+  const kept = new Set<number>();
+  if (times.length === 0) return kept;
+  kept.add(times.reduce((newest, at) => Math.max(newest, at)));
+  const keepNewestOfEach = (periodOf: (at: number) => number, count: number) => {
+    const last = periodOf(now);
+    const newestOf = new Map<number, number>();
+    for (const at of times) {
+      const period = periodOf(at);
+      if (period > last - count) newestOf.set(period, Math.max(newestOf.get(period) ?? 0, at));
+    }
+    for (const at of newestOf.values()) kept.add(at);
+  };
+  keepNewestOfEach((at) => Math.floor(at / HOUR_MS), hours);
+  keepNewestOfEach((at) => Math.floor(at / DAY_MS), days);
+  keepNewestOfEach(monthOf, months);
+  return kept;
+}
+
+function monthOf(at: number): number {
+  const date = new Date(at);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}

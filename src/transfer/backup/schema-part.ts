@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { applyChanges, emptySchema, type SchemaChange } from '../../schema/change.ts';
+import { fieldTypes, type Schema } from '../../schema/model.ts';
+import { SCHEMA_NAME } from './manifest.ts';
+
+/** Names that tables and fields may have, those of the service's own too. They are quoted wherever they meet SQL. */
+const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/);
+const grants = z.record(z.string(), z.union([z.boolean(), z.array(z.string())]));
+const action = grants.optional();
+
+const field = z.object({ name, type: z.enum(fieldTypes), targetClass: name.optional() });
+
+const permissions = z.object({
+  find: action,
+  get: action,
+  count: action,
+  create: action,
+  update: action,
+  delete: action,
+  addField: action,
+  protectedFields: z.record(z.string(), z.array(z.string())).optional(),
+  readUserFields: z.array(z.string()).optional(),
+  writeUserFields: z.array(z.string()).optional(),
+});
+
+const keys = z.array(z.tuple([name, z.union([z.literal(1), z.literal(-1)])]));
+const settings = z.record(z.string(), z.unknown());
+
+const change = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('createTable'), className: name, fields: z.array(field) }),
+  z.object({ kind: z.literal('setPermissions'), className: name, permissions }),
+  z.object({
+    kind: z.literal('setTimeline'),
+    className: name,
+    timeline: z.object({ displayFields: settings, index: settings }),
+  }),
+  z.object({ kind: z.literal('setCopied'), className: name }),
+  z.object({ kind: z.literal('setIndex'), className: name, index: z.object({ name: z.string().min(1).max(200), keys }) }),
+  z.object({ kind: z.literal('setTextIndex'), className: name, fields: z.array(name) }),
+  z.object({ kind: z.literal('setTemplateVersion'), version: z.int().nonnegative() }),
+]);
+
+/** A schema as it stands in a backup: the changes that make it (`changesTo`), as JSON. */
+export function schemaText(changes: readonly SchemaChange[]): string {
+  return JSON.stringify(changes.map(shown));
+}
+
+/** How columns are called is an engine's own matter. */
+function shown(one: SchemaChange): SchemaChange {
+  if (one.kind !== 'createTable') return one;
+  const fields = (one.fields ?? []).map(({ name: fieldName, type, targetClass }) => ({
+    name: fieldName,
+    type,
+    ...(targetClass !== undefined && { targetClass }),
+  }));
+  return { ...one, fields };
+}
+
+/** What a schema part says. */
+export interface SchemaPart {
+  readonly changes: readonly SchemaChange[];
+  /** What they make of an empty schema. */
+  readonly schema: Schema;
+}
+
+/** @throws OperatorError for a text that makes no schema */
+export function readSchema(text: string): SchemaPart {
+  try {
+    const changes = z.array(change).parse(JSON.parse(text)) as SchemaChange[];
+    return { changes, schema: applyChanges(emptySchema, changes) };
+  } catch (error) {
+    throw new OperatorError(`${SCHEMA_NAME} makes no schema of this version of the service`, { cause: error });
+  }
+}
+
+/** Changes that an index costs, which is cheaper once the records are there. */
+const isLate = ({ kind }: SchemaChange): boolean => kind === 'setIndex' || kind === 'setTextIndex';
+
+/** The changes that are made before records are added, and those after. */
+export function inTwoSteps(changes: readonly SchemaChange[]): { before: SchemaChange[]; after: SchemaChange[] } {
+  return { before: changes.filter((one) => !isLate(one)), after: changes.filter(isLate) };
+}
