@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { serviceVersion } from '../kernel/version.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addCheckCommand } from './commands/check.ts';
+import { addExportCommand } from './commands/export.ts';
 import { addFilesCommands } from './commands/files.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
@@ -33,6 +34,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addSystemCommands(program, actions, print);
   addKeyCommands(program, actions, print);
   addUserCommands(program, actions, print);
+  addExportCommand(program, actions, print);
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);
   addBackupCommands(program, actions, print);
@@ -49,7 +51,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
 }
 
 /** Sub-commands of CONTRACT "Running" that are still to come. */
-const comingCommands: ReadonlySet<string> = new Set(['restore', 'export']);
+const comingCommands: ReadonlySet<string> = new Set(['restore']);
 
 /** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */
 function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {

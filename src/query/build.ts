@@ -20,13 +20,18 @@ export function buildQuery(options: FindOptions, grant: Grant, scope: QueryScope
   const where = options.within ? allOf([options.within(grant), asked]) : asked;
   const ranked = findSearch(where) !== undefined;
   const { shape, places, asksScore } = shapeOf(options);
+  const selection = selectionOf(shape, guardedFilter(grant, where), grant, scope);
   return {
-    ...selectionOf(shape, guardedFilter(grant, where), grant, scope),
+    ...(options.idsAlone ? idsOf(selection) : selection),
     places,
     order: parseOrder(options.order ?? none, grant, ranked),
     ...pageOf(options),
     withScore: ranked && asksScore,
   };
+}
+
+function idsOf({ table, fields, filter }: Selection): Selection {
+  return { table, fields: fields.filter(({ name }) => name === 'objectId'), filter, includes: [] };
 }
 
 /**

@@ -25,6 +25,7 @@ export {
   findRecords,
   findRows,
   getRow,
+  planRecords,
   type Row,
   readRecord,
 } from './read/find.ts';

@@ -1,4 +1,6 @@
 export * from './backup/index.ts';
+export { type Export, exportRecords } from './export/export.ts';
+export { type ExportFormat, ExportParameters, exportFormats } from './export/parameters.ts';
 export { refuseNewColumns } from './import/columns.ts';
 export { type Company, importRecords, type RejectedLine, refuseImport } from './import/import.ts';
 export { readRows } from './import/source.ts';

@@ -26,6 +26,9 @@ const brotli = {
 };
 const zstd = { flush: zlib.constants.ZSTD_e_flush };
 
+/** The plugin's own, and lines of JSON. */
+const compressible = /^text\/(?!event-stream)|[+/](?:json|text|xml)(?:;|$)|octet-stream(?:;|$)|^application\/x-ndjson(?:;|$)/u;
+
 /** One object has the options of zlib and zstd alike in the plugin, and they are not the same. */
 const codecs = {
   ...zlib,
@@ -49,6 +52,7 @@ export async function registerCompression(server: FastifyInstance): Promise<void
   });
   await server.register(compress, {
     encodings: ['zstd', 'br', 'gzip'],
+    customTypes: compressible,
     globalDecompression: false,
     threshold: MAX_PLAIN_BYTES + 1,
     syncThreshold: MAX_SYNC_BYTES,

@@ -3,13 +3,14 @@ import type { Endpoint } from '../endpoint/endpoint.ts';
 import type { RateLimit } from '../endpoint/rate-limit.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { batchEndpoint } from './batch.ts';
+import { exportEndpoint } from './exports.ts';
 import { fileEndpoints } from './files.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
 /**
- * Every data endpoint. A batch may address all but itself and files.
+ * Every data endpoint. A batch may address all but itself, files and exports.
  * @param loginLimit `null`: none
  */
 export function dataEndpoints(
@@ -24,7 +25,7 @@ export function dataEndpoints(
     ...schemaEndpoints,
     ...functionEndpoints,
   ];
-  return [...single, ...fileEndpoints(files), batchEndpoint(single, reportFault)];
+  return [...single, exportEndpoint, ...fileEndpoints(files), batchEndpoint(single, reportFault)];
 }
 
 /** SPEC "Errors" 141: functions are not below the data prefix, named alone or with the application. */

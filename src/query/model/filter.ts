@@ -61,6 +61,8 @@ export type Filter =
   | { readonly kind: 'text'; readonly table: TableSchema; readonly search: TextSearch }
   /** Some of the records that the search index of the table says may match, or all: what else is asked has to decide. No query of a client has it. */
   | { readonly kind: 'candidates'; readonly table: TableSchema; readonly sought: SoughtWords; readonly guard: RowGuard | null }
+  /** The records whose place in the order of creation is after one and up to another. No query of a client has it. */
+  | { readonly kind: 'places'; readonly after: number; readonly upTo: number }
   /** The records that were made last. No query of a client has it. */
   | { readonly kind: 'newest'; readonly table: TableSchema; readonly count: number }
   /**

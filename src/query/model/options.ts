@@ -34,6 +34,8 @@ export interface FindOptions extends ReadOptions {
   readonly skip?: number | undefined;
   /** Only each so many-th record of the order. No client's option. */
   readonly stride?: number | undefined;
+  /** Whether records come with nothing but their objectId. No client's option. */
+  readonly idsAlone?: boolean | undefined;
   /** Whether the number of records is asked for. */
   readonly count?: boolean | undefined;
   /** Whether nothing else is, so that the right to count is enough. Read before the right is known. Left out: as `limit` and `count` say. */

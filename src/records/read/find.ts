@@ -1,6 +1,7 @@
 import { authorize, type Grant, master, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { buildAggregation } from '../../query/aggregate/index.ts';
 import {
   type AggregateOptions,
@@ -13,7 +14,7 @@ import {
   type ReadOptions,
   redirected,
 } from '../../query/index.ts';
-import type { Selection } from '../../query/model/selection.ts';
+import type { Query, Selection } from '../../query/model/selection.ts';
 import type { QueryScope } from '../../query/where/context.ts';
 import { newTable } from '../../schema/defaults.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -92,6 +93,21 @@ export function findRecords(
     const found = await store.reader.find(counted, wantsRows, until);
     return key === undefined ? found : { ...found, className: table.className };
   });
+}
+
+/**
+ * What a query would read, for who carries it out in parts of his own: whatever `findRecords` would refuse is refused.
+ * @throws classMissing (103) where there is no such table; else as `findRecords`
+ */
+export async function planRecords(
+  { store, principal, patterns }: RecordContext,
+  className: string,
+  options: FindOptions,
+): Promise<Query> {
+  const schema = store.schema();
+  refuseOutright(principal, 'find', className);
+  const table = schema.tables.get(className) ?? fail('classMissing', className.slice(0, limits.nameLength));
+  return buildQuery(options, authorize(principal, 'find', table, schema), { schema, principal, patterns });
 }
 
 /**

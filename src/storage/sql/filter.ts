@@ -97,6 +97,10 @@ function writeCondition(out: SqlWriter, filter: Filter, alias: string): void {
         if (filter.guard) writeGuard(out.add(' AND '), filter.guard, filter.table, inner);
       });
       break;
+    case 'places':
+      out.column(alias, '_seq').add(' > ').bind(filter.after);
+      out.add(' AND ').column(alias, '_seq').add(' <= ').bind(filter.upTo);
+      break;
     case 'newest':
       out
         .column(alias, '_seq')

@@ -94,6 +94,8 @@ function constraintsOf(filter: Filter): number | null {
       return 0;
     case 'compare':
       return 1;
+    case 'places':
+      return 2;
     case 'and': {
       let sum = 0;
       for (const item of filter.items) {

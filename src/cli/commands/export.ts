@@ -1,0 +1,142 @@
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { ExportParameters, exportFormats, exportRecords } from '../../transfer/index.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+
+interface CommandOptions extends TellOptions {
+  system: string;
+  table: string;
+  to: string;
+  format: string;
+  where?: string;
+  keys?: string;
+  include?: string;
+  order?: string;
+  bom?: true;
+  raw?: true;
+}
+
+/** `export`. */
+export function addExportCommand(program: Command, { withRecords }: Actions, print: Print): void {
+  addTellOptions(program.command('export'))
+    .description('write the records of a table to a file')
+    .requiredOption('--system <app-id>', 'the system to export from')
+    .requiredOption('--table <name>', 'the table')
+    .requiredOption('--format <format>', `one of ${exportFormats.join(', ')}`)
+    .requiredOption('--to <path>', 'the file, which is replaced; - for the standard output')
+    .option('--where <json>', 'only the records that match, as of a query over REST')
+    .option('--keys <names>', 'the fields, and the order of the columns of csv')
+    .option('--include <names>', 'what is shown of the records that Pointers lead to: AccountId.Name')
+    .option('--order <names>', 'fields to sort by, - before one for descending; the order of creation else')
+    .option('--bom', 'begin csv with a byte order mark, by which Excel knows that it is UTF-8')
+    .option('--raw', "leave cells of csv as they are that a spreadsheet takes for a formula, without a ' before them")
+    .action((options: CommandOptions) =>
+      withRecords(options.system, async (context) => {
+        const { table, to, quiet } = options;
+        const teller = new Teller(options);
+        try {
+          const pieces = await exportRecords(context, table, new ExportParameters(parametersOf(options)));
+          const target = await openTarget(to);
+          try {
+            for await (const piece of pieces) {
+              await target.write(piece);
+              teller.progress({ what: table, done: pieces.count, unit: 'records', share: pieces.share });
+            }
+            await target.finish();
+          } catch (error) {
+            await pieces.return?.();
+            await target.discard();
+            throw error;
+          }
+          teller.clear();
+          const told = options.json ? JSON.stringify({ records: pieces.count }) : `${pieces.count} records`;
+          // The standard output is the file's then.
+          if (to !== '-') print(told);
+          else if (!quiet) teller.note(told, { records: pieces.count });
+        } catch (error) {
+          teller.clear();
+          throw forOperator(error);
+        }
+      }),
+    );
+}
+
+const parametersOf = ({ format, where, keys, include, order, bom, raw }: CommandOptions) =>
+  new Map(Object.entries({ format, where, keys, include, order, bom, raw }).filter(([, value]) => value !== undefined)) as Map<
+    string,
+    string | boolean
+  >;
+
+/** Where an export is written. */
+interface Target {
+  write(text: string): Promise<void>;
+  /** All is written. */
+  finish(): Promise<void>;
+  /** What was written is of no use. */
+  discard(): Promise<void>;
+}
+
+/** @throws OperatorError where it cannot be written */
+async function openTarget(to: string): Promise<Target> {
+  try {
+    if (to === '-') return toStream(process.stdout);
+    const stats = await stat(to).catch(() => null);
+    if (stats?.isDirectory()) throw new Error(`EISDIR: ${to} is a directory`);
+    if (stats && !stats.isFile()) return toStream((await open(to, 'w')).createWriteStream());
+    return await toFile(to);
+  } catch (error) {
+    throw unwritten(error);
+  }
+}
+
+/** Written beside the file and put in its place at the end, so that nobody takes a part of it for the whole. */
+async function toFile(path: string): Promise<Target> {
+  const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+  const file: FileHandle = await open(part, 'w', 0o600);
+  return {
+    async write(text) {
+      await file.appendFile(text).catch(fail);
+    },
+    async finish() {
+      await file.sync().catch(fail);
+      await file.close();
+      await rename(part, path).catch(fail);
+    },
+    async discard() {
+      await file.close();
+      await rm(part, { force: true });
+    },
+  };
+}
+
+function toStream(stream: Writable): Target {
+  let fault: Error | undefined;
+  stream.on('error', (error) => {
+    fault = error;
+  });
+  return {
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        stream.write(text, (error) => (error ? reject(unwritten(error)) : resolve()));
+      }),
+    async finish() {
+      if (fault) throw unwritten(fault);
+      if (stream === process.stdout) return;
+      stream.end();
+      await finished(stream).catch(fail);
+    },
+    async discard() {},
+  };
+}
+
+const unwritten = (error: unknown) => new OperatorError(`--to: ${(error as Error).message}`);
+
+function fail(error: unknown): never {
+  throw unwritten(error);
+}

@@ -1,0 +1,110 @@
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonText } from '../../storage/port.ts';
+
+/** A record of which only the objectId was asked for, with what stands before it in a list. */
+const record = /[[,]\{"objectId":("(?:[^"\\]|\\.)*")\}/y;
+
+/** Ids that are kept in memory; more of them lie in a temporary file. */
+const MAX_IN_MEMORY = 100_000;
+/** Bytes of it that are read at once. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** The ids of records in their order, as they were at one moment, to be taken from the front. Memory holds a bounded part of them. */
+export class SortedIds {
+  /** JSON texts; those before `#next` were taken. */
+  #ids: string[] = [];
+  #next = 0;
+  #count = 0;
+  #taken = 0;
+  /** One a line. It has no name any more, so that it is gone with the process. */
+  #file: FileHandle | null = null;
+  #readTo = 0;
+  #line: Buffer = Buffer.alloc(0);
+
+  /**
+   * @param results JSON array of the records, which have nothing but an objectId
+   * @throws what its pieces throw; errors of the operating system where a temporary file cannot be written
+   */
+  static async of(results: JsonText): Promise<SortedIds> {
+    const ids = new SortedIds();
+    try {
+      let rest = '';
+      for await (const piece of typeof results === 'string' ? [results] : results) {
+        rest = ids.#add(rest + piece);
+        if (ids.#ids.length > MAX_IN_MEMORY) await ids.#spill();
+      }
+      if (rest !== ']' && rest !== '[]') throw new Error('the list of ids is cut off');
+      if (ids.#file) await ids.#spill();
+      return ids;
+    } catch (error) {
+      await ids.close();
+      throw error;
+    }
+  }
+
+  /** How much of them was taken, from 0 to 1. */
+  get share(): number {
+    return this.#count === 0 ? 1 : this.#taken / this.#count;
+  }
+
+  /** The first of those that are left, at most so many; empty where none is. */
+  async peek(atMost: number): Promise<readonly string[]> {
+    while (this.#ids.length - this.#next < atMost && (await this.#readOn()));
+    return this.#ids.slice(this.#next, this.#next + atMost).map((id) => JSON.parse(id) as string);
+  }
+
+  take(count: number): void {
+    this.#next += count;
+    this.#taken += count;
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+  }
+
+  /** @returns what of the text is not a whole record yet */
+  #add(text: string): string {
+    record.lastIndex = 0;
+    let end = 0;
+    for (let found = record.exec(text); found; found = record.exec(text)) {
+      this.#ids.push(found[1] as string);
+      this.#count++;
+      end = record.lastIndex;
+    }
+    return text.slice(end);
+  }
+
+  async #spill(): Promise<void> {
+    this.#file ??= await unnamedFile();
+    await this.#file.appendFile(this.#ids.map((id) => `${id}\n`).join(''));
+    this.#ids = [];
+  }
+
+  /** @returns whether there was more */
+  async #readOn(): Promise<boolean> {
+    if (!this.#file) return false;
+    const { bytesRead, buffer } = await this.#file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, this.#readTo);
+    if (bytesRead === 0) return false;
+    this.#readTo += bytesRead;
+    const read = Buffer.concat([this.#line, buffer.subarray(0, bytesRead)]);
+    const end = read.lastIndexOf(10) + 1;
+    this.#line = read.subarray(end);
+    const more = end === 0 ? [] : read.toString('utf8', 0, end - 1).split('\n');
+    this.#ids = [...this.#ids.slice(this.#next), ...more];
+    this.#next = 0;
+    return true;
+  }
+}
+
+async function unnamedFile(): Promise<FileHandle> {
+  const directory = await mkdtemp(join(tmpdir(), 'record-service-'));
+  try {
+    return await open(join(directory, 'ids'), 'wx+', 0o600);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
