@@ -26,6 +26,11 @@ for (const [environment, line] of [
   [{ TRIGGER_LOG_DAYS: '36501' }, /^TRIGGER_LOG_DAYS:/],
   [{ TIMELINE_DAYS: 'ever' }, /^TIMELINE_DAYS:/],
   [{ ADMIN_EMAIL: 'a@b@c' }, /^ADMIN_EMAIL:/],
+  [{ BACKUP_URL: 's3://key:secret@bucket' }, /^BACKUP_URL: must be a folder, or s3/],
+  [{ BACKUP_CRON: 'daily' }, 'BACKUP_CRON: must be a cron of 5 or 6 fields'],
+  [{ BACKUP_CRON: '0 0 31 2 *' }, /^BACKUP_CRON:/],
+  [{ BACKUP_KEEP: '7 weeks' }, 'BACKUP_KEEP: must be such as 48h,30d,12m'],
+  [{ BACKUP_RECIPIENTS: 'AGE-SECRET-KEY-1secret' }, /^BACKUP_RECIPIENTS:/],
   [{ FILES_URL: 's3://key:secret@bucket' }, /^FILES_URL: must be s3:\/\/bucket\/prefix.* without keys$/],
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT: .*; LOG_LEVEL: /],
 ] as const)

@@ -41,8 +41,22 @@ export interface Config {
   readonly timelineDays: number;
   /** Milliseconds. */
   readonly queryTimeout: number;
+  /** Backups that the service makes by itself; `undefined`: none. */
+  readonly backup: BackupSettings | undefined;
   /** Milliseconds after which a system that nobody uses is closed. */
   readonly systemIdle: number;
+}
+
+/** Which backups the service makes by itself (CONTRACT "Backup and restore"). */
+export interface BackupSettings {
+  /** A folder, or `s3://…`. */
+  readonly url: string;
+  /** UTC. */
+  readonly cron: string;
+  /** As `parseRetention` reads it; `undefined`: all are kept. */
+  readonly keep: string | undefined;
+  /** Public keys of age. */
+  readonly recipients: readonly string[];
 }
 
 /** Settings that must never be shown. The keys, and the administrator, are those of the first system. */
@@ -106,6 +120,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       triggerLogDays: read.TRIGGER_LOG_DAYS,
       timelineDays: read.TIMELINE_DAYS,
       queryTimeout: read.QUERY_TIMEOUT_MS,
+      backup: read.BACKUP_URL === undefined ? undefined : backupOf({ ...read, BACKUP_URL: read.BACKUP_URL }),
       systemIdle: read.SYSTEM_IDLE_MS,
     }),
     secrets: Object.freeze({
@@ -118,6 +133,20 @@ export function parseSettings(environment: Environment, directory: string): Sett
       databaseUrl: read.DATABASE_URL,
     }),
   };
+}
+
+function backupOf(read: {
+  readonly BACKUP_URL: string;
+  readonly BACKUP_CRON: string;
+  readonly BACKUP_KEEP?: string | undefined;
+  readonly BACKUP_RECIPIENTS: readonly string[];
+}): BackupSettings {
+  return Object.freeze({
+    url: read.BACKUP_URL,
+    cron: read.BACKUP_CRON,
+    keep: read.BACKUP_KEEP,
+    recipients: Object.freeze(read.BACKUP_RECIPIENTS),
+  });
 }
 
 function describe(error: z.ZodError): string {

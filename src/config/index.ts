@@ -1,3 +1,4 @@
 export { Addresses, type FileAddresses } from './addresses.ts';
-export { type Config, loadSettings, type Secrets, type Settings } from './config.ts';
+export { type BackupSettings, type Config, loadSettings, type Secrets, type Settings } from './config.ts';
 export { parseS3Url, type S3Location } from './files-url.ts';
+export { parseRetention, type Retention } from './retention.ts';

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
+import { parseCron } from '../kernel/cron.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseS3Url } from './files-url.ts';
+import { parseRetention } from './retention.ts';
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -120,6 +122,36 @@ export const settings = {
     read: wholeNumber(0, 36_500).default(0),
   },
   QUERY_TIMEOUT_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(30_000) },
+  BACKUP_URL: {
+    is: 'a folder, or s3://bucket/prefix with endpoint or region as parameters, and without keys',
+    read: z
+      .string()
+      .refine((text) => !text.startsWith('s3:') || parseS3Url(text) !== null)
+      .optional(),
+  },
+  BACKUP_CRON: {
+    is: 'a cron of 5 or 6 fields',
+    read: z
+      .string()
+      .transform((text) => text.trim().split(/\s+/).join(' '))
+      .refine((text) => parseCron(text, 'UTC')?.nextRun() != null)
+      .default('15 2 * * *'),
+  },
+  BACKUP_KEEP: {
+    is: 'such as 48h,30d,12m',
+    read: z
+      .string()
+      .refine((text) => parseRetention(text) !== null)
+      .optional(),
+  },
+  BACKUP_RECIPIENTS: {
+    is: 'a comma list of public keys of age (age1…)',
+    read: z
+      .string()
+      .transform((text) => text.split(',').map((recipient) => recipient.trim()))
+      .refine((recipients) => recipients.every((recipient) => /^age1[0-9a-z]{20,}$/.test(recipient)))
+      .default([]),
+  },
   SYSTEM_IDLE_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(600_000) },
 } as const;
 

@@ -1,4 +1,4 @@
-import { Cron } from 'croner';
+import { nextCronRun, parseCron } from '../../kernel/cron.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { Schedule } from '../model/model.ts';
@@ -33,25 +33,13 @@ export function checkRuns(schedule: Schedule, now: number): void {
   if (next === null || next - now > MAX_WAIT_MS) refuse('schedule.cron has no run within the next eight years');
 }
 
-/**
- * When a schedule is due next. A time of day that the clock passes over, when summer time begins, is due as it jumps; a single
- * time of day that comes twice, when it ends, is due once.
- * @param after milliseconds since 1970
- * @returns milliseconds since 1970, a whole second; `null`: never again
- */
+/** When a schedule is due next, as of `nextCronRun`. @param after milliseconds since 1970 */
 export function nextRun(schedule: Schedule, after: number): number | null {
-  return parse(schedule)?.nextRun(new Date(after))?.getTime() ?? null;
+  const cron = parse(schedule);
+  return cron && nextCronRun(cron, after);
 }
 
-/** `null` for what is none. A question mark would mean the second in which it is read. */
-function parse({ cron, timezone }: Schedule): Cron | null {
-  if (/[^0-9A-Za-z*,/#+ -]/.test(cron)) return null;
-  try {
-    return new Cron(cron, { timezone, mode: '5-or-6-parts' });
-  } catch {
-    return null;
-  }
-}
+const parse = ({ cron, timezone }: Schedule) => parseCron(cron, timezone);
 
 /** Offsets such as `+02:00` are none: they have no summer time. */
 function isZone(name: string): boolean {

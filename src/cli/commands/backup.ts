@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Retention } from '../../config/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { SystemEntry } from '../../storage/registry.ts';
@@ -12,7 +13,6 @@ import {
   type MadeBackup,
   openBackupFile,
   openDestination,
-  type Retention,
   retentionFrom,
   StreamDestination,
   summariseBackup,

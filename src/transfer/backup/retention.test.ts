@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptOf, parseRetention } from './retention.ts';
+import { parseRetention } from '../../config/index.ts';
+import { keptOf } from './retention.ts';
 
 const at = (text: string) => Date.parse(text);
 const shown = (kept: Set<number>) => [...kept].map((one) => new Date(one).toISOString().slice(0, 16)).toSorted();

@@ -9,9 +9,7 @@ import type { Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { checksumOf } from './checksum.ts';
 import { copyPart, type Part, partIn, partsOf } from './copy.ts';
-
-/** Tables that one commit makes: on PostgreSQL each takes some twenty locks, of some thousands that there are. */
-const TABLES_PER_COMMIT = 20;
+import { tablesInSlices } from './table-slices.ts';
 
 /** One side of a move: all systems of an installation. */
 export interface Side {
@@ -183,7 +181,7 @@ async function openTarget(
   const identity = newIdentity(id, appId, registry.salt);
   const target = await engine.create(identity);
   // Where this is cut off, the schema is not the same, and made anew.
-  for (const changes of slicesOf(changesTo(source.schema()), TABLES_PER_COMMIT))
+  for (const changes of tablesInSlices(changesTo(source.schema())))
     await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
       throw isRefusal(error) ? new OperatorError(`${appId}: ${refusedTables(changes)}: ${error.message}`) : error;
     });
@@ -202,17 +200,6 @@ async function openSide({ engine, registry }: Side, appId: string): Promise<Stor
 function refusedTables(changes: readonly SchemaChange[]): string {
   const names = changes.flatMap((change) => (change.kind === 'createTable' ? [change.className] : []));
   return `the target cannot take one of the tables ${names.join(', ')}`;
-}
-
-/** Changes in slices of so many tables. */
-function slicesOf(changes: readonly SchemaChange[], tables: number): SchemaChange[][] {
-  const slices: SchemaChange[][] = [[]];
-  let made = 0;
-  for (const change of changes) {
-    if (change.kind === 'createTable' && made++ % tables === 0 && made > 1) slices.push([]);
-    slices.at(-1)?.push(change);
-  }
-  return slices;
 }
 
 /** How many records a store has; 1 where it has none, so that shares of it can be told. */
