@@ -35,6 +35,8 @@ export function sendReply(services: HttpServices, reply: FastifyReply, { status,
 /** An answer whose pieces end in an error is cut off, so that nobody takes its beginning for the whole. */
 function piecesOf({ conditions }: Pick<HttpServices, 'conditions'>, pieces: AsyncIterable<string>): Readable {
   return Readable.from(pieces).on('error', (error) => {
+    // Of an answer that is compressed: its client has left.
+    if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     if (!(error instanceof ServiceError)) conditions.met('an answer broke off', faultPlace(error), error);
   });
 }

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import { SortedIds } from './sorted-ids.ts';
+
+/** A list in pieces that end anywhere. */
+async function* pieces(text: string, length: number): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length);
+}
+
+const listOf = (ids: readonly string[]) => JSON.stringify(ids.map((objectId) => ({ objectId })));
+
+async function all(ids: SortedIds, atMost: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let next = await ids.peek(atMost); next.length > 0; next = await ids.peek(atMost)) {
+    assert.ok(next.length <= atMost);
+    found.push(...next);
+    ids.take(next.length);
+  }
+  await ids.close();
+  return found;
+}
+
+test('ids come in their order, whatever they are and however the list is cut', async () => {
+  const odd = ['a', '"},{"objectId":"b', '\\', '\\"', ']', '[', 'שלום', '\n', '\u2028', ' '];
+  for (const length of [1, 2, 3, 7, 1_000]) assert.deepEqual(await all(await SortedIds.of(pieces(listOf(odd), length)), 3), odd);
+  assert.deepEqual(await all(await SortedIds.of(listOf(odd)), 100), odd);
+  for (const empty of ['[]', pieces('[]', 1)]) assert.deepEqual(await all(await SortedIds.of(empty), 10), []);
+});
+
+test('many ids lie in a file that has no name', async () => {
+  const ids = Array.from({ length: 250_000 }, (_, n) => `${n}א`);
+  const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('record-service-')).length;
+  const before = await temporary();
+  const sorted = await SortedIds.of(pieces(listOf(ids), 100_000));
+  assert.ok((await temporary()) <= before);
+  assert.equal(sorted.share, 0);
+  assert.deepEqual(await all(sorted, 999), ids);
+  assert.equal(sorted.share, 1);
+});
+
+test('a list that is cut off is none', async () => {
+  const text = listOf(['a', 'b']);
+  for (let length = 0; length < text.length; length++) await assert.rejects(SortedIds.of(text.slice(0, length)), `${length}`);
+});

@@ -1,0 +1,196 @@
+/** CONTRACT "Export, import, migration": an export is streamed, whatever its length, and holds each record once while others write. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { forAll, makeTable, setRules } from '../support/permissions.ts';
+import { create, createEach, createMany, defineTable, onEachEngine, type Row, tableName } from '../support/query.ts';
+import { addressOf, cellsOf, exported, headersOf } from './exporting.ts';
+
+const RECORDS = 50_000;
+
+onEachEngine((get) => {
+  const large = tableName('Large');
+  let ids: string[] = [];
+  before(async () => {
+    await defineTable(get(), large, { n: 'Number', s: 'String', shuffled: 'Number' });
+    // 7919 is a prime that does not divide their number.
+    const rows = Array.from({ length: RECORDS }, (_, n) => ({
+      n,
+      s: `row ${n} ${'x'.repeat(n % 50)}`,
+      shuffled: (n * 7919) % RECORDS,
+    }));
+    ids = await createMany(get(), large, rows);
+  });
+
+  test('Export: 50,000 records come in the order of creation, in chunks', async () => {
+    const { text, headers } = await exported(get(), large, { keys: 'objectId,n' });
+    assert.equal(headers.get('content-length'), null);
+    const rows = cellsOf(text);
+    assert.deepEqual(rows[0], ['objectId', 'n']);
+    assert.deepEqual(
+      rows.slice(1),
+      ids.map((id, n) => [id, String(n)]),
+    );
+    const lines = (await exported(get(), large, { format: 'ndjson' })).text.trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).objectId),
+      ids,
+    );
+    const whole = JSON.parse((await exported(get(), large, { format: 'json' })).text);
+    assert.deepEqual(
+      whole.results.map((row: Row) => row.objectId),
+      ids,
+    );
+  });
+
+  test('Export: an order is kept over all pages', async () => {
+    const numbers = async (query: Row) =>
+      cellsOf((await exported(get(), large, { keys: 'shuffled', ...query })).text)
+        .slice(1)
+        .map(([n]) => Number(n));
+    const ascending = Array.from({ length: RECORDS }, (_, n) => n);
+    assert.deepEqual(await numbers({ order: 'shuffled' }), ascending);
+    assert.deepEqual(await numbers({ order: '-shuffled' }), ascending.toReversed());
+    assert.deepEqual(await numbers({ order: 'shuffled', where: { shuffled: { $gte: 49_990 } } }), ascending.slice(49_990));
+  });
+
+  test('Export: a where picks its few records out of many', async () => {
+    const { text } = await exported(get(), large, { keys: 'n', where: { n: { $in: [3, 25_000, 49_999] } } });
+    assert.equal(text, 'n\r\n3\r\n25000\r\n49999\r\n');
+    assert.equal(
+      (await exported(get(), large, { keys: 'n', where: { s: { $regex: '^row 4999[0-9] ' } } })).text.split('\r\n').length,
+      12,
+    );
+  });
+
+  for (const query of [{}, { order: 'n' }] as Row[])
+    test(`Export: while others write and delete, every record that stays is there once ${JSON.stringify(query)}`, async () => {
+      const table = tableName('Busy');
+      await defineTable(get(), table, { n: 'Number', s: 'String' });
+      // More than fits on the way to a client that reads slowly.
+      const rows = Array.from({ length: 6_000 }, (_, n) => ({ n, s: 'x'.repeat(3_000) }));
+      const made = await createMany(get(), table, rows);
+      const response = await fetch(addressOf(get(), table, { ...query, keys: 'objectId,s' }), {
+        headers: { ...headersOf(get()), 'Accept-Encoding': 'identity' },
+      });
+      const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+      const parts: Uint8Array[] = [];
+      const gone = new Set<string>();
+      for (let round = 0; round < 30; round++) {
+        const [id, other] = made.slice(round * 200) as [string, string];
+        gone.add(id);
+        await Promise.all([
+          get().call('DELETE', `/platform/classes/${table}/${id}`),
+          // By its new value it would come at the other end.
+          get().call('PUT', `/platform/classes/${table}/${other}`, { body: { n: 6_000 - round } }),
+          create(get(), table, { n: round }),
+        ]);
+        for (let chunk = 0; chunk < 5; chunk++) parts.push((await reader.read()).value ?? new Uint8Array());
+      }
+      for (let next = await reader.read(); !next.done; next = await reader.read()) parts.push(next.value);
+      const seen = cellsOf(Buffer.concat(parts).toString())
+        .slice(1)
+        .map(([id]) => id as string);
+      const found = new Set(seen);
+      assert.equal(found.size, seen.length);
+      assert.deepEqual(
+        made.filter((id) => !gone.has(id) && !found.has(id)),
+        [],
+      );
+      assert.ok(found.size < made.length, 'some were deleted before their page was read');
+    });
+
+  test('Export: what goes wrong in the middle breaks the connection off', async () => {
+    const table = tableName('Broken');
+    await makeTable(get(), table, { s: 'String' }, forAll({ '*': true }));
+    await createMany(
+      get(),
+      table,
+      Array.from({ length: 6_000 }, () => ({ s: randomBytes(2_000).toString('base64') })),
+    );
+    for (const encoding of ['identity', 'gzip']) {
+      await setRules(get(), table, forAll({ '*': true }));
+      const headers = { ...headersOf(get(), { as: 'anonymous' }), 'Accept-Encoding': encoding };
+      const response = await fetch(addressOf(get(), table, { format: 'ndjson' }), { headers });
+      assert.equal(response.status, 200);
+      await setRules(get(), table, {});
+      await assert.rejects(response.text(), encoding);
+    }
+  });
+
+  test('Export: records of any size come together', async () => {
+    const table = tableName('Sizes');
+    await defineTable(get(), table, { n: 'Number', s: 'String' });
+    const sizes = [...Array(300).fill(10), ...Array(6).fill(1_500_000), ...Array(300).fill(10), 6_000_000, 1];
+    for (let at = 0; at < sizes.length; at += 306)
+      await createEach(
+        get(),
+        table,
+        sizes.slice(at, at + 306).map((size, n) => ({ n: at + n, s: 'x'.repeat(size) })),
+      );
+    for (const query of [{}, { order: 'n' }]) {
+      const rows = cellsOf((await exported(get(), table, { ...query, keys: 'n,s' })).text).slice(1);
+      assert.deepEqual(
+        rows.map(([n, s]) => [Number(n), s?.length]),
+        sizes.map((size, n) => [n, size]),
+      );
+    }
+  });
+
+  test('Export: HEAD answers with the headers of GET, and its refusals', async () => {
+    const head = (table: string, query: Row) =>
+      fetch(addressOf(get(), table, query), { method: 'HEAD', headers: headersOf(get()) });
+    const answer = await head(large, {});
+    assert.deepEqual([answer.status, await answer.text()], [200, '']);
+    assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
+    assert.equal(answer.headers.get('content-disposition'), `attachment; filename="${large}.csv"`);
+    assert.equal((await head(large, { format: 'xml' })).status, 400);
+    assert.equal((await head(tableName('Missing'), {})).status, 400);
+  });
+
+  test('Export: it is compressed where the client takes that', async () => {
+    for (const format of ['csv', 'ndjson', 'json']) {
+      const plain = await exported(get(), large, { format });
+      const got = await raw(addressOf(get(), large, { format }), { ...headersOf(get()), 'Accept-Encoding': 'gzip' });
+      assert.equal(got.encoding, 'gzip', format);
+      assert.ok(got.bytes.length < plain.text.length / 2);
+      assert.equal(gunzipSync(got.bytes).toString(), plain.text);
+    }
+  });
+
+  test('Export: a client that goes away ends it, and others are served meanwhile', async () => {
+    for (let round = 0; round < 20; round++) {
+      const stop = new AbortController();
+      const response = await fetch(addressOf(get(), large, round % 2 ? { order: '-n' } : {}), {
+        headers: headersOf(get()),
+        signal: stop.signal,
+      });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      stop.abort();
+    }
+    assert.equal((await get().call('GET', `/platform/classes/${large}/${ids[0]}`)).body.n, 0);
+    assert.doesNotMatch(get().output(), /broke off|fault/);
+  });
+
+  test('Export: many at a time, each whole', async () => {
+    const texts = await Promise.all(Array.from({ length: 8 }, () => exported(get(), large, { keys: 'n' })));
+    assert.deepEqual(new Set(texts.map(({ text }) => text)).size, 1);
+    assert.equal(cellsOf(texts[0]?.text ?? '').length, RECORDS + 1);
+  });
+});
+
+/** An answer as it came over the wire. */
+function raw(address: URL, headers: Record<string, string>): Promise<{ bytes: Buffer; encoding: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    request(address, { headers }, (answer) => {
+      answer
+        .toArray()
+        .then((parts) => resolve({ bytes: Buffer.concat(parts), encoding: answer.headers['content-encoding'] }), reject);
+    })
+      .once('error', reject)
+      .end();
+  });
+}
