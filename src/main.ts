@@ -32,7 +32,15 @@ const actions: Actions = {
   ask,
   withAdministration: (work, use = 'used') => inWorkshop(use, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
-    inWorkshop('used', (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.company()))),
+    inWorkshop('used', (workshop) =>
+      workshop.withRecords(appId, (context) =>
+        work(
+          context,
+          () => workshop.company(),
+          () => workshop.files(),
+        ),
+      ),
+    ),
   withBackups: (work, use = 'used') => inWorkshop(use, ({ backups }) => work(backups)),
   withFiles: (appId, work) => inWorkshop('used', (workshop) => workshop.withFiles(appId, work)),
 };

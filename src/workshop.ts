@@ -62,6 +62,8 @@ export interface Workshop {
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
   readonly backups: Backups;
+  /** The files of all systems. @throws OperatorError where they cannot be reached */
+  files(): Promise<Files>;
   /** Who else works on the same store now. */
   company(): Company;
   close(): Promise<void>;
@@ -134,6 +136,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
       }
       return refused;
     },
+    files,
     company() {
       if (databaseUrl !== undefined) return 'working';
       return ProcessLock.isHeld(lockOf(config)) ? 'waiting' : 'none';

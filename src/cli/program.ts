@@ -6,6 +6,7 @@ import { addExportCommand } from './commands/export.ts';
 import { addFilesCommands } from './commands/files.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
+import { addMigrateCommands } from './commands/migrate.ts';
 import { addMoveCommand } from './commands/move.ts';
 import { addSystemCommands } from './commands/system.ts';
 import { addUserCommands } from './commands/user.ts';
@@ -38,6 +39,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);
   addBackupCommands(program, actions, print);
+  addMigrateCommands(program, actions, print);
   addMoveCommand(program, actions, print);
   addCheckCommand(program, actions, print);
   spelt = withoutHelpWord(program, args);

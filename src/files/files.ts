@@ -14,6 +14,7 @@ import { admit } from './metadata/usage.ts';
 import { kindOfFileFault } from './stores/faults.ts';
 import { clearAbandoned } from './stores/index.ts';
 import type { ByteRange, FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
+import { type AdoptedFile, adoptFile } from './uploads/adopt.ts';
 import { LargeUploads, UPLOAD_LIFETIME_MS } from './uploads/presigned-uploads.ts';
 import { receive } from './uploads/store-upload.ts';
 import { findGiven, removeGiven, takeUpload } from './uploads/upload.ts';
@@ -82,6 +83,15 @@ export class Files {
    */
   spool(bytes: AsyncIterable<Buffer>, most: number): Promise<ReceivedFile> {
     return this.#telling(null, () => receive(bytes, this.#parts.bytes.incoming, most, () => {}));
+  }
+
+  /**
+   * Takes a file of another service, under the name that records hold already (`adoptedName`).
+   * @returns whether it was not here yet
+   * @throws fileTooLarge (413), emptyFile (130), invalidFileType (403) for an executable, outOfStorage (140), and what `bytes` throw
+   */
+  adopt(system: FileSystem, file: AdoptedFile, bytes: () => Promise<AsyncIterable<Buffer>>): Promise<boolean> {
+    return this.#telling(system, () => adoptFile(this.#parts.bytes, system, file, bytes));
   }
 
   /** Removes a file. SPEC "Files: Delete", rule 8: nobody learns whether it was there. */

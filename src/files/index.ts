@@ -8,4 +8,5 @@ export { openFileStore } from './stores/index.ts';
 export { fileNameOf } from './stores/name.ts';
 export type { ByteRange, FileStore } from './stores/port.ts';
 export { serving } from './types/index.ts';
+export { adoptedName } from './uploads/adopt.ts';
 export { refuseWrongKey } from './uploads/upload.ts';

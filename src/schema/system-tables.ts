@@ -43,6 +43,9 @@ interface SystemTable {
 /** The trigger that a write came from, in notifications and in the data of the timeline. */
 export const causeField = 'updatedByTrigger';
 
+/** A field of `_User` without values: where the table has it, passwords may be hashes that were taken over from another service. */
+export const importedHashesField = '_imported_hashes';
+
 /** What a notification says, and to whom (SPEC "Other system tables"). */
 export const notificationFields = ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', causeField] as const;
 
@@ -67,7 +70,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
       '_failed_login_count',
       'mcpPermissions',
     ],
-    secret: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
+    secret: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at', importedHashesField],
     unique: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
     later: {
       phone: 'String',

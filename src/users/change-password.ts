@@ -12,6 +12,12 @@ import { withoutLink } from './passwords/reset-token.ts';
 import { endSessionsOf, openSession } from './sessions/record.ts';
 import { hashToken } from './sessions/token.ts';
 
+interface UserRow {
+  readonly username?: string;
+  readonly password?: string;
+}
+const userFields = ['username', 'password'] as const;
+
 /** A user's wish for another password; values as they were sent. */
 export interface PasswordChange {
   readonly oldPassword: JsonValue | undefined;
@@ -29,12 +35,12 @@ export async function changePassword(store: Store, userId: string, change: Passw
   const { oldPassword, newPassword, network } = change;
   if (typeof newPassword !== 'string' || newPassword === '') return fail('passwordMissing');
   if (!meetsPolicy(newPassword)) return fail('passwordPolicy');
-  const user = await readRow<{ username?: string; password?: string }>(store, '_User', ['username', 'password'], userId);
+  const user = await readRow<UserRow>(store, '_User', userFields, userId);
   if (user?.username === undefined || user.password === undefined) return fail('invalidSession');
-  const stored = user.password;
   const { mark } = await authenticate(store, { username: user.username, password: oldPassword, network });
-  // Another password meanwhile.
-  if (mark !== hashToken(stored)) return fail('badLogin');
+  // Signing in may replace the hash. Another one than its mark tells is another password, or another user's of this name.
+  const stored = (await readRow<UserRow>(store, '_User', userFields, userId))?.password;
+  if (stored === undefined || mark !== hashToken(stored)) return fail('badLogin');
   const password = await hashPassword({ system: store, caller: network }, newPassword);
   const { token, session } = newConsoleSession();
   const at = Date.now();

@@ -12,7 +12,7 @@ export {
   MAX_CONSOLE_SESSION_MS,
 } from './console-session.ts';
 export { authenticate, markOf } from './login.ts';
-export { meetsPolicy } from './passwords/password.ts';
+export { isUsableHash, meetsPolicy } from './passwords/password.ts';
 export { resetPassword } from './passwords/reset-password.ts';
 export { PasswordResets, resetPath } from './passwords/reset-requests.ts';
 export { isConsoleToken } from './sessions/token.ts';

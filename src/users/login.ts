@@ -1,15 +1,17 @@
-import { fail } from '../errors/fail.ts';
+import type { Turn } from '../admission/fair-queue.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
 import { isStorable, type JsonValue } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
 import type { Filter } from '../query/model/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
-import type { Schema, TableSchema } from '../schema/model.ts';
+import { type Schema, type TableSchema, tableOf } from '../schema/model.ts';
+import { importedHashesField } from '../schema/system-tables.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './accounts/lockout.ts';
 import { holds, notBlocked } from './accounts/user-filters.ts';
 import { type UserUpdate, updateUser } from './accounts/user-update.ts';
 import { pretendCommit, timed } from './even-time.ts';
-import { isPassword } from './passwords/password.ts';
+import { hashPassword, isImportedHash, isPassword } from './passwords/password.ts';
 import { newSession, openSession } from './sessions/record.ts';
 import { hashToken } from './sessions/token.ts';
 
@@ -79,15 +81,40 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
 export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {
   const { name, isAddress, password } = checkAttempt(attempt);
   const turn = { system: store, caller: attempt.network, isGone: attempt.isGone ?? (() => false) };
-  const user = await userNamed(store, loginKey(name), isAddress);
+  const find = () => userNamed(store, loginKey(name), isAddress);
+  const user = await find();
+  if (user?.password === undefined || !isImportedHash(user.password)) return admitOrFail(store, { user, password, turn }, alongside);
+  try {
+    return await admitOrFail(store, { user, password, turn }, alongside);
+  } catch (error) {
+    // A login beside this one may have replaced the hash that it was compared with.
+    const now = error instanceof ServiceError && error.key === 'badLogin' ? await find() : undefined;
+    if (!now || now.objectId !== user.objectId || now.password === user.password) throw error;
+    return admitOrFail(store, { user: now, password, turn }, alongside);
+  }
+}
+
+/** A user who is named, if there is one, and the password that came with the name. */
+interface Comparison {
+  readonly user: UserRow | undefined;
+  readonly password: string;
+  readonly turn: Turn;
+}
+
+async function admitOrFail(store: Store, { user, password, turn }: Comparison, alongside: Alongside): Promise<SignedIn> {
+  const hasImported = tableOf(store.schema(), '_User').fields.has(importedHashesField);
   if (!user) {
-    await isPassword(turn, password, undefined);
+    await isPassword(turn, password, undefined, hasImported);
     await pretendCommit(store);
     return fail('badLogin');
   }
   refuseLocked(user);
-  if (await isPassword(turn, password, user.password))
-    return user.active === false ? turnAway(store, user) : enter(store, user, alongside);
+  if (await isPassword(turn, password, user.password, hasImported)) {
+    if (user.active === false) return turnAway(store, user);
+    // The password is known this once: its hash of another service is replaced.
+    const isOld = user.password !== undefined && isImportedHash(user.password);
+    return enter(store, user, alongside, isOld ? await hashPassword(turn, password) : undefined);
+  }
   await note(store, user.objectId, (table, at) => ({
     condition: notLocked(table, at),
     increment: '_failed_login_count',
@@ -140,19 +167,19 @@ const asCompared = (user: UserRow, table: TableSchema, at: number): Filter[] => 
   holds(table, 'password', user.password as string),
 ];
 
-/** @throws what `note` throws */
-async function enter(store: Store, user: UserRow, alongside: Alongside): Promise<SignedIn> {
+/** @param replacement another hash of the same password, to be kept from now on @throws what `note` throws */
+async function enter(store: Store, user: UserRow, alongside: Alongside, replacement: string | undefined): Promise<SignedIn> {
   const userId = user.objectId;
   await note(
     store,
     userId,
     (table, at) => ({
       condition: { kind: 'and', items: [...asCompared(user, table, at), notBlocked(table)] },
-      set: { ...unlocked, last_success_login: at },
+      set: { ...unlocked, last_success_login: at, ...(replacement !== undefined && { password: replacement }) },
     }),
     (schema, at) => alongside(schema, userId, at),
   );
-  return { userId, mark: hashToken(user.password as string) };
+  return { userId, mark: hashToken(replacement ?? (user.password as string)) };
 }
 
 const markFields = ['active', 'password'] as const;

@@ -15,10 +15,14 @@ export interface Actions {
     use?: 'used' | 'first' | 'adopting',
   ): Promise<T>;
   /**
-   * Opens a system's records, as its master, for the time of some work, which may ask who else works on them at the same time.
+   * Opens a system's records, as its master, for the time of some work, which may ask who else works on them at the same time, and for the
+   * files of all systems.
    * @throws OperatorError where there is no such system
    */
-  withRecords<T>(appId: string, work: (context: RecordContext, company: () => Company) => Promise<T>): Promise<T>;
+  withRecords<T>(
+    appId: string,
+    work: (context: RecordContext, company: () => Company, files: () => Promise<Files>) => Promise<T>,
+  ): Promise<T>;
   /**
    * Opens the files of a system, or of every one in turn, for the time of some work.
    * @param appId left out: every one

@@ -54,6 +54,9 @@ export interface NewFile {
   /** Bytes; `null` for a large upload that is awaited, which is not counted yet. */
   readonly size: number | null;
   readonly contentType: string;
+  /** Whether a `File` field holds it already, or a `PrivateFile` field. */
+  readonly isPublic?: boolean;
+  readonly isPrivate?: boolean;
 }
 
 /** When uploads were announced, in milliseconds since 1970. */

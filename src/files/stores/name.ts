@@ -51,6 +51,7 @@ function isTooLong(fileName: string): boolean {
   return fileName.length > 2 * limits.fileNameLength || [...fileName].length > limits.fileNameLength;
 }
 
-function encodeName(text: string): string {
+/** A file name with every character percent-encoded that an address cannot have as it is. */
+export function encodeName(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }

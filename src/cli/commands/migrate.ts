@@ -1,0 +1,83 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { isPassing } from '../../errors/fail.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { type MigrationEvents, migrateParse } from '../../transfer/index.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+
+interface ParseOptions extends TellOptions {
+  from: string;
+  system: string;
+  filesFrom?: string;
+  only?: string[];
+  dryRun?: true;
+  continue?: true;
+}
+
+/** `migrate parse`. */
+export function addMigrateCommands(program: Command, { withRecords }: Actions, print: Print): void {
+  const migrate = program.command('migrate').description('take the data of another service over into a system');
+  addTellOptions(migrate.command('parse'))
+    .description('objects, users with their passwords, roles, permissions, relations and indexes of a Parse Server')
+    .requiredOption('--from <place>', 'postgres://…, mongodb://…, or a directory of dumps')
+    .requiredOption('--system <app-id>', 'the system to take them over into')
+    .option('--files-from <place>', 'bring the bytes of files, too: from a directory, or an address that their names are put behind')
+    .option('--only <classes>', 'classes by name, with commas between', namesIn)
+    .option('--dry-run', 'only tell what would be done')
+    .option('--continue', 'leave objects that are here already, and add what is missing')
+    .action(async (options: ParseOptions) => {
+      const teller = new Teller(options);
+      const report = await withRecords(options.system, (context, company, files) =>
+        migrateParse(
+          {
+            from: options.from,
+            filesFrom: options.filesFrom ?? null,
+            only: options.only ?? null,
+            isDry: options.dryRun === true,
+            isContinued: options.continue === true,
+          },
+          { appId: options.system, store: context.store, company, files },
+          new Events(teller),
+        ),
+      )
+        .catch((error) => {
+          throw isPassing(error) ? new OperatorError(`${oneLine(error.message)}; the same command with --continue goes on`) : forOperator(error);
+        })
+        .finally(() => teller.clear());
+      for (const detail of report.details) teller.note(oneLine(detail), { detail });
+      const { classes, parts, line } = report;
+      if (options.json) print(JSON.stringify({ classes, report: parts, dryRun: options.dryRun === true }));
+      else print(oneLine(line));
+      if (report.hasLosses) throw withRefusals('not all could be taken over');
+    });
+}
+
+function namesIn(text: string): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length === 0) throw new InvalidArgumentError('Names of classes, with commas between.');
+  return names;
+}
+
+/** Tells how a migration goes: first it looks, then it writes. */
+class Events implements MigrationEvents {
+  readonly #teller: Teller;
+  #isWriting = false;
+
+  constructor(teller: Teller) {
+    this.#teller = teller;
+  }
+
+  looking(className: string, done: number): void {
+    this.#teller.progress({ what: className, done, unit: 'objects looked at' });
+  }
+
+  writing(what: string, done: number, share: number): void {
+    if (!this.#isWriting) this.#teller.begin();
+    this.#isWriting = true;
+    this.#teller.progress({ what, done, unit: 'objects', share });
+  }
+}

@@ -1,0 +1,123 @@
+import { deserialize } from 'bson';
+import type { Db, Document, MongoClient } from 'mongodb';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import { type MongoDocument, recordOfDocument } from './mongo-record.ts';
+import { classOfDocument } from './mongo-schema.ts';
+import { joinName, type ParseClass, type ParseMember, type ParseRecord, type ParseSource } from './source.ts';
+import { volatileClasses } from './volatile.ts';
+
+/** Milliseconds until a server that does not answer is given up. */
+const CONNECT_MS = 10_000;
+/** Documents that one answer of the server has, at most. */
+const BATCH_DOCUMENTS = 500;
+/** The server's code for a moment that it no longer has: it keeps them for minutes. */
+const SNAPSHOT_TOO_OLD = 239;
+
+/** Parse Server's collections in MongoDB: of one moment where the server has a replica set, and as long as it keeps it. */
+export class MongoSource implements ParseSource {
+  readonly #client: MongoClient;
+  readonly #db: Db;
+  readonly #session: ReturnType<MongoClient['startSession']> | null;
+  #isOneMoment: boolean;
+
+  /** @throws OperatorError where it cannot be reached, or holds no Parse Server */
+  static async open(url: string): Promise<MongoSource> {
+    const { MongoClient: Client } = await import('mongodb');
+    let client: MongoClient | undefined;
+    try {
+      client = new Client(url, { serverSelectionTimeoutMS: CONNECT_MS, connectTimeoutMS: CONNECT_MS, appName: 'record-service' });
+      await client.connect();
+      const db = client.db();
+      const hello = await db.admin().command({ hello: 1 });
+      const [found] = await db.listCollections({ name: '_SCHEMA' }, { nameOnly: true }).toArray();
+      if (!found) throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
+      return new MongoSource(client, db, hello.setName !== undefined || hello.msg === 'isdbgrid');
+    } catch (error) {
+      await client?.close().catch(() => {});
+      throw refused(error);
+    }
+  }
+
+  private constructor(client: MongoClient, db: Db, hasSnapshots: boolean) {
+    this.#client = client;
+    this.#db = db;
+    this.#session = hasSnapshots ? client.startSession({ snapshot: true }) : null;
+    this.#isOneMoment = hasSnapshots;
+  }
+
+  async classes(): Promise<readonly ParseClass[]> {
+    const found: ParseClass[] = [];
+    for await (const document of this.#documents('_SCHEMA')) found.push(classOfDocument(document as JsonObject));
+    return found;
+  }
+
+  async others(): Promise<ReadonlyMap<string, number>> {
+    const found = new Map<string, number>();
+    for (const name of volatileClasses) {
+      const count = await this.count(name);
+      if (count > 0) found.set(name, count);
+    }
+    return found;
+  }
+
+  async count(className: string): Promise<number> {
+    try {
+      return await this.#db.collection(className).estimatedDocumentCount();
+    } catch (error) {
+      throw refused(error);
+    }
+  }
+
+  async *records(parseClass: ParseClass): AsyncGenerator<ParseRecord> {
+    for await (const document of this.#documents(parseClass.className)) yield recordOfDocument(document, parseClass);
+  }
+
+  async *members(className: string, field: string): AsyncGenerator<ParseMember> {
+    for await (const { owningId, relatedId } of this.#documents(joinName(className, field)))
+      yield { owner: String(owningId), member: String(relatedId) };
+  }
+
+  notes(): readonly string[] {
+    return this.#isOneMoment ? [] : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
+  }
+
+  async close(): Promise<void> {
+    await this.#session?.endSession().catch(() => {});
+    await this.#client.close().catch(() => {});
+  }
+
+  /** The documents of a collection in the order of their ids. Where the moment is lost, those that are left are read as they are now. */
+  async *#documents(collection: string): AsyncGenerator<MongoDocument> {
+    let last: unknown;
+    let isResumed = false;
+    for (;;)
+      try {
+        // Ids of several types are in one order here, which `$gt` of a filter has not.
+        const filter: Document = isResumed ? { $expr: { $gt: ['$_id', { $literal: last }] } } : {};
+        const session = this.#isOneMoment ? this.#session : null;
+        const options = { sort: { _id: 1 }, batchSize: BATCH_DOCUMENTS, raw: true, ...(session && { session }) } as const;
+        for await (const bytes of this.#db.collection(collection).find(filter, options)) {
+          const document = deserialize(bytes as unknown as Uint8Array);
+          last = document._id;
+          isResumed = true;
+          yield document;
+        }
+        return;
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== SNAPSHOT_TOO_OLD || !this.#isOneMoment) throw refused(error);
+        this.#isOneMoment = false;
+      }
+  }
+}
+
+/** What an operator is told of a source that fails. Addresses hold passwords, so none is shown. */
+function refused(error: unknown): Error {
+  if (error instanceof OperatorError) return error;
+  const { name, message } = error as Error;
+  // What cannot be read of an address would be shown.
+  if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError' || name === 'TypeError')
+    return new OperatorError('--from: this address of MongoDB cannot be read: mongodb://user:password@host:port/database');
+  if (!name.startsWith('Mongo')) return error as Error;
+  return new OperatorError(`--from: MongoDB: ${message.replaceAll(/\s+/g, ' ')}`);
+}

@@ -1,0 +1,23 @@
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { ParseSource } from './source.ts';
+
+/**
+ * Opens what holds the data of a Parse Server. The drivers are loaded where they are used.
+ * @param from `postgres://…`, `mongodb://…`, or a directory of dumps
+ * @throws OperatorError where it cannot be reached, or holds none
+ */
+export async function openParseSource(from: string): Promise<ParseSource> {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
+  switch (scheme) {
+    case 'postgres':
+    case 'postgresql':
+      return (await import('./postgres.ts')).PostgresSource.open(from);
+    case 'mongodb':
+    case 'mongodb+srv':
+      return (await import('./mongodb.ts')).MongoSource.open(from);
+    case undefined:
+      return (await import('./dump.ts')).DumpSource.open(from);
+    default:
+      throw new OperatorError('--from: this is neither postgres://…, mongodb://… nor a directory');
+  }
+}
