@@ -108,7 +108,11 @@ async function assemble(
   const clearing = setInterval(() => files.clearAbandoned(), HOUR_MS).unref();
   const administration = new Administration(stores.registry, stores.engine, () => openBytes(config, log));
   const deletions = new Deletions(administration, (error, appIds) => {
-    if (error) log.error({ err: error }, 'removed systems were not deleted; it is tried again within the hour');
+    if (error)
+      log.error(
+        { err: error },
+        'removed systems, or what was not made to its end, were not deleted; it is tried again within the hour',
+      );
     else log.info({ apps: appIds }, 'systems that were removed 14 days ago were deleted');
   });
   const users = new Users(config.sessionDays);

@@ -30,10 +30,10 @@ export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'
   let hasStarted = false;
   let stoppingAt: number | undefined;
   return {
-    stranger({ appId, place }) {
-      const command = `record-service system adopt ${appId ?? 'APP'}`;
+    stranger({ name, place }) {
+      const command = `record-service system adopt ${name ?? 'APP'}`;
       log.error(
-        { store: place, ...(appId !== null && { app: appId }) },
+        { store: place, ...(name !== null && { app: name }) },
         `${place} is not registered and not served: ${command} takes it in`,
       );
     },

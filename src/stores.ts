@@ -97,7 +97,9 @@ export async function openEmbedded(
     addressesOf: (appId) => addresses.filesOf(appId),
     isServedElsewhere: () => ProcessLock.isHeldElsewhere(lockOf(config)),
     report: reporter('the embedded engine failed', conditions),
-    onDamaged: (appId, isDamaged) => void noteDamage(registry, appId, isDamaged).catch(() => {}),
+    onDamaged: (systemId, isDamaged) =>
+      // For `system list`; a note that cannot be made is made when the damage is next met.
+      void registry.noteStore(systemId, { damagedAt: isDamaged ? Date.now() : null }).catch(() => {}),
   });
   return {
     registry,
@@ -108,12 +110,6 @@ export async function openEmbedded(
       registry.close();
     },
   };
-}
-
-/** For `system list`; a note that cannot be made is made when the damage is next met. */
-async function noteDamage(registry: Registry, appId: string, isDamaged: boolean): Promise<void> {
-  const known = await registry.storeOf(appId);
-  if (known) await registry.noteStore(known.systemId, { damagedAt: isDamaged ? Date.now() : null });
 }
 
 function openRegistry(path: string, conditions: Conditions, log: Logger): SqliteRegistry {

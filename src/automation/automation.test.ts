@@ -12,6 +12,7 @@ import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/reader-pool.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
+import { entryOf } from '../storage/testing/entry.ts';
 import { Systems } from '../systems/index.ts';
 import { newestVersion } from '../systems/migrations/index.ts';
 import { Automation } from './automation.ts';
@@ -60,8 +61,7 @@ beforeEach(async () => {
   pool = new ReaderPool(10_000, assert.fail);
   engine = new SmallEngine(directory, pool);
   systems = new Systems(registry, engine, 60_000, (error) => assert.fail(String(error)));
-  for (const appId of ['one', 'two', 'three'])
-    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'none' }, [], async () => undefined);
+  for (const appId of ['one', 'two', 'three']) await registry.addSystem(entryOf(appId), [], async () => undefined);
 });
 afterEach(async () => {
   await automation?.close();

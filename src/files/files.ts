@@ -198,10 +198,10 @@ export class Files {
 
   /** @throws unavailable where the place of the files is missing */
   async #read(system: FileSystem, file: PresentFile, range?: ByteRange): Promise<Readable | null> {
-    const { appId } = system;
+    const { place } = system.store;
     const { bytes } = this.#parts;
-    const stream = await readBytes(bytes, appId, file, range);
-    if (!stream) await bytes.ready?.(appId, async () => true);
+    const stream = await readBytes(bytes, place, file, range);
+    if (!stream) await bytes.ready?.(place, async () => true);
     return stream?.once('error', (error) => this.#tell(system, error)) ?? null;
   }
 
@@ -236,14 +236,14 @@ export class Files {
  */
 async function readBytes(
   store: FileStore,
-  appId: string,
+  place: string,
   { id, size, version, createdAt }: PresentFile,
   range?: ByteRange,
 ): Promise<Readable | null> {
-  const stream = await store.open(appId, id, range, version);
+  const stream = await store.open(place, id, range, version);
   if (stream || version === undefined) return stream;
   // An operator who restores a bucket makes new versions, of the same size and after the time of any form.
-  const now = await store.stat(appId, id);
+  const now = await store.stat(place, id);
   const isRestored = now !== null && now.size === size && now.storedAt >= createdAt + UPLOAD_LIFETIME_MS;
-  return isRestored ? store.open(appId, id, range, now.version) : null;
+  return isRestored ? store.open(place, id, range, now.version) : null;
 }

@@ -93,10 +93,10 @@ class Sweep {
   async *orphans(): AsyncGenerator<Orphan> {
     // Ids, and when the row was last touched: a file that is touched from now on is not looked at; and when it was touched by somebody else.
     const candidates = new Map<string, readonly [updatedAt: number, knownAt: number]>();
-    const { store, bytes, appId } = this.#system;
+    const { store, bytes } = this.#system;
     // A place that is missing tells nothing of files.
-    await requirePlace(bytes, { appId, store });
-    for await (const _any of bytes.list(appId)) break;
+    await requirePlace(bytes, store);
+    for await (const _any of bytes.list(store.place)) break;
     // Each file twice: its row and its bytes. Records are counted one by one, for who is told alone.
     if (this.#told) this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
     for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {
@@ -135,28 +135,28 @@ class Sweep {
   async #come(row: FileRow): Promise<FileRow | null> {
     const { bytes, appId, store, complete } = this.#system;
     if (this.#remove) return complete({ appId, store }, row);
-    const object = await bytes.stat(appId, row.id);
+    const object = await bytes.stat(store.place, row.id);
     return object && { ...row, size: object.size };
   }
 
   /** Removes a file unless somebody was at it meanwhile. */
   async *#take(row: FileRow, why: OrphanReason): AsyncGenerator<Orphan> {
-    const { store, appId, bytes } = this.#system;
-    const size = row.size ?? (await bytes.stat(appId, row.id))?.size ?? 0;
+    const { store, bytes } = this.#system;
+    const size = row.size ?? (await bytes.stat(store.place, row.id))?.size ?? 0;
     if (this.#remove) {
       if (!(await removeFile(store, row, true))) return;
-      await bytes.remove(appId, row.id);
+      await bytes.remove(store.place, row.id);
     }
     yield { name: row.name, size, why, uploadedAt: row.createdAt };
   }
 
   async *#withoutRow(): AsyncGenerator<Orphan> {
-    const { store, appId, bytes } = this.#system;
-    for await (const { id, size, storedAt } of bytes.list(appId)) {
+    const { store, bytes } = this.#system;
+    for await (const { id, size, storedAt } of bytes.list(store.place)) {
       this.#look(1);
       if (storedAt >= this.#settled || (await findFile(store, id))) continue;
       if (this.#isDoubted(storedAt)) continue;
-      if (this.#remove) await bytes.remove(appId, id);
+      if (this.#remove) await bytes.remove(store.place, id);
       yield { name: id, size, why: 'noRow', uploadedAt: Math.floor(storedAt) };
     }
   }

@@ -10,6 +10,7 @@ import { TooManyRequests } from '../errors/too-many-requests.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
+import { entryOf } from '../storage/testing/entry.ts';
 import { System, type Systems } from '../systems/index.ts';
 import { Registration } from '../systems/system.ts';
 import { openMigrated } from '../systems/testing/open.ts';
@@ -27,7 +28,7 @@ let fetched: string[];
 let system: System;
 let oauth: OAuth;
 
-const entry = { id: '1', appId: 'app', name: 'The <System>', createdAt: 0, masterKeyHash: '' };
+const entry = entryOf('app', { name: 'The <System>' });
 
 const fetchDocument: Fetch = async (address) => {
   fetched.push(address);

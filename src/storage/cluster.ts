@@ -9,8 +9,9 @@ export interface Cluster {
   processes(): Promise<ReadonlySet<string>>;
   /**
    * Whether a job that a system needs now and then falls to this process: to one of all, once in so long.
+   * @param place of the system's store
    * @param job its name, one for all processes
    * @throws unavailable
    */
-  takeLease(appId: string, job: string, everyMs: number): Promise<boolean>;
+  takeLease(place: string, job: string, everyMs: number): Promise<boolean>;
 }

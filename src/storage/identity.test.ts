@@ -141,7 +141,7 @@ for (const [name, make] of Object.entries(places))
     test('all that is there is told, but for what is known', async () => {
       const told = await engine.stored(new Set(['force', 'half', 'whose']));
       assert.deepEqual(
-        told.map(({ appId }) => appId),
+        told.map(({ name }) => name),
         ['copied', 'grows', 'taken'],
       );
     });

@@ -17,7 +17,10 @@ export interface StoreIdentity {
 /** What the registry knows of a system's store. */
 export interface KnownStore {
   readonly systemId: string;
+  /** That its store says; its row of the registry may have another name (`RemovedSystem.formerAppId`). */
   readonly appId: string;
+  /** Where it lies (places.ts). */
+  readonly place: string;
   /** `null`: nothing yet, of a system that an earlier version of the service registered. */
   readonly birth: string | null;
   readonly generation: number;
@@ -53,8 +56,9 @@ export interface Found {
 
 /** A place where a store is, or was being made. */
 export interface StoredPlace {
-  /** `null` where the name of the place does not tell it. */
-  readonly appId: string | null;
+  /** Its name (places.ts); `null` where nothing tells it. */
+  readonly name: string | null;
+  /** The file, or the schema, as an operator knows it. */
   readonly place: string;
 }
 
@@ -150,7 +154,7 @@ export function newBirth(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** What a registry knows of a store that it has registered with an identity. */
-export function knownOf({ systemId, appId, birth, generation }: StoreIdentity): KnownStore {
-  return { systemId, appId, birth, generation, missingSince: null, noticedAt: null, damagedAt: null };
+/** What a registry knows of a store that it has registered with an identity. @param place its application id where it is left out */
+export function knownOf({ systemId, appId, birth, generation }: StoreIdentity, place = appId): KnownStore {
+  return { systemId, appId, place, birth, generation, missingSince: null, noticedAt: null, damagedAt: null };
 }

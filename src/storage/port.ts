@@ -231,6 +231,8 @@ export interface Store {
   readonly raw: RawAccess;
   /** The processes that serve the systems of this database: the same for all its stores. */
   readonly cluster: Cluster;
+  /** Where it lies, and the files of its system with it (places.ts). */
+  readonly place: string;
   /** The schema as of now, as far as it is known (`whenCurrent`). */
   schema(): Schema;
   /**

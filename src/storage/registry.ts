@@ -5,10 +5,14 @@ export interface SystemEntry {
   /** Never used twice, unlike the application id, which is free again once its system is removed. */
   readonly id: string;
   readonly appId: string;
+  /** Where its store and its files lie (places.ts). */
+  readonly place: string;
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly masterKeyHash: string;
+  /** From when on its schedules, triggers and mail wait, in milliseconds since 1970; `null`: they do not. */
+  readonly heldAt: number | null;
 }
 
 /** An API key of a system. Its name is what revokes it (SPEC "Authentication" rule 2). */
@@ -21,6 +25,11 @@ export interface KeyEntry {
 
 /** A system that was removed and is kept for a while: nobody is served from it, and its application id stays taken. */
 export interface RemovedSystem extends SystemEntry {
+  /**
+   * Its application id, of one that was put aside in exchange for another of the same: `appId` is then a name of its own (`nameBeside`). The
+   * hashes of its keys, and its store, hold under the former id alone. `null`: `appId` is it.
+   */
+  readonly formerAppId: string | null;
   /** When it may be deleted, in milliseconds since 1970; 0: its deletion has begun. */
   readonly deleteAfter: number;
 }
@@ -40,6 +49,22 @@ export interface KeyUse {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+}
+
+/** What becomes of a system whose application id another one takes. */
+export interface Exchange {
+  /** As of `RemovedSystem`; of one that was removed before, its own stays. */
+  readonly deleteAfter: number;
+  /** One that may be deleted by then is not exchanged. Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** How a system is added. */
+export interface Addition {
+  /** Only where there is no system yet, a removed one neither. */
+  readonly onlyFirst?: boolean;
+  /** In exchange for the one that has its application id, in force or removed, where there is one. */
+  readonly replace?: Exchange;
 }
 
 /** A store that was made or taken in for a system. @see KnownStore.noticedAt */
@@ -73,16 +98,15 @@ export interface Registry {
   version(): number;
   read(): RegistryContent;
   /**
-   * Adds a system with its keys, unless its application id is taken in whatever case of letters, also by a removed system.
+   * Adds a system with its keys, unless its application id is taken in whatever case of letters, also by a removed system, or its place is.
    * @param prepare makes the system's store and says what it is; where it fails, or the process ends within, nothing is added
-   * @param onlyFirst adds it only where there is no system yet, a removed one neither
    * @returns whether it was added
    */
   addSystem(
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
     prepare: () => Promise<PreparedStore | undefined>,
-    onlyFirst?: boolean,
+    how?: Addition,
   ): Promise<boolean>;
   /**
    * Takes a system out of force, with all that it has left as it is; one that is out of force may only be deleted earlier by it.
@@ -90,8 +114,19 @@ export interface Registry {
    * @returns whether that changed anything
    */
   removeSystem(appId: string, deleteAfter: number): Promise<boolean>;
-  /** Puts a removed system back in force. @returns whether there was one that may not be deleted by `now` */
-  restoreSystem(appId: string, now: number): Promise<boolean>;
+  /**
+   * Puts a removed system back in force, under its application id. Another removed one that has this id is exchanged.
+   * @param appId as of `RemovedSystem`
+   * @param replace left out: not where one of this application id is in force
+   * @returns whether there was one that may not be deleted by `now`, and its application id was to be had
+   */
+  restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean>;
+  /**
+   * Has the schedules, triggers and mail of a system in force wait, or go on.
+   * @param at from when on, in milliseconds since 1970; `null`: they go on
+   * @returns whether that changed anything
+   */
+  holdSystem(appId: string, at: number | null): Promise<boolean>;
   /**
    * Deletes a removed system that may be deleted by `now`. Where the work is cut off, the system cannot be restored any more, and its
    * deletion can be begun again.

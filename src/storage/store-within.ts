@@ -19,6 +19,7 @@ export function storeWithin(outer: Store, own: Within): Store {
     keyVersions: (keys) => outer.keyVersions(keys),
     cluster: outer.cluster,
     withSnapshot: (inner) => outer.withSnapshot(inner),
+    place: outer.place,
     bulkTransaction: (inner) => inner(within),
     whenBack: () => outer.whenBack(),
     close: async () => {},

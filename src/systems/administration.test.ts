@@ -7,6 +7,7 @@ import { DAY_MS } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
+import { entryOf } from '../storage/testing/entry.ts';
 import { Administration } from './administration.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -43,8 +44,7 @@ beforeEach(async () => {
       close: async () => {},
     }),
   );
-  for (const appId of ['one', 'two'])
-    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'x' }, [], async () => undefined);
+  for (const appId of ['one', 'two']) await registry.addSystem(entryOf(appId), [], async () => undefined);
 });
 afterEach(() => {
   mock.timers.reset();

@@ -1,15 +1,16 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { newSecret } from '../kernel/ids.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
-import { newIdentity, type StoredPlace, UsedSinceRemoval } from '../storage/identity.ts';
+import { newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
-import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
+import type { Exchange, KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
-import { findStrangers, inspectStores, noteGeneration, type StoreState } from './inspection.ts';
+import { findStrangers, inspectStores, keepStore, noteGeneration, type StoreState } from './inspection.ts';
+import { type Belongings, clearUnfinished, type MadeSystem, type MakerParts, makeSystem, withPlace } from './making.ts';
 import { openStore } from './migrations/index.ts';
 import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
+import { ownId, type Restored, refuseTaken, removeStore, restoreRemoved, waysOut } from './removed.ts';
 import { hashKey, hashPrefix } from './system.ts';
 
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */
@@ -18,13 +19,6 @@ export interface AdditionSteps {
   fill?(store: Store, appId: string): Promise<void>;
   /** Called when all is made. */
   beforeCommit?(credentials: SystemCredentials): Promise<void>;
-}
-
-/** What a system has beside its store. */
-export interface Belongings {
-  /** @param removed told of each so many files that are gone */
-  removeSystem(appId: string, removed?: (files: number) => void): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** An API key as an operator sees it. */
@@ -41,12 +35,14 @@ export class Administration {
   readonly #registry: Registry;
   readonly #engine: Engine;
   readonly #openBelongings: () => Promise<Belongings>;
+  readonly #parts: MakerParts;
 
   /** @param openBelongings for the removal of a system */
   constructor(registry: Registry, engine: Engine, openBelongings: () => Promise<Belongings>) {
     this.#registry = registry;
     this.#engine = engine;
     this.#openBelongings = openBelongings;
+    this.#parts = { registry, engine, openBelongings };
   }
 
   systems(): readonly SystemEntry[] {
@@ -66,9 +62,26 @@ export class Administration {
     const made = await this.#add(wanted, steps, false);
     if (made) return made;
     const { appId = '' } = wanted;
-    const removed = this.removedSystems().find((one) => one.appId.toLowerCase() === appId.toLowerCase());
-    if (!removed) return refuse(`the application id ${appId} is taken`);
-    return refuse(`the application id ${appId} is taken by a removed system: ${waysOut(removed.appId)}`);
+    refuseTaken(this.#registry.read(), appId);
+    return refuse(`the application id ${appId} is taken`);
+  }
+
+  /**
+   * Makes a system that is filled by other means than `addSystem`, before it comes into force.
+   * @param replaces whether the one that has its application id, where there is one, is put aside for it, as `removeSystem` does; its place
+   *   is to be another then (`nameBeside`)
+   * @throws AdministrationError where the application id is taken; what `fill` throws
+   */
+  makeSystem(made: MadeSystem, replaces: boolean): Promise<void> {
+    return makeSystem(this.#parts, made, replaces ? newExchange : undefined);
+  }
+
+  /**
+   * Removes what this installation was making and has not made to its end, and that nobody is making now, with its files.
+   * @returns the places that are clear now
+   */
+  clearUnfinished(): Promise<readonly string[]> {
+    return clearUnfinished(this.#parts);
   }
 
   /** Adds a system where there is none yet, as `addSystem` does. @returns whether it did: another process may have been first */
@@ -78,8 +91,9 @@ export class Administration {
 
   async #add(wanted: NewSystem, steps: AdditionSteps, onlyFirst: boolean): Promise<SystemCredentials | null> {
     const { entry, key, credentials } = newEntry(this.#registry.salt, wanted);
-    const { appId } = entry;
+    const { appId, place } = entry;
     const identity = newIdentity(entry.id, appId, this.#registry.salt);
+    await this.clearUnfinished();
     const prepare = async () => {
       const found = await this.#engine.inspect(appId);
       if (found.state !== 'missing' && found.identity?.making !== identity.making)
@@ -94,10 +108,12 @@ export class Administration {
       await steps.beforeCommit?.(credentials);
       return identity;
     };
-    if (!(await this.#registry.addSystem(entry, [key], prepare, onlyFirst))) return null;
-    // From now on it is in force, and not to be made anew.
-    await (await openStore(this.#engine, this.#registry, appId)).close();
-    return credentials;
+    return withPlace(this.#engine, place, async () => {
+      if (!(await this.#registry.addSystem(entry, [key], prepare, { onlyFirst }))) return null;
+      // From now on it is in force, and not to be made anew.
+      await (await openStore(this.#engine, this.#registry, appId)).close();
+      return credentials;
+    });
   }
 
   /** The stores that are there and that the registry does not know, but for those that this installation has not made to their end. */
@@ -115,6 +131,7 @@ export class Administration {
 
   /** Drops a system from the registry, with its keys, and touches nothing else. @throws AdministrationError where there is none */
   async forgetSystem(appId: string): Promise<void> {
+    await keepStore(this.#registry, this.#engine, appId);
     if (!(await this.#registry.forgetSystem(appId))) this.checkSystem(appId);
   }
 
@@ -123,9 +140,9 @@ export class Administration {
     return inspectStores(this.#registry, this.#engine);
   }
 
-  /** Reads all of a system's store. @returns what is wrong; `null`: nothing */
-  verifyStore(appId: string): Promise<string | null> {
-    return this.#engine.verify(appId);
+  /** Reads all of a system's store. @param name of its place @returns what is wrong; `null`: nothing */
+  verifyStore(name: string): Promise<string | null> {
+    return this.#engine.verify(name);
   }
 
   /**
@@ -134,17 +151,26 @@ export class Administration {
    * @throws AdministrationError where there is none
    */
   async removeSystem(appId: string): Promise<number> {
-    const deleteAfter = Date.now() + RETENTION_MS;
+    const { deleteAfter } = newExchange();
     await noteGeneration(this.#registry, this.#engine, appId);
     if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
     return deleteAfter;
   }
 
-  /** Puts a removed system back in force, as it was. @throws AdministrationError where there is none */
-  async restoreSystem(appId: string): Promise<void> {
-    if (await this.#registry.restoreSystem(appId, Date.now())) return;
-    const isThere = this.removedSystems().some((one) => one.appId === appId);
-    refuse(isThere ? `${printable(appId)} is being deleted` : `there is no removed system ${printable(appId)}`);
+  /**
+   * Puts a removed system back in force, as it was.
+   * @param name its application id: of several the one that was removed last; or `RemovedSystem.appId`
+   * @param replaces whether the one that is in force under its application id is put aside for it
+   * @throws AdministrationError where there is none, or one is in force
+   */
+  restoreSystem(name: string, replaces = false): Promise<Restored> {
+    return restoreRemoved(this.#registry, this.#engine, name, replaces ? newExchange() : undefined);
+  }
+
+  /** Has what was held of a system go on. @returns whether anything was @throws AdministrationError where there is no such system */
+  async resumeSystem(appId: string): Promise<boolean> {
+    this.checkSystem(appId);
+    return this.#registry.holdSystem(appId, null);
   }
 
   /**
@@ -196,8 +222,8 @@ export class Administration {
 
   #delete(appId: string, belongings: Belongings, removed?: (files: number) => void): Promise<boolean> {
     return this.#registry.deleteSystem(appId, Date.now(), async () => {
-      await removeStore(this.#registry, this.#engine, appId);
-      await belongings.removeSystem(appId, removed);
+      const place = await removeStore(this.#registry, this.#engine, appId);
+      if (place !== null) await belongings.removeSystem(place, removed);
     });
   }
 
@@ -205,7 +231,8 @@ export class Administration {
   checkSystem(appId: string): void {
     const { systems, removed } = this.#registry.read();
     if (systems.some((system) => system.appId === appId)) return;
-    if (removed.some((system) => system.appId === appId)) refuse(`${appId} was removed: ${waysOut(appId)}`);
+    const aside = removed.find((one) => one.appId === appId) ?? removed.find((one) => ownId(one) === appId);
+    if (aside) refuse(`${appId} was removed: ${waysOut(aside)}`);
     refuse(`there is no system ${JSON.stringify(printable(appId))}`);
   }
 
@@ -243,26 +270,8 @@ export class Administration {
   }
 }
 
-/** What an operator can do about a system that was removed. */
-const waysOut = (appId: string) => `system restore ${appId} brings it back, system remove ${appId} --now deletes it`;
-
-/** Milliseconds in which a process that closes a store has told the registry of the generation that it left it with. */
-const CLOSING_BOUND_MS = 5_000;
-const AGAIN_MS = 100;
-
-/**
- * Removes the store of a system that the registry removed. Processes that served it close it at about the same time, each in a new generation
- * of which the registry hears a moment later.
- * @throws what `Engine.remove` throws; UsedSinceRemoval where the registry does not hear of it
- */
-async function removeStore(registry: Registry, engine: Engine, appId: string): Promise<void> {
-  for (const deadline = performance.now() + CLOSING_BOUND_MS; ; await wait(AGAIN_MS)) {
-    const known = await registry.storeOf(appId);
-    if (!known) return;
-    try {
-      return await engine.remove(appId, known);
-    } catch (error) {
-      if (!(error instanceof UsedSinceRemoval) || performance.now() > deadline) throw error;
-    }
-  }
+/** What becomes of a system that is put aside now. */
+function newExchange(): Exchange {
+  const now = Date.now();
+  return { deleteAfter: now + RETENTION_MS, now };
 }

@@ -1,12 +1,15 @@
 import type { Engine } from '../storage/engine.ts';
 import { knownOf, newBirth, type StoreIdentity, StoreRefused } from '../storage/identity.ts';
+import { placePattern } from '../storage/places.ts';
 import type { Registry } from '../storage/registry.ts';
 import { migrate } from './migrations/index.ts';
 import { newEntry, refuse, type SystemCredentials } from './new-entry.ts';
+import { ownId } from './removed.ts';
 
 /** A store to take in. */
 export interface AdoptedSystem {
-  readonly appId: string;
+  /** The name of its place: its application id, or one beside that (storage/places.ts). */
+  readonly place: string;
   /** The application id where it is left out. */
   readonly name?: string | undefined;
 }
@@ -15,16 +18,21 @@ export interface AdoptedSystem {
  * Takes a store in that is there, with new keys, as a system of its own: no registry that knew it does so any more.
  * @throws AdministrationError where the application id is taken or the store was not made to its end; StoreRefused where there is none
  */
-export async function adoptStore(registry: Registry, engine: Engine, { appId, name }: AdoptedSystem): Promise<SystemCredentials> {
+export async function adoptStore(
+  registry: Registry,
+  engine: Engine,
+  { place: given, name }: AdoptedSystem,
+): Promise<SystemCredentials> {
+  const appId = placePattern.test(given) ? await appIdOf(engine, given) : given;
   const { entry, key, credentials } = newEntry(registry.salt, { appId, name });
   const prepare = async () => {
-    const { identity: found, state, place, isAlone = false } = await engine.inspect(appId);
+    const { identity: found, state, place, isAlone = false } = await engine.inspect(given);
     if (state !== 'store' && !isAlone) throw new StoreRefused(state, place);
-    if (found?.making) await checkWhole(engine, found, place);
+    if (found?.making) await checkWhole(engine, found, given, place);
     const identity = { systemId: entry.id, appId, birth: newBirth(), generation: (found?.generation ?? 0) + 1, making: null };
-    await engine.identify(identity);
+    await engine.identify(identity, given);
     // One that cannot be opened is not taken in.
-    const { store } = await engine.open(knownOf(identity), 'work');
+    const { store } = await engine.open(knownOf(identity, given), 'work');
     try {
       await migrate(store, place);
     } finally {
@@ -32,12 +40,21 @@ export async function adoptStore(registry: Registry, engine: Engine, { appId, na
     }
     return { ...identity, noticedAt: entry.createdAt };
   };
-  if (await registry.addSystem(entry, [key], prepare)) return credentials;
-  return refuse(`${appId} is registered: system forget ${appId} drops it from the registry first`);
+  if (await registry.addSystem({ ...entry, place: given }, [key], prepare)) return credentials;
+  const { removed } = registry.read();
+  const aside = removed.find((one) => ownId(one) === appId)?.appId ?? appId;
+  return refuse(`${appId} is registered: system forget ${aside} drops it from the registry first`);
 }
 
-async function checkWhole(engine: Engine, identity: StoreIdentity, place: string): Promise<void> {
-  const { store } = await engine.open(knownOf(identity), 'making');
+/** The application id of a store, whose place may have a name beside it. */
+async function appIdOf(engine: Engine, name: string): Promise<string> {
+  const [plain = name, mark] = name.split('~');
+  if (mark === undefined) return name;
+  return (await engine.inspect(name)).identity?.appId ?? plain;
+}
+
+async function checkWhole(engine: Engine, identity: StoreIdentity, name: string, place: string): Promise<void> {
+  const { store } = await engine.open(knownOf(identity, name), 'making');
   const isWhole = (store.schema().templateVersion ?? 0) > 0;
   await store.close();
   if (!isWhole) refuse(`${place} was not made to its end: there is nothing to take in`);

@@ -5,9 +5,9 @@ import type { Administration } from './administration.ts';
 /** Milliseconds until what was away is tried again. */
 const RETRY_DELAY_MS = MINUTE_MS;
 
-/** Deletes systems that were removed long enough ago: after the start, and every hour; what was away meanwhile is tried again in a minute. */
+/** Deletes systems that were removed long enough ago, and what was not made to its end: after the start, and every hour; what was away meanwhile is tried again in a minute. */
 export class Deletions {
-  readonly #administration: Pick<Administration, 'deleteOverdue'>;
+  readonly #administration: Pick<Administration, 'clearUnfinished' | 'deleteOverdue'>;
   readonly #report: (error: unknown, appIds: readonly string[]) => void;
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -16,7 +16,7 @@ export class Deletions {
 
   /** @param report told what went wrong, or, with no error, which systems were deleted */
   constructor(
-    administration: Pick<Administration, 'deleteOverdue'>,
+    administration: Pick<Administration, 'clearUnfinished' | 'deleteOverdue'>,
     report: (error: unknown, appIds: readonly string[]) => void,
   ) {
     this.#administration = administration;
@@ -31,7 +31,8 @@ export class Deletions {
 
   #round(): void {
     this.#running ??= this.#administration
-      .deleteOverdue(() => this.#isClosed)
+      .clearUnfinished()
+      .then(() => this.#administration.deleteOverdue(() => this.#isClosed))
       .then((appIds) => appIds.length > 0 && this.#report(undefined, appIds))
       .catch((error) => this.#failed(error))
       .then(() => {

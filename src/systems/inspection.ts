@@ -5,6 +5,9 @@ import type { Registry } from '../storage/registry.ts';
 /** How the store of a system is. */
 export interface StoreState {
   readonly appId: string;
+  /** The name of its place (storage/places.ts). */
+  readonly name: string;
+  /** The file, or the schema, as an operator knows it. */
   readonly place: string;
   /** Why it is not served; `null`: it is. */
   readonly refused: StoreRefused | null;
@@ -17,8 +20,8 @@ export async function findStrangers(registry: Registry, engine: Engine): Promise
   const { systems, removed } = registry.read();
   const making = makerMark(registry.salt);
   const found: StoredPlace[] = [];
-  for (const one of await engine.stored(new Set([...systems, ...removed].map(({ appId }) => appId)))) {
-    const identity = one.appId === null ? null : (await engine.inspect(one.appId)).identity;
+  for (const one of await engine.stored(new Set([...systems, ...removed].map(({ place }) => place)))) {
+    const identity = one.name === null ? null : (await engine.inspect(one.name)).identity;
     if (identity?.making !== making) found.push(one);
   }
   return found;
@@ -26,14 +29,14 @@ export async function findStrangers(registry: Registry, engine: Engine): Promise
 
 /** How the stores of the systems in force are, as of now. They stay as they are. */
 export async function* inspectStores(registry: Registry, engine: Engine): AsyncGenerator<StoreState> {
-  const known = new Map((await registry.stores()).map((one) => [one.appId, one]));
-  for (const { appId } of registry.read().systems) {
-    const one = known.get(appId);
+  const known = new Map((await registry.stores()).map((one) => [one.systemId, one]));
+  for (const { id, appId, place: name } of registry.read().systems) {
+    const one = known.get(id);
     if (!one) continue;
-    const found = await engine.inspect(appId);
+    const found = await engine.inspect(name);
     const why = refusalOf(found, one) ?? (one.damagedAt === null ? null : 'damaged');
     const refused = why === null ? null : new StoreRefused(why, found.place);
-    yield { appId, place: found.place, refused, missingSince: one.missingSince };
+    yield { appId, name, place: found.place, refused, missingSince: one.missingSince };
   }
 }
 
@@ -41,8 +44,16 @@ export async function* inspectStores(registry: Registry, engine: Engine): AsyncG
 export async function noteGeneration(registry: Registry, engine: Engine, appId: string): Promise<void> {
   const known = await registry.storeOf(appId);
   if (!known || registry.read().removed.some((one) => one.appId === appId)) return;
-  const found = await engine.inspect(appId);
+  const found = await engine.inspect(known.place);
   if (!found.identity || refusalOf(found, known)) return;
   const { birth, generation } = found.identity;
   if (known.birth === null || generation > known.generation) await registry.noteStore(known.systemId, { birth, generation });
+}
+
+/** The store of a system that the registry is to forget stays, also where the making of the system was cut off at its very end. */
+export async function keepStore(registry: Registry, engine: Engine, appId: string): Promise<void> {
+  const known = await registry.storeOf(appId);
+  if (!known) return;
+  const { identity } = await engine.inspect(known.place);
+  if (identity?.making && identity.birth === known.birth) await engine.identify({ ...identity, making: null }, known.place);
 }

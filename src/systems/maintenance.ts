@@ -70,7 +70,7 @@ export class Upkeep {
     const { name, run } = job;
     try {
       // A little less than an hour: clocks of processes do not beat together.
-      const isDue = isOurs || (await system.store.cluster.takeLease(system.appId, name, HOUR_MS - MINUTE_MS));
+      const isDue = isOurs || (await system.store.cluster.takeLease(system.store.place, name, HOUR_MS - MINUTE_MS));
       if (isDue) await run(system, () => this.#closed);
     } catch (error) {
       if (!isPassing(error)) this.#reportFault(error, name);

@@ -10,6 +10,7 @@ import type { Engine, OpenedStore } from '../storage/engine.ts';
 import { type KnownStore, StoreRefused } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
+import { entryOf } from '../storage/testing/entry.ts';
 import { newestVersion } from './migrations/index.ts';
 import { hashKey, hashPrefix } from './system.ts';
 import { Systems } from './systems.ts';
@@ -22,12 +23,13 @@ class FakeEngine implements Pick<Engine, 'open'> {
   isCurrent = true;
   /** How often it was asked. */
   asked = 0;
-  async open({ appId, systemId }: KnownStore): Promise<OpenedStore> {
+  async open({ appId, systemId, place }: KnownStore): Promise<OpenedStore> {
     this.asked++;
     await wait(5);
     if (this.failing) throw this.failing;
     this.log.push(`open ${appId}`);
     const store = {
+      place,
       schema: () => ({ ...emptySchema, templateVersion: newestVersion }),
       whenCurrent: async () => {},
       isCurrent: () => this.isCurrent,
@@ -67,13 +69,7 @@ afterEach(async () => {
 });
 
 const hash = (kind: 'master' | 'apiKey', key: string, appId = 'app') => hashKey(hashPrefix(registry.salt, appId, kind), key);
-const entry = (appId = 'app', id = appId) => ({
-  id,
-  appId,
-  name: appId,
-  createdAt: 1,
-  masterKeyHash: hash('master', 'mmmm', appId),
-});
+const entry = (appId = 'app', id = appId) => entryOf(appId, { id, masterKeyHash: hash('master', 'mmmm', appId) });
 const key = (name: string, value: string) => ({ appId: 'app', name, hash: hash('apiKey', value), createdAt: 1 });
 const add = (system = entry()) => other.addSystem(system, [], async () => undefined);
 
@@ -251,6 +247,7 @@ test('what an opened store says of itself is known to the registry', async () =>
     {
       systemId: 'app',
       appId: 'app',
+      place: 'app',
       birth: 'b',
       generation: 1,
       missingSince: null,

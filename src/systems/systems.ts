@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { fail, isPassing, type ServiceError } from '../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
 import type { Conditions } from '../observe/index.ts';
@@ -6,10 +7,14 @@ import { type Refusal, StoreRefused } from '../storage/identity.ts';
 import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
+import { ownId } from './removed.ts';
 import { KeyGuard, Registration, System } from './system.ts';
 
 /** Milliseconds until a store that was refused is looked at again. */
 const LOOK_AGAIN_MS = 1_000;
+
+/** Milliseconds between two looks for what has come in exchange for a system, which other processes tell of at once. */
+const EXCHANGE_NOTICE_MS = 20;
 
 /** Who hears of what is wrong with stores. */
 export interface StoreEvents {
@@ -43,6 +48,7 @@ export class Systems {
   readonly #reportFault: (error: unknown) => void;
   readonly #keyGuard: KeyGuard;
   readonly #open = new Map<string, System | Promise<void>>();
+  /** By the place of the store: one that came in exchange is another. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #keyUses: KeyUses;
@@ -164,15 +170,18 @@ export class Systems {
       if (!wasOpen && system.isFree && system.uses === 1 && this.#open.get(appId) === system) {
         this.#open.delete(appId);
         this.#close(system);
-        await this.#closing.get(appId);
+        await this.#closing.get(system.store.place);
       }
     }
   }
 
   async #openSystem(registration: Registration): Promise<void> {
-    const { appId, id } = registration.entry;
+    const { appId, id, place } = registration.entry;
     const opening = (async () => {
-      await this.#closing.get(appId);
+      await this.#closing.get(place);
+      const known = await this.#registry.storeOf(appId);
+      // It was exchanged a moment ago: who asks looks again when the registry has told of it.
+      if (known && known.systemId !== id) return void (await wait(EXCHANGE_NOTICE_MS));
       const store = await openStore(this.#engine, this.#registry, appId, 'serving', (since) =>
         this.#told.missing(appId, since),
       ).catch((error) => this.#refuse(registration, error));
@@ -240,7 +249,7 @@ export class Systems {
     this.#registrations = registrations;
     for (const appId of this.#refused.keys()) if (!registrations.has(appId)) this.#accept(appId);
     this.#appIds = [...registrations.keys()];
-    this.#removed = new Set(removed.map(({ appId }) => appId));
+    this.#removed = new Set(removed.map(ownId));
   }
 
   /** Gives an open system its new keys, or lets go of it where it was removed, or removed and added anew. One that is opening looks itself. */
@@ -264,13 +273,14 @@ export class Systems {
   }
 
   #close(system: System): void {
+    const { place } = system.store;
     const closed = system
       .close()
       .catch(this.#reportFault)
       .then(() => {
-        if (this.#closing.get(system.appId) === closed) this.#closing.delete(system.appId);
+        if (this.#closing.get(place) === closed) this.#closing.delete(place);
       });
-    this.#closing.set(system.appId, closed);
+    this.#closing.set(place, closed);
   }
 
   /** Closes every system, each once nobody holds it. */

@@ -41,10 +41,10 @@ export function addCheckCommand(program: Command, { withAdministration }: Action
 }
 
 async function* stores(administration: Administration): AsyncGenerator<Finding> {
-  for await (const { appId, place, refused, missingSince } of administration.storeStates()) {
+  for await (const { appId, name, place, refused, missingSince } of administration.storeStates()) {
     const found = { system: appId, check: 'store' };
     // One that was found damaged may be sound by now: reading it tells.
-    const damage = refused && refused.why !== 'damaged' ? null : await administration.verifyStore(appId);
+    const damage = refused && refused.why !== 'damaged' ? null : await administration.verifyStore(name);
     if (damage !== null) yield { ...found, outcome: 'failed', detail: `${place} is damaged: ${damage}` };
     else if (refused && refused.why !== 'damaged') yield { ...found, outcome: 'failed', detail: refused.message };
     else if (missingSince === null) yield { ...found, outcome: 'ok' };
@@ -53,9 +53,9 @@ async function* stores(administration: Administration): AsyncGenerator<Finding> 
 }
 
 async function* strangers(administration: Administration): AsyncGenerator<Finding> {
-  for (const { appId, place } of await administration.strangers())
+  for (const { name, place } of await administration.strangers())
     yield {
-      system: appId ?? place,
+      system: name ?? place,
       check: 'store',
       outcome: 'failed',
       detail: `${place} is not registered: system adopt takes it in`,

@@ -59,7 +59,10 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
     .description(
       'list the systems: application id, time of creation, name; why one is not served, from when on writes may be missing',
     )
-    .option('--removed', 'those that were removed: application id, when it will be deleted, name')
+    .option(
+      '--removed',
+      'those that were removed: application id, when it will be deleted, name; of an exchanged one the id to restore it by',
+    )
     .option('--json', 'one JSON object a line')
     .action(async ({ removed, json }: ListOptions) => {
       await withAdministration(async (administration) => {
@@ -80,7 +83,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
     .description('take in a store that is there and that the registry does not know; prints its new keys, once')
     .option('--name <name>', 'a name for people (default: the application id)')
     .action(async (appId: string, { name }: { name?: string }) => {
-      const made = await withAdministration((administration) => administration.adoptSystem({ appId, name }), 'adopting');
+      const made = await withAdministration((administration) => administration.adoptSystem({ place: appId, name }), 'adopting');
       print(`Application id: ${made.appId}`);
       print(`Master key: ${made.masterKey}`);
       print(`API key: ${made.apiKey}`);
@@ -117,9 +120,12 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
   system
     .command('restore <app-id>')
     .description('bring a system back that was removed, as it was')
-    .action(async (appId: string) => {
-      await withAdministration((administration) => administration.restoreSystem(appId));
+    .option('--replace', 'put the one aside that is in force under its application id')
+    .action(async (name: string, { replace = false }: { replace?: boolean }) => {
+      const { appId, others } = await withAdministration((administration) => administration.restoreSystem(name, replace));
       print(`Restored ${appId}`);
+      for (const other of others)
+        print(`Aside until ${isoText(other.deleteAfter)}: record-service system restore ${other.appId} --replace`);
     });
 }
 
@@ -146,8 +152,9 @@ const stateRow = ({ refused, missingSince }: StoreState) => ({
   ...(missingSince !== null && { missing: `writes since ${isoText(missingSince)} may be missing` }),
 });
 
-const removedRow = ({ appId, deleteAfter, name }: RemovedSystem) => ({
-  appId,
+const removedRow = ({ appId, formerAppId, deleteAfter, name }: RemovedSystem) => ({
+  appId: formerAppId ?? appId,
   deleteAfter: deleteAfter === 0 ? 'being deleted' : isoText(deleteAfter),
   name,
+  ...(formerAppId !== null && { restoreAs: appId }),
 });

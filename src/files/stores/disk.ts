@@ -3,7 +3,7 @@ import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'n
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { appIdPattern } from '../../kernel/credentials.ts';
+import { placePattern } from '../../storage/places.ts';
 import { fileFault, sortFileError, withFileFaults } from './faults.ts';
 import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject } from './port.ts';
@@ -16,7 +16,7 @@ const MAX_REMEMBERED = 100_000;
 const openDescriptor = promisify(openFile);
 
 /**
- * A directory, of this machine or shared by several: `<appId>/<first two of the id>/<id>`. A file is received beside them and then linked to
+ * A directory, of this machine or shared by several: `<place>/<first two of the id>/<id>`. A file is received beside them and then linked to
  * its place, so that it is there whole and never takes another's.
  */
 export class DiskStore implements FileStore {
@@ -31,12 +31,12 @@ export class DiskStore implements FileStore {
     this.incoming = join(directory, '.incoming');
   }
 
-  put(appId: string, id: string, file: ReceivedFile): Promise<void> {
-    return withFileFaults(() => this.#put(appId, id, file));
+  put(place: string, id: string, file: ReceivedFile): Promise<void> {
+    return withFileFaults(() => this.#put(place, id, file));
   }
 
-  async #put(appId: string, id: string, file: ReceivedFile): Promise<void> {
-    const path = this.#path(appId, id);
+  async #put(place: string, id: string, file: ReceivedFile): Promise<void> {
+    const path = this.#path(place, id);
     const parent = dirname(path);
     await this.#make(parent);
     try {
@@ -51,33 +51,33 @@ export class DiskStore implements FileStore {
     await sync(parent);
   }
 
-  async ready(appId: string, isUsed: () => Promise<boolean>): Promise<void> {
-    const directory = this.#systemDirectory(appId);
+  async ready(place: string, isUsed: () => Promise<boolean>): Promise<void> {
+    const directory = this.#systemDirectory(place);
     const isThere = await withFileFaults(() => stat(directory).catch(nullIfMissing));
     if (isThere || !(await isUsed())) return;
     throw fileFault('the store is missing', new Error(`${directory} is missing, though files were stored there`));
   }
 
-  async stat(appId: string, id: string): Promise<StoredObject | null> {
-    const found = await withFileFaults(() => stat(this.#path(appId, id)).catch(nullIfMissing));
+  async stat(place: string, id: string): Promise<StoredObject | null> {
+    const found = await withFileFaults(() => stat(this.#path(place, id)).catch(nullIfMissing));
     return found && { id, size: found.size, storedAt: Math.floor(found.mtimeMs) };
   }
 
-  async open(appId: string, id: string, range?: ByteRange): Promise<Readable | null> {
-    const path = this.#path(appId, id);
-    if (range && range.end < range.start) return (await this.stat(appId, id)) && Readable.from([]);
+  async open(place: string, id: string, range?: ByteRange): Promise<Readable | null> {
+    const path = this.#path(place, id);
+    if (range && range.end < range.start) return (await this.stat(place, id)) && Readable.from([]);
     const descriptor = await withFileFaults(() => openDescriptor(path, 'r').catch(nullIfMissing));
     return descriptor === null
       ? null
       : createReadStream('', { fd: descriptor, fs: sortingReads, highWaterMark: READ_BYTES, ...range });
   }
 
-  async remove(appId: string, id: string): Promise<void> {
-    await withFileFaults(() => unlink(this.#path(appId, id)).catch(nullIfMissing));
+  async remove(place: string, id: string): Promise<void> {
+    await withFileFaults(() => unlink(this.#path(place, id)).catch(nullIfMissing));
   }
 
-  async removeSystem(appId: string, removed?: (files: number) => void): Promise<void> {
-    const directory = this.#systemDirectory(appId);
+  async removeSystem(place: string, removed?: (files: number) => void): Promise<void> {
+    const directory = this.#systemDirectory(place);
     for (const made of this.#made) if (made === directory || dirname(made) === directory) this.#made.delete(made);
     for (const prefix of (await readdir(directory).catch(nullIfMissing)) ?? []) {
       const files = await readdir(join(directory, prefix)).catch(nullIfMissing);
@@ -87,13 +87,13 @@ export class DiskStore implements FileStore {
     await rm(directory, { recursive: true, force: true });
   }
 
-  async *list(appId: string): AsyncIterable<StoredObject> {
-    const directory = this.#systemDirectory(appId);
+  async *list(place: string): AsyncIterable<StoredObject> {
+    const directory = this.#systemDirectory(place);
     for (const prefix of (await readdir(directory).catch(nullIfMissing)) ?? []) {
       const files = await opendir(join(directory, prefix)).catch(nullIfMissing);
       if (files === null) continue;
       for await (const { name } of files) {
-        const found = fileIdPattern.test(name) ? await this.stat(appId, name) : null;
+        const found = fileIdPattern.test(name) ? await this.stat(place, name) : null;
         if (found) yield found;
       }
     }
@@ -101,14 +101,14 @@ export class DiskStore implements FileStore {
 
   async close(): Promise<void> {}
 
-  #systemDirectory(appId: string): string {
-    if (!appIdPattern.test(appId)) throw new TypeError('not an application id');
-    return join(this.#directory, appId);
+  #systemDirectory(place: string): string {
+    if (!placePattern.test(place)) throw new TypeError('not a place');
+    return join(this.#directory, place);
   }
 
-  #path(appId: string, id: string): string {
+  #path(place: string, id: string): string {
     if (!fileIdPattern.test(id)) throw new TypeError("not a file's id");
-    return join(this.#systemDirectory(appId), id.slice(0, 2), id);
+    return join(this.#systemDirectory(place), id.slice(0, 2), id);
   }
 
   /** Makes a directory, and makes it and its names durable, once. */

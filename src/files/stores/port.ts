@@ -43,7 +43,7 @@ export interface UploadForm {
 }
 
 /**
- * Where the bytes of files are: by system (`appId`) and id (32 hexadecimal characters). A file is there whole or not at all, is never
+ * Where the bytes of files are: by the place of the system (storage/places.ts) and id (32 hexadecimal characters). A file is there whole or not at all, is never
  * changed but by a form of the store's own, and is durable when `put` resolves. A store that is away, full or broken is `unavailable` (503);
  * all other faults are thrown as they come: none is the caller's doing.
  */
@@ -54,27 +54,27 @@ export interface FileStore {
    * Takes received bytes over.
    * @throws where the store can tell, an error of code `EEXIST` for an id that has bytes: those stay. Else its caller has to look
    */
-  put(appId: string, id: string, file: ReceivedFile): Promise<void>;
+  put(place: string, id: string, file: ReceivedFile): Promise<void>;
   /**
    * Looks whether the place of a system's files is there: one that is missing, such as a disk that is not mounted, is not taken for an empty one.
    * @param isUsed whether files of it are known to have been stored
    * @throws unavailable
    */
-  ready?(appId: string, isUsed: () => Promise<boolean>): Promise<void>;
+  ready?(place: string, isUsed: () => Promise<boolean>): Promise<void>;
   /** `null` where there is no such file. */
-  stat(appId: string, id: string): Promise<StoredObject | null>;
+  stat(place: string, id: string): Promise<StoredObject | null>;
   /**
    * Its bytes, or a range within it; `null` where there is no such file.
    * @param version that `stat` told: `null` where it has other bytes by now
    */
-  open(appId: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null>;
+  open(place: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null>;
   /** One that is not there counts as removed. */
-  remove(appId: string, id: string): Promise<void>;
+  remove(place: string, id: string): Promise<void>;
   /** All files of a system. @param removed told of each so many that are gone */
-  removeSystem(appId: string, removed?: (files: number) => void): Promise<void>;
+  removeSystem(place: string, removed?: (files: number) => void): Promise<void>;
   /** All files of a system, in no order; those that are being stored may be missing. */
-  list(appId: string): AsyncIterable<StoredObject>;
+  list(place: string): AsyncIterable<StoredObject>;
   /** A form of the store's own for one upload; where it has none the service takes the bytes itself. */
-  form?(appId: string, id: string, policy: UploadPolicy): Promise<UploadForm>;
+  form?(place: string, id: string, policy: UploadPolicy): Promise<UploadForm>;
   close(): Promise<void>;
 }

@@ -14,21 +14,21 @@ import {
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
-import { appIdPattern } from '../../kernel/credentials.ts';
 import { connectBucket, MAX_ATTEMPTS } from '../../s3/client.ts';
 import { S3Fault } from '../../s3/fault.ts';
 import { S3Health } from '../../s3/health.ts';
 import { watch, watchBody } from '../../s3/stall.ts';
+import { placePattern } from '../../storage/places.ts';
 import { sortFileError } from './faults.ts';
 import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
 
 const NOT_IMPLEMENTED = 501;
 
-/** Files as objects of a bucket, with the keys `prefix/appId/id`. Where the bucket is away: `unavailable` (503); other errors are `S3Fault`s. */
+/** Files as objects of a bucket, with the keys `prefix/place/id`. Where the bucket is away: `unavailable` (503); other errors are `S3Fault`s. */
 export class S3Store implements FileStore {
   readonly incoming: string;
-  readonly form?: (appId: string, id: string, policy: UploadPolicy) => Promise<UploadForm>;
+  readonly form?: (place: string, id: string, policy: UploadPolicy) => Promise<UploadForm>;
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
@@ -58,10 +58,10 @@ export class S3Store implements FileStore {
     return new S3Store(client, location, incoming, new S3Health(report), pageSize);
   }
 
-  async put(appId: string, id: string, file: ReceivedFile): Promise<void> {
+  async put(place: string, id: string, file: ReceivedFile): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#send(appId, id, file);
+        await this.#send(place, id, file);
         this.#health.well();
         break;
       } catch (error) {
@@ -81,7 +81,7 @@ export class S3Store implements FileStore {
   }
 
   /** The client does not try streams again itself. */
-  async #send(appId: string, id: string, file: ReceivedFile): Promise<void> {
+  async #send(place: string, id: string, file: ReceivedFile): Promise<void> {
     const stop = new AbortController();
     const body = createReadStream(file.path);
     // Otherwise the request would wait for bytes that never come.
@@ -90,7 +90,7 @@ export class S3Store implements FileStore {
       () => body.bytesRead,
       (fault) => stop.abort(fault),
     );
-    const command = new PutObjectCommand({ ...this.#key(appId, id), Body: body, ContentLength: file.size, ...this.#ifNew });
+    const command = new PutObjectCommand({ ...this.#key(place, id), Body: body, ContentLength: file.size, ...this.#ifNew });
     try {
       await this.#client.send(command, { abortSignal: stop.signal, requestTimeout: 0 });
     } catch (error) {
@@ -103,22 +103,22 @@ export class S3Store implements FileStore {
     }
   }
 
-  async stat(appId: string, id: string): Promise<StoredObject | null> {
-    const command = new HeadObjectCommand(this.#key(appId, id));
+  async stat(place: string, id: string): Promise<StoredObject | null> {
+    const command = new HeadObjectCommand(this.#key(place, id));
     const found = await this.#ask('HeadObject', this.#client.send(command));
     if (found === null) return null;
     const { ContentLength = 0, LastModified, ETag } = found;
     return { id, size: ContentLength, storedAt: LastModified?.getTime() ?? 0, ...(ETag !== undefined && { version: ETag }) };
   }
 
-  async open(appId: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null> {
+  async open(place: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null> {
     // S3 takes a range that holds nothing for none.
     if (range && range.end < range.start) {
-      const there = await this.stat(appId, id);
+      const there = await this.stat(place, id);
       return there && (version === undefined || version === there.version) ? Readable.from([]) : null;
     }
     const bytes = range && `bytes=${range.start}-${range.end}`;
-    const command = new GetObjectCommand({ ...this.#key(appId, id), Range: bytes, IfMatch: version });
+    const command = new GetObjectCommand({ ...this.#key(place, id), Range: bytes, IfMatch: version });
     const found = await this.#ask('GetObject', this.#client.send(command));
     if (found?.Body === undefined) return null;
     const body = found.Body as unknown as IncomingMessage;
@@ -126,29 +126,29 @@ export class S3Store implements FileStore {
     return body;
   }
 
-  async remove(appId: string, id: string): Promise<void> {
-    const command = new DeleteObjectCommand(this.#key(appId, id));
+  async remove(place: string, id: string): Promise<void> {
+    const command = new DeleteObjectCommand(this.#key(place, id));
     await this.#ask('DeleteObject', this.#client.send(command));
   }
 
-  async removeSystem(appId: string, removed?: (files: number) => void): Promise<void> {
-    for await (const page of this.#pages(appId)) {
-      const keys = page.map(({ id }) => ({ Key: this.#key(appId, id).Key }));
+  async removeSystem(place: string, removed?: (files: number) => void): Promise<void> {
+    for await (const page of this.#pages(place)) {
+      const keys = page.map(({ id }) => ({ Key: this.#key(place, id).Key }));
       if (keys.length > 0) await this.#removeAll(keys);
       removed?.(keys.length);
     }
   }
 
-  async *list(appId: string): AsyncGenerator<StoredObject> {
-    for await (const page of this.#pages(appId)) yield* page;
+  async *list(place: string): AsyncGenerator<StoredObject> {
+    for await (const page of this.#pages(place)) yield* page;
   }
 
   async close(): Promise<void> {
     this.#client.destroy();
   }
 
-  async #form(appId: string, id: string, { contentType, size, seconds }: UploadPolicy): Promise<UploadForm> {
-    const { Bucket, Key } = this.#key(appId, id);
+  async #form(place: string, id: string, { contentType, size, seconds }: UploadPolicy): Promise<UploadForm> {
+    const { Bucket, Key } = this.#key(place, id);
     return createPresignedPost(this.#client, {
       Bucket,
       Key,
@@ -161,9 +161,9 @@ export class S3Store implements FileStore {
     });
   }
 
-  async *#pages(appId: string): AsyncGenerator<StoredObject[]> {
+  async *#pages(place: string): AsyncGenerator<StoredObject[]> {
     const Bucket = this.#bucket;
-    const Prefix = this.#directory(appId);
+    const Prefix = this.#directory(place);
     let token: string | undefined;
     do {
       const request = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: this.#pageSize, ContinuationToken: token });
@@ -206,13 +206,13 @@ export class S3Store implements FileStore {
     }
   }
 
-  #key(appId: string, id: string): { Bucket: string; Key: string } {
+  #key(place: string, id: string): { Bucket: string; Key: string } {
     if (!fileIdPattern.test(id)) throw new Error('S3: not an id of a file');
-    return { Bucket: this.#bucket, Key: `${this.#directory(appId)}${id}` };
+    return { Bucket: this.#bucket, Key: `${this.#directory(place)}${id}` };
   }
 
-  #directory(appId: string): string {
-    if (!appIdPattern.test(appId)) throw new Error('S3: not an application id');
-    return `${this.#prefix}${appId}/`;
+  #directory(place: string): string {
+    if (!placePattern.test(place)) throw new Error('S3: not a place');
+    return `${this.#prefix}${place}/`;
   }
 }

@@ -6,6 +6,7 @@ import { type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { configFlag, type RecordContext } from '../../records/index.ts';
+import type { Store } from '../../storage/port.ts';
 import { addFile, completeFile, completeWithinQuota, findFile, type UploadedBytes } from '../metadata/file-metadata.ts';
 import type { FileRow, FileSystem } from '../metadata/model.ts';
 import { admit } from '../metadata/usage.ts';
@@ -65,13 +66,14 @@ export class LargeUploads {
     ownForm: string,
   ): Promise<UploadForm & { name: string }> {
     const { id, name } = newFileName(fileName);
+    const key = keyOf(store, id);
     try {
-      await admit(store, this.#promised.add(`${appId} ${actorId(principal)}`, keyOf(appId, id), policy.size));
-      const form = (await this.#bytes.form?.(appId, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
+      await admit(store, this.#promised.add(`${store.place} ${actorId(principal)}`, key, policy.size));
+      const form = (await this.#bytes.form?.(store.place, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
       await addFile(store, { id, name, size: null, contentType: policy.contentType });
       return { ...form, name };
     } catch (error) {
-      this.#promised.remove(keyOf(appId, id));
+      this.#promised.remove(key);
       throw error;
     }
   }
@@ -85,7 +87,7 @@ export class LargeUploads {
     const { id, name, size } = this.#signer.verify(system.appId, fields);
     await awaited(system, id);
     await admit(system.store);
-    await requirePlace(this.#bytes, system);
+    await requirePlace(this.#bytes, system.store);
     let contentType = unknownType;
     const file = await receive(bytes, this.#bytes.incoming, size, async (sample, isWhole) => {
       contentType = (await describeType(sample, isWhole, fileNameOf(name))) ?? fail('invalidFileType');
@@ -99,8 +101,8 @@ export class LargeUploads {
 
   /** Of two that come for one file the first counts. */
   async #settle(system: FileSystem, id: string, file: ReceivedFile, contentType: string): Promise<void> {
-    const { appId, store } = system;
-    const key = keyOf(appId, id);
+    const { store } = system;
+    const key = keyOf(store, id);
     if (this.#settling.has(key)) fail('uploadRefused', 'the policy is used');
     this.#settling.add(key);
     try {
@@ -108,7 +110,7 @@ export class LargeUploads {
       if (await this.#completeNew(system, id, { size: file.size, contentType })) return;
       // A reader was quicker to note it, or it was deleted meanwhile.
       if (await findFile(store, id)) return;
-      await this.#bytes.remove(appId, id);
+      await this.#bytes.remove(store.place, id);
       fail('uploadRefused', 'the file is deleted');
     } finally {
       this.#settling.delete(key);
@@ -116,23 +118,24 @@ export class LargeUploads {
   }
 
   /** @throws outOfStorage (140) where others have taken the room meanwhile: the bytes go again */
-  async #completeNew({ appId, store }: FileSystem, id: string, bytes: UploadedBytes): Promise<boolean> {
+  async #completeNew({ store }: FileSystem, id: string, bytes: UploadedBytes): Promise<boolean> {
     try {
       return await completeWithinQuota(store, id, bytes);
     } catch (error) {
-      if (error instanceof ServiceError && error.key === 'outOfStorage') await this.#bytes.remove(appId, id);
+      if (error instanceof ServiceError && error.key === 'outOfStorage') await this.#bytes.remove(store.place, id);
       // The bytes are in their place: who reads the file next notes them.
       throw isPassing(error) ? inDoubtSince(error) : error;
     } finally {
-      this.#promised.remove(keyOf(appId, id));
+      this.#promised.remove(keyOf(store, id));
     }
   }
 
   /** Bytes that another process put there stay, and are noted: that one may have ended before it did. @throws uploadRefused (403) */
   async #putNew(system: FileSystem, row: FileRow, file: ReceivedFile): Promise<void> {
-    if (!(await this.#bytes.stat(system.appId, row.id))) {
+    const { place } = system.store;
+    if (!(await this.#bytes.stat(place, row.id))) {
       try {
-        return await this.#bytes.put(system.appId, row.id, file);
+        return await this.#bytes.put(place, row.id, file);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       }
@@ -145,17 +148,17 @@ export class LargeUploads {
    * Notes an awaited file whose bytes came past the service, once.
    * @returns the file as it is then; `null` where its bytes have not come
    */
-  async complete({ appId, store }: FileSystem, file: FileRow): Promise<FileRow | null> {
+  async complete({ store }: FileSystem, file: FileRow): Promise<FileRow | null> {
     if (file.size !== null) return file;
-    const stored = await this.#bytes.stat(appId, file.id);
+    const stored = await this.#bytes.stat(store.place, file.id);
     if (!stored || stored.size === 0) return null;
     const { size, version } = stored;
     const end = Math.min(size, SAMPLE_BYTES) - 1;
     // What is judged is what is noted, though a form may bring other bytes meanwhile.
-    const stream = await this.#bytes.open(appId, file.id, { start: 0, end }, version);
+    const stream = await this.#bytes.open(store.place, file.id, { start: 0, end }, version);
     if (!stream) return null;
     const type = await describeType(await buffer(stream), size <= SAMPLE_BYTES, fileNameOf(file.name));
-    this.#promised.remove(keyOf(appId, file.id));
+    this.#promised.remove(keyOf(store, file.id));
     await completeFile(store, file.id, { size, contentType: type ?? unknownType, ...(version !== undefined && { version }) });
     return findFile(store, file.id);
   }
@@ -175,4 +178,4 @@ function sizeOf(value: unknown): number | null {
 }
 
 /** Names a file among those of all systems. */
-const keyOf = (appId: string, id: string): string => `${appId}/${id}`;
+const keyOf = ({ place }: Store, id: string): string => `${place}/${id}`;

@@ -2,6 +2,7 @@ import type { Principal } from '../../access/index.ts';
 import { fail, isInDoubt } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Conditions, faultPlace } from '../../observe/index.ts';
+import type { Store } from '../../storage/port.ts';
 import { addFile, fileTable, findFile, readUsage, removeFile } from '../metadata/file-metadata.ts';
 import type { FileRow, FileSystem } from '../metadata/model.ts';
 import { newFileName, parseFileName } from '../stores/name.ts';
@@ -22,13 +23,13 @@ export async function takeUpload(
   bytes: AsyncIterable<Buffer>,
 ): Promise<string> {
   const { id, name } = newFileName(fileName);
-  await requirePlace(store, system);
+  await requirePlace(store, system.store);
   let contentType = unknownType;
   const file = await receive(bytes, store.incoming, limits.fileBytes, async (sample, isWhole) => {
     contentType = await detectType(sample, isWhole, fileName, saidType);
   });
   try {
-    await store.put(system.appId, id, file);
+    await store.put(system.store.place, id, file);
     await addFile(system.store, { id, name, size: file.size, contentType });
   } catch (error) {
     // A row in doubt may come to be after this: its bytes stay, and a sweep finds them where it did not.
@@ -41,8 +42,8 @@ export async function takeUpload(
 }
 
 /** @throws unavailable where the place of the system's files is missing, which has some */
-export async function requirePlace(bytes: FileStore, { appId, store }: FileSystem): Promise<void> {
-  await bytes.ready?.(appId, async () => (await readUsage(store)).files > 0);
+export async function requirePlace(bytes: FileStore, store: Store): Promise<void> {
+  await bytes.ready?.(store.place, async () => (await readUsage(store)).files > 0);
 }
 
 /** What is sent under a wrong key is nobody's. @throws permissionDenied (119) */
@@ -51,9 +52,9 @@ export function refuseWrongKey({ kind }: Principal): void {
 }
 
 /** Where it is not known whether the row is there, the bytes stay: a sweep finds them. */
-async function undo(store: FileStore, { appId, store: records }: FileSystem, id: string): Promise<void> {
+async function undo(store: FileStore, { store: records }: FileSystem, id: string): Promise<void> {
   try {
-    if (!(await findFile(records, id))) await store.remove(appId, id);
+    if (!(await findFile(records, id))) await store.remove(records.place, id);
   } catch {
     // The error that led here is the one to tell.
   }
@@ -75,7 +76,7 @@ export async function removeGiven(
 ): Promise<void> {
   const file = await findGiven(system, givenName);
   if (!file || !(await removeFile(system.store, file))) return;
-  await store.remove(system.appId, file.id).catch((error: unknown) => {
+  await store.remove(system.store.place, file.id).catch((error: unknown) => {
     conditions.met('the bytes of a deleted file could not be removed', { app: system.appId, ...faultPlace(error) }, error);
   });
 }

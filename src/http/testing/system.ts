@@ -1,4 +1,5 @@
 import type { Store } from '../../storage/port.ts';
+import { entryOf } from '../../storage/testing/entry.ts';
 import { Registration, System } from '../../systems/system.ts';
 
 /** A system that counts who holds it. */
@@ -14,7 +15,7 @@ class CountedSystem extends System {
   }
 }
 
-const entry = { id: '1', appId: 'app', name: 'App', createdAt: 0, masterKeyHash: '' };
+const entry = entryOf('app', { name: 'App' });
 const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: new Map() }) } as unknown as Store;
 
 /** The system `app`, without keys and without tables. */

@@ -8,6 +8,7 @@ import { fail, serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
+import { entryOf } from '../../storage/testing/entry.ts';
 import { hashKey, hashPrefix, Registration, System } from '../../systems/system.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
 import type { McpServices } from '../index.ts';
@@ -42,7 +43,7 @@ const keyOf = (kind: 'master' | 'apiKey', key: string) => hashKey(hashPrefix('sa
 /** The system `app` with the master key `mk` and the API key `ak`; it has no tables. */
 const system = new CountedSystem(
   new Registration(
-    { id: '1', appId: 'app', name: 'App', createdAt: 0, masterKeyHash: keyOf('master', 'mk') },
+    entryOf('app', { name: 'App', masterKeyHash: keyOf('master', 'mk') }),
     [{ appId: 'app', name: 'first', hash: keyOf('apiKey', 'ak'), createdAt: 0 }],
     'salt',
   ),

@@ -1,6 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine.ts';
+import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -16,6 +16,7 @@ import { PostgresCluster } from './cluster/cluster.ts';
 import { newExclusiveName, requireExclusiveAccess } from './cluster/exclusive-access.ts';
 import { channel, InvalidationBus } from './cluster/invalidation.ts';
 import { Liveness } from './cluster/liveness.ts';
+import { tryLockPlace } from './cluster/place-lock.ts';
 import type { Database } from './connection/database.ts';
 import { Listener } from './connection/listener.ts';
 import { unavailable } from './connection/map-error.ts';
@@ -107,21 +108,25 @@ export class PostgresEngine implements Engine {
   /** Connections are made when they are needed, in no time. */
   warmUp(): void {}
 
-  async create(identity: StoreIdentity): Promise<Store> {
+  lockPlace(place: string): Promise<PlaceLock | null> {
+    return tryLockPlace(this.#database, place);
+  }
+
+  async create(identity: StoreIdentity, place = identity.appId): Promise<Store> {
     const { appId, making } = identity;
-    const schema = schemaName(appId);
+    const schema = schemaName(place);
     if (making === null) throw new Error('a store is made before it is in force');
-    if (checkRemovable(await this.inspect(appId), { making })) await dropSchema(this.#database, schema);
+    if (checkRemovable(await this.inspect(place), { making })) await dropSchema(this.#database, schema);
     await makeCatalog(this.#database, schema, identity);
-    return this.#open(appId);
+    return this.#open(appId, place);
   }
 
   async open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore> {
-    const { appId } = known;
-    checkFound(await this.inspect(appId), known);
-    const store = await this.#open(appId, purpose === 'serving' ? grown : undefined).catch(async (error) => {
+    const { appId, place } = known;
+    checkFound(await this.inspect(place), known);
+    const store = await this.#open(appId, place, purpose === 'serving' ? grown : undefined).catch(async (error) => {
       // It went meanwhile, or the fault is another one.
-      checkFound(await this.inspect(appId), known);
+      checkFound(await this.inspect(place), known);
       throw error;
     });
     try {
@@ -132,22 +137,28 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  inspect(appId: string): Promise<Found> {
-    return inspectSchema(this.#database, schemaName(appId));
+  inspect(place: string): Promise<Found> {
+    return inspectSchema(this.#database, schemaName(place));
   }
 
   async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
-    const known = new Set(Array.from(except, (appId) => placeOf(schemaName(appId))));
+    const known = new Set(Array.from(except, (name) => placeOf(schemaName(name))));
     return (await storedSchemas(this.#database)).filter(({ place }) => !known.has(place));
   }
 
-  async identify(identity: StoreIdentity): Promise<void> {
-    const { appId } = identity;
-    const { state, place } = await this.inspect(appId);
+  async unfinished(making: string, except: ReadonlySet<string>): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (const { name } of await this.stored(except))
+      if (name !== null && (await this.inspect(name)).identity?.making === making) names.push(name);
+    return names;
+  }
+
+  async identify(identity: StoreIdentity, name = identity.appId): Promise<void> {
+    const { state, place } = await this.inspect(name);
     if (state !== 'store') throw new StoreRefused(state, place);
     // Brings the catalogue to where it has a place for it.
-    await openCatalog(this.#database, schemaName(appId));
-    await this.#database.atomically([insertIdentity(schemaName(appId), identity)]);
+    await openCatalog(this.#database, schemaName(name));
+    await this.#database.atomically([insertIdentity(schemaName(name), identity)]);
   }
 
   /** PostgreSQL knows of its own pages. */
@@ -155,11 +166,12 @@ export class PostgresEngine implements Engine {
     return null;
   }
 
-  #open(appId: string, grown?: GenerationGrown): Promise<Store> {
+  #open(appId: string, place: string, grown?: GenerationGrown): Promise<Store> {
     return PostgresStore.open({
       database: this.#database,
-      schemaName: schemaName(appId),
+      schemaName: schemaName(place),
       appId,
+      place,
       ...(grown ? { grown } : {}),
       conditions: this.#settings.conditions,
       invalidations: this.#invalidations,
@@ -169,8 +181,8 @@ export class PostgresEngine implements Engine {
     });
   }
 
-  async remove(appId: string, owner: Removable): Promise<void> {
-    if (checkRemovable(await this.inspect(appId), owner)) await dropSchema(this.#database, schemaName(appId));
+  async remove(place: string, owner: Removable): Promise<void> {
+    if (checkRemovable(await this.inspect(place), owner)) await dropSchema(this.#database, schemaName(place));
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
+import { entryOf } from '../testing/entry.ts';
 import { InvalidationBus } from './cluster/invalidation.ts';
 import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
@@ -15,7 +16,7 @@ test('a change that was done is told as done, though what it made could not be l
     const atomically = t.mock.method(database, 'atomically', async () => {
       throw serviceError('outcomeUnknown');
     });
-    const system = { id: 'id', appId: 'one', name: 'One', createdAt: 1, masterKeyHash: 'hash' };
+    const system = entryOf('one');
     assert.equal(await registry.addSystem(system, [], async () => undefined), true);
     const key = { appId: 'one', name: 'key', hash: 'other', createdAt: 2 };
     assert.equal(await registry.addKey(key), true);
@@ -35,7 +36,7 @@ test('a registry that has systems and has lost its salt is refused: it would mak
   const database = await connectDatabase(place.url, { timeLimit: 5_000 });
   try {
     const registry = await PostgresRegistry.open(database, new InvalidationBus());
-    const system = { id: 'id', appId: 'one', name: 'One', createdAt: 1, masterKeyHash: 'hash' };
+    const system = entryOf('one');
     await registry.addSystem(system, [], async () => undefined);
     await query(place.url, 'DELETE FROM rds.installation');
     await assert.rejects(
@@ -54,8 +55,7 @@ test('while a system is deleted, who closes its store notes its last generation,
   const open = (database: (typeof databases)[number]) => PostgresRegistry.open(database, new InvalidationBus());
   try {
     const [mine, other] = (await Promise.all(databases.map(open))) as [PostgresRegistry, PostgresRegistry];
-    for (const appId of ['one', 'two'])
-      await mine.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'hash' }, [], async () => undefined);
+    for (const appId of ['one', 'two']) await mine.addSystem(entryOf(appId), [], async () => undefined);
     await mine.removeSystem('one', 0);
     const done = await mine.deleteSystem('one', 1, async () => {
       const noted = other.noteStore('one', { generation: 7 }).then(() => 'noted');

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { KnownStore, StoreNote } from '../identity.ts';
 import type {
+  Addition,
+  Exchange,
   KeyEntry,
   KeyUse,
   MovedMark,
@@ -14,25 +16,24 @@ import type {
 import type { Statement } from '../sql/writer.ts';
 import { type InvalidationBus, registryInvalidation } from './cluster/invalidation.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
-import type { Database, Result, Row, Session } from './connection/database.ts';
+import type { Database, Result, Session } from './connection/database.ts';
 import { migrateRegistry } from './schema/migrations.ts';
+import {
+  contentFrom,
+  insertKey,
+  insertSystem,
+  installation,
+  keys,
+  knownStore,
+  putAside,
+  readKeys,
+  readStores,
+  readSystems,
+  systems,
+  wasExchanged,
+} from './schema/registry-rows.ts';
 import { arrayLiteral } from './sql/arrays.ts';
 import { registrySchema } from './sql/names.ts';
-
-const systems = `${registrySchema}.systems`;
-const keys = `${registrySchema}.keys`;
-const installation = `${registrySchema}.installation`;
-
-const readSystems: Statement = {
-  text: `SELECT id, "appId", name, "createdAt", "masterKeyHash", "deleteAfter" FROM ${systems} ORDER BY "createdAt", "appId"`,
-  params: [],
-};
-const readKeys: Statement = {
-  text: `SELECT "appId", name, hash, "createdAt" FROM ${keys} ORDER BY "createdAt", name`,
-  params: [],
-};
-
-const readStores = `SELECT id, "appId", birth, generation, "missingSince", "noticedAt", "damagedAt" FROM ${systems}`;
 
 /**
  * The registry in PostgreSQL: one small schema, all that there is outside the systems' own. Each process keeps what it holds in memory and
@@ -117,7 +118,7 @@ export class PostgresRegistry implements Registry {
     system: SystemEntry | RemovedSystem,
     withKeys: readonly KeyEntry[],
     prepare: () => Promise<PreparedStore | undefined>,
-    onlyFirst = false,
+    { onlyFirst = false, replace }: Addition = {},
   ): Promise<boolean> {
     return this.#change(async (session) => {
       if (onlyFirst) {
@@ -126,12 +127,10 @@ export class PostgresRegistry implements Registry {
         const { affected } = await session.query({ text: `SELECT 1 FROM ${systems} LIMIT 1`, params: [] });
         if (affected > 0) return false;
       }
-      const { id, appId, name, createdAt, masterKeyHash } = system;
-      const { affected } = await session.query({
-        text: `INSERT INTO ${systems} (id, "appId", name, "createdAt", "masterKeyHash", "deleteAfter")
-          VALUES ($1, $2, $3, $4, $5, $6::bigint) ON CONFLICT DO NOTHING`,
-        params: [id, appId, name, createdAt, masterKeyHash, 'deleteAfter' in system ? system.deleteAfter : null],
-      });
+      const { id, appId } = system;
+      if (replace) await putAside(session, appId, replace);
+      else if (!('deleteAfter' in system) && (await wasExchanged(session, appId))) return false;
+      const { affected } = await session.query(insertSystem(system));
       if (affected === 0) return false;
       await Promise.all(withKeys.map((key) => session.query(insertKey(key))));
       const identity = await prepare();
@@ -149,9 +148,26 @@ export class PostgresRegistry implements Registry {
     return this.#changeOne({ text, params: [appId, deleteAfter] });
   }
 
-  restoreSystem(appId: string, now: number): Promise<boolean> {
-    const text = `UPDATE ${systems} SET "deleteAfter" = NULL WHERE "appId" = $1 AND "deleteAfter" > $2::bigint`;
-    return this.#changeOne({ text, params: [appId, now] });
+  restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean> {
+    const find = `SELECT id, coalesce("formerAppId", "appId") FROM ${systems} WHERE "appId" = $1 AND "deleteAfter" > $2::bigint FOR UPDATE`;
+    const other = `SELECT "deleteAfter" FROM ${systems} WHERE lower("appId") = lower($1::text) AND id <> $2 FOR UPDATE`;
+    const restore = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = NULL, "deleteAfter" = NULL WHERE id = $2`;
+    return this.#change(async (session) => {
+      const [found] = (await session.query({ text: find, params: [appId, now] })).rows;
+      if (!found) return false;
+      const [id, own] = found as [string, string];
+      const [there] = (await session.query({ text: other, params: [own, id] })).rows;
+      if (there && there[0] === null && !replace) return false;
+      if (there && !(await putAside(session, own, replace ?? { deleteAfter: now, now }))) return false;
+      await session.query({ text: restore, params: [own, id] });
+      return true;
+    });
+  }
+
+  holdSystem(appId: string, at: number | null): Promise<boolean> {
+    const text = `UPDATE ${systems} SET "heldAt" = $1::bigint WHERE "appId" = $2 AND "deleteAfter" IS NULL
+      AND ("heldAt" IS NULL) <> ($1::bigint IS NULL)`;
+    return this.#changeOne({ text, params: [at, appId] });
   }
 
   async deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean> {
@@ -244,29 +260,9 @@ export class PostgresRegistry implements Registry {
 
   async #load(): Promise<void> {
     const [ofSystems, ofKeys] = (await this.#database.atomically([readSystems, readKeys])) as [Result, Result];
-    const entries = ofSystems.rows.map(([id, appId, name, createdAt, masterKeyHash, deleteAfter]) => {
-      const entry = { id, appId, name, createdAt, masterKeyHash } as SystemEntry;
-      return { entry, deleteAfter: deleteAfter as number | null };
-    });
-    const content: RegistryContent = {
-      systems: entries.filter(({ deleteAfter }) => deleteAfter === null).map(({ entry }) => entry),
-      removed: entries.flatMap(({ entry, deleteAfter }): RemovedSystem[] =>
-        deleteAfter === null ? [] : [{ ...entry, deleteAfter }],
-      ),
-      keys: ofKeys.rows.map(([appId, name, hash, createdAt]) => ({ appId, name, hash, createdAt }) as KeyEntry),
-    };
+    const content = contentFrom(ofSystems, ofKeys);
     if (JSON.stringify(content) === JSON.stringify(this.#content)) return;
     this.#content = content;
     this.#version++;
   }
-}
-
-function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement {
-  const text = `INSERT INTO ${keys} ("appId", name, hash, "createdAt")
-    SELECT s."appId", $2::text, $3::text, $4::bigint FROM ${systems} AS s WHERE s."appId" = $1 ON CONFLICT DO NOTHING`;
-  return { text, params: [appId, name, hash, createdAt] };
-}
-
-function knownStore([systemId, appId, birth, generation, missingSince, noticedAt, damagedAt]: Row): KnownStore {
-  return { systemId, appId, birth, generation, missingSince, noticedAt, damagedAt } as KnownStore;
 }

@@ -39,8 +39,9 @@ export interface PostgresStoreSettings extends RowContext {
   readonly database: Database;
   /** The PostgreSQL schema that is the system's. */
   readonly schemaName: string;
-  /** Whose system it is, for the log. */
+  /** Whose system it is, for the log; where it lies. */
   readonly appId?: string;
+  readonly place?: string;
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
@@ -55,6 +56,7 @@ export class PostgresStore implements Store, Watcher {
   readonly reader: PostgresReader;
   readonly raw: PostgresRawAccess;
   readonly cluster: Cluster;
+  readonly place: string;
   readonly #database: Database;
   readonly #schemaName: string;
   readonly #known: SchemaCache;
@@ -84,13 +86,14 @@ export class PostgresStore implements Store, Watcher {
   }
 
   private constructor(
-    { database, schemaName, appId, invalidations, cluster, report, conditions, grown, addresses }: PostgresStoreSettings,
+    { database, schemaName, invalidations, cluster, report, conditions, grown, addresses, ...named }: PostgresStoreSettings,
     catalog: Catalog,
   ) {
     this.#database = database;
     this.#schemaName = schemaName;
     this.#grown = grown;
     this.cluster = cluster;
+    this.place = named.place ?? '';
     this.#known = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
@@ -114,10 +117,10 @@ export class PostgresStore implements Store, Watcher {
     this.#behind = new WriteBehind({
       execute: (write) => this.#queued(write, true),
       whenBack: () => this.whenBack(),
-      dropped: (error) => conditions?.met('rows of logs are lost', { app: appId }, error),
+      dropped: (error) => conditions?.met('rows of logs are lost', { app: named.appId }, error),
       report,
     });
-    this.#delist = outage.enlist(schemaName, { appId, statements: () => trialStatements(schemaName) });
+    this.#delist = outage.enlist(schemaName, { appId: named.appId, statements: () => trialStatements(schemaName) });
     this.#staleness = new StalenessCheck(
       () => invalidations.isSound(),
       () => this.#look(),

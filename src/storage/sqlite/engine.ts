@@ -1,10 +1,10 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine.ts';
+import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -18,6 +18,7 @@ import {
 } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
+import { tryLockPlace } from './cluster/place-lock.ts';
 import { DirectoryProbe } from './file/directory-probe.ts';
 import { noteGenerationWhereMissed } from './file/note-generation.ts';
 import { kindOfOpening, openingFault } from './file/opening-error.ts';
@@ -36,7 +37,7 @@ export interface SqliteSettings {
   /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Told when the file of a system that is served counts as damaged, and when it no longer does. */
-  readonly onDamaged?: (appId: string, isDamaged: boolean) => void;
+  readonly onDamaged?: (systemId: string, isDamaged: boolean) => void;
   /** Whether another process serves the systems. */
   readonly isServedElsewhere?: () => boolean;
   /** Where the files of a system are, as clients see them now. */
@@ -69,14 +70,20 @@ export class SqliteEngine implements Engine {
     this.#pool = new ReaderPool(timeLimit, report, undefined, conditions);
   }
 
-  async create(identity: StoreIdentity): Promise<Store> {
-    const { appId, making } = identity;
+  async lockPlace(place: string): Promise<PlaceLock | null> {
+    await mkdir(this.#directory, { recursive: true });
+    const release = tryLockPlace(join(this.#directory, `.lock-${place}`));
+    return release && { release: async () => release() };
+  }
+
+  async create(identity: StoreIdentity, place = identity.appId): Promise<Store> {
+    const { making } = identity;
     if (making === null) throw new Error('a store is made before it is in force');
-    const folder = this.#folderOf(appId);
-    if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(appId, making);
+    const folder = this.#folderOf(place);
+    if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(place, making);
     else await refuseUsed(folder);
     // It comes to its place as a whole, with the proof of the installation that is making it.
-    const fresh = join(this.#directory, `.new-${making}-${appId}`);
+    const fresh = this.#freshOf(place, making);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });
     at(fileOf(fresh), (path) => makeFile(path, identity));
@@ -85,11 +92,11 @@ export class SqliteEngine implements Engine {
     await syncDirectory(this.#directory);
     const log = WalMark.before(fileOf(folder), identity.systemId);
     log.isGeneration(identity.generation);
-    return this.#openFile(identity, log);
+    return this.#openFile(identity, place, log);
   }
 
   async open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore> {
-    const path = fileOf(this.#folderOf(known.appId));
+    const path = fileOf(this.#folderOf(known.place));
     try {
       await whenIndexed(path, this.#isServedElsewhere);
       const state = stateOfFile(path);
@@ -104,7 +111,7 @@ export class SqliteEngine implements Engine {
       const { identity, missingSince, close } = takeFile(path, known, purpose, log, least);
       let store: Store | undefined;
       try {
-        store = this.#openFile(identity, log, purpose === 'serving' ? grown : undefined);
+        store = this.#openFile(identity, known.place, log, purpose === 'serving' ? grown : undefined);
       } finally {
         close();
         if (!store) log.closed();
@@ -118,41 +125,54 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  async inspect(appId: string): Promise<Found> {
-    return at(fileOf(this.#folderOf(appId)), inspectWithLog);
+  async inspect(place: string): Promise<Found> {
+    return at(fileOf(this.#folderOf(place)), inspectWithLog);
   }
 
   async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
     return storedFiles(this.#directory, except);
   }
 
-  async identify(identity: StoreIdentity): Promise<void> {
-    at(fileOf(this.#folderOf(identity.appId)), (path) => identifyFile(path, identity));
+  async unfinished(making: string, except: ReadonlySet<string>): Promise<readonly string[]> {
+    const aside = [this.#freshOf('', making), this.#goneOf('', making)].map((path) => basename(path));
+    const names = new Set<string>();
+    for (const name of await namesIn(this.#directory)) {
+      const mark = aside.find((one) => name.startsWith(one));
+      if (mark !== undefined) names.add(name.slice(mark.length));
+    }
+    for (const { name } of await this.stored(except))
+      if (name !== null && (await this.inspect(name).catch(() => null))?.identity?.making === making) names.add(name);
+    return [...names].filter((name) => !except.has(name));
   }
 
-  async verify(appId: string): Promise<string | null> {
-    return at(fileOf(this.#folderOf(appId)), verifyFile);
+  async identify(identity: StoreIdentity, place = identity.appId): Promise<void> {
+    at(fileOf(this.#folderOf(place)), (path) => identifyFile(path, identity));
   }
 
-  async remove(appId: string, owner: Removable): Promise<void> {
+  async verify(place: string): Promise<string | null> {
+    return at(fileOf(this.#folderOf(place)), verifyFile);
+  }
+
+  async remove(place: string, owner: Removable): Promise<void> {
     const mark = 'making' in owner ? owner.making : owner.systemId;
-    // Of a removal that was cut off.
-    await rm(this.#goneOf(appId, mark), { recursive: true, force: true });
-    if (checkRemovable(await this.inspect(appId), owner)) await this.#removeFolder(appId, mark);
+    // Of a removal, or a making, that was cut off.
+    await rm(this.#goneOf(place, mark), { recursive: true, force: true });
+    if ('making' in owner) await rm(this.#freshOf(place, mark), { recursive: true, force: true });
+    if (checkRemovable(await this.inspect(place), owner)) await this.#removeFolder(place, mark);
   }
 
   /** It goes as a whole: what is left where this is cut off lies aside. */
-  async #removeFolder(appId: string, mark: string): Promise<void> {
-    const gone = this.#goneOf(appId, mark);
+  async #removeFolder(place: string, mark: string): Promise<void> {
+    const gone = this.#goneOf(place, mark);
     await rm(gone, { recursive: true, force: true });
-    await rename(this.#folderOf(appId), gone);
+    await rename(this.#folderOf(place), gone);
     await syncDirectory(this.#directory);
     await rm(gone, { recursive: true, force: true });
   }
 
-  #openFile(identity: StoreIdentity, log: WalMark, grown?: GenerationGrown): Store {
-    const { appId } = identity;
-    const path = fileOf(this.#folderOf(appId));
+  #openFile(identity: StoreIdentity, place: string, log: WalMark, grown?: GenerationGrown): Store {
+    const { appId, systemId } = identity;
+    const path = fileOf(this.#folderOf(place));
     let served = identity;
     const store: SqliteStore = new SqliteStore(path, {
       pool: this.#pool,
@@ -160,6 +180,7 @@ export class SqliteEngine implements Engine {
       ...(grown ? { grown } : {}),
       report: this.#report,
       appId,
+      place,
       ...(this.#conditions ? { conditions: this.#conditions } : {}),
       addresses: () => this.#addressesOf(appId),
       verify: (db, isAnother) => {
@@ -167,19 +188,24 @@ export class SqliteEngine implements Engine {
         if (isAnother) log.isAnother();
       },
       ...(grown && { onMissed: (db) => noteGenerationWhereMissed(db, { log, grown }) }),
-      onDamaged: (isDamaged) => this.#onDamaged?.(appId, isDamaged),
+      onDamaged: (isDamaged) => this.#onDamaged?.(systemId, isDamaged),
       onClosed: () => this.#stores.delete(store),
     });
     this.#stores.add(store);
     return store;
   }
 
-  #folderOf(appId: string): string {
-    return join(this.#directory, appId);
+  #folderOf(place: string): string {
+    return join(this.#directory, place);
   }
 
-  #goneOf(appId: string, mark: string): string {
-    return join(this.#directory, `.gone-${mark}-${appId}`);
+  /** Where a store is made before it comes to its place. */
+  #freshOf(place: string, making: string): string {
+    return join(this.#directory, `.new-${making}-${place}`);
+  }
+
+  #goneOf(place: string, mark: string): string {
+    return join(this.#directory, `.gone-${mark}-${place}`);
   }
 
   /** One that hangs is waited for again: several would take the threads that all file work shares. */
@@ -210,14 +236,14 @@ const FILE = 'records.sqlite';
 /**
  * The files of systems in a directory, those that are gone but for their logs of changes too.
  * @param directory where the systems' folders are; none are in one that is missing
- * @param except application ids that are passed over
+ * @param except names of places that are passed over
  */
 export async function storedFiles(directory: string, except: ReadonlySet<string> = new Set()): Promise<StoredPlace[]> {
   const places: StoredPlace[] = [];
   const others = (await namesIn(directory)).filter((name) => !name.startsWith('.') && !except.has(name));
-  for (const appId of others.toSorted())
-    if ((await namesIn(join(directory, appId))).some((name) => name.startsWith(FILE)))
-      places.push({ appId, place: fileOf(join(directory, appId)) });
+  for (const name of others.toSorted())
+    if ((await namesIn(join(directory, name))).some((file) => file.startsWith(FILE)))
+      places.push({ name, place: fileOf(join(directory, name)) });
   return places;
 }
 

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, beforeEach, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newObjectId } from '../../kernel/ids.ts';
+import { entryOf } from '../testing/entry.ts';
 import { SqliteRegistry } from './registry.ts';
 
 describe('a registry', () => {
@@ -33,7 +34,7 @@ describe('a registry', () => {
     registry?.close();
     path = join(directory, `${newObjectId()}.sqlite`);
     registry = new SqliteRegistry(path, told);
-    const entry = { id: 'id', appId: 'app', name: 'app', createdAt: 1, masterKeyHash: 'x' };
+    const entry = entryOf('app');
     await registry.addSystem(entry, [], async () => undefined);
     assert.equal(await key('one'), true);
     registry.version();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { entryOf } from '../testing/entry.ts';
 import { SqliteRegistry } from './registry.ts';
 
 test('a registry that has systems and has lost its salt is refused: it would make their keys worth nothing', async (t) => {
@@ -11,7 +12,7 @@ test('a registry that has systems and has lost its salt is refused: it would mak
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'registry.sqlite');
   const registry = new SqliteRegistry(path);
-  const system = { id: 'id', appId: 'one', name: 'One', createdAt: 1, masterKeyHash: 'hash' };
+  const system = entryOf('one');
   assert.equal(await registry.addSystem(system, [], async () => undefined), true);
   registry.close();
   const db = new DatabaseSync(path);

@@ -1,7 +1,10 @@
 import { dirname, join } from 'node:path';
 import type { Conditions } from '../../observe/index.ts';
 import type { KnownStore, StoreNote } from '../identity.ts';
+import { nameBeside } from '../places.ts';
 import type {
+  Addition,
+  Exchange,
   KeyEntry,
   KeyUse,
   MovedMark,
@@ -14,7 +17,8 @@ import type {
 import { ProcessLock } from './cluster/exclusive-access.ts';
 import { RegistryFile } from './registry/registry-file.ts';
 
-const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, noticedAt, damagedAt FROM systems';
+const readStores = `SELECT id AS systemId, coalesce(formerAppId, appId) AS appId, coalesce(place, appId) AS place,
+  birth, generation, missingSince, noticedAt, damagedAt FROM systems`;
 
 const current = Promise.resolve();
 
@@ -68,12 +72,12 @@ export class SqliteRegistry implements Registry {
   }
 
   read(): RegistryContent {
-    const columns = 'id, appId, name, createdAt, masterKeyHash';
+    const columns = 'id, appId, coalesce(place, appId) AS place, name, createdAt, masterKeyHash, heldAt';
     const order = 'ORDER BY createdAt, appId';
     return {
       systems: this.#file.all<SystemEntry>(`SELECT ${columns} FROM systems WHERE deleteAfter IS NULL ${order}`),
       removed: this.#file.all<RemovedSystem>(
-        `SELECT ${columns}, deleteAfter FROM systems WHERE deleteAfter IS NOT NULL ${order}`,
+        `SELECT ${columns}, formerAppId, deleteAfter FROM systems WHERE deleteAfter IS NOT NULL ${order}`,
       ),
       keys: this.#file.all<KeyEntry>('SELECT appId, name, hash, createdAt FROM keys ORDER BY createdAt, name'),
     };
@@ -83,19 +87,21 @@ export class SqliteRegistry implements Registry {
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
     prepare: () => Promise<PreparedStore | undefined>,
-    onlyFirst = false,
+    { onlyFirst = false, replace }: Addition = {},
   ): Promise<boolean> {
     return this.#file.transact(async () => {
-      if (onlyFirst && this.#file.has('SELECT 1 FROM systems')) return false;
-      const { id, appId, name, createdAt, masterKeyHash } = system;
+      if (onlyFirst && this.#file.one('SELECT 1 FROM systems')) return false;
+      const { id, appId } = system;
+      const isRemoved = 'deleteAfter' in system;
+      if (replace) this.#putAside(appId, replace);
+      else if (!isRemoved && this.#file.one('SELECT 1 FROM systems WHERE formerAppId = ? COLLATE NOCASE', appId)) return false;
+      const values = { ...system, place: system.place === appId ? null : system.place };
+      const { formerAppId, deleteAfter } = isRemoved ? system : { formerAppId: null, deleteAfter: null };
       const added = this.#file.change(
-        'INSERT OR IGNORE INTO systems (id, appId, name, createdAt, masterKeyHash, deleteAfter) VALUES (?, ?, ?, ?, ?, ?)',
-        id,
-        appId,
-        name,
-        createdAt,
-        masterKeyHash,
-        'deleteAfter' in system ? system.deleteAfter : null,
+        `INSERT OR IGNORE INTO systems (id, appId, place, name, createdAt, masterKeyHash, heldAt, formerAppId, deleteAfter)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[id, appId, values.place, values.name, values.createdAt, values.masterKeyHash, values.heldAt],
+        ...[formerAppId, deleteAfter],
       );
       if (!added) return false;
       for (const key of keys) this.#insertKey(key);
@@ -113,9 +119,43 @@ export class SqliteRegistry implements Registry {
     return this.#file.transact(() => this.#file.change(sql, deleteAfter, appId));
   }
 
-  restoreSystem(appId: string, now: number): Promise<boolean> {
-    const sql = 'UPDATE systems SET deleteAfter = NULL WHERE appId = ? COLLATE BINARY AND deleteAfter > ?';
-    return this.#file.transact(() => this.#file.change(sql, appId, now));
+  restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean> {
+    const find = 'SELECT id, coalesce(formerAppId, appId) AS own FROM systems WHERE appId = ? COLLATE BINARY AND deleteAfter > ?';
+    const other = 'SELECT appId, deleteAfter FROM systems WHERE appId = ? AND id <> ?';
+    const restore = 'UPDATE systems SET appId = ?, formerAppId = NULL, deleteAfter = NULL WHERE id = ?';
+    return this.#file.transact(() => {
+      const found = this.#file.one<{ id: string; own: string }>(find, appId, now);
+      if (!found) return false;
+      const { id, own } = found;
+      const there = this.#file.one<Pick<RemovedSystem, 'deleteAfter'>>(other, own, id);
+      if (there && there.deleteAfter === null && !replace) return false;
+      if (there && !this.#putAside(own, replace ?? { deleteAfter: now, now })) return false;
+      this.#rename(appId, own);
+      return this.#file.change(restore, own, id);
+    });
+  }
+
+  holdSystem(appId: string, at: number | null): Promise<boolean> {
+    const sql = `UPDATE systems SET heldAt = ?1 WHERE appId = ?2 COLLATE BINARY AND deleteAfter IS NULL
+      AND (heldAt IS NULL) <> (?1 IS NULL)`;
+    return this.#file.transact(() => this.#file.change(sql, at, appId));
+  }
+
+  /** Gives the row that has an application id a name beside it. @returns whether there was one that may be exchanged */
+  #putAside(appId: string, { deleteAfter, now }: Exchange): boolean {
+    const aside = nameBeside(appId);
+    this.#rename(appId, aside);
+    const sql = `UPDATE systems SET appId = ?1, formerAppId = appId, place = coalesce(place, appId), deleteAfter = coalesce(deleteAfter, ?2)
+      WHERE appId = ?3 COLLATE BINARY AND (deleteAfter IS NULL OR deleteAfter > ?4)`;
+    if (this.#file.change(sql, aside, deleteAfter, appId, now)) return true;
+    this.#rename(aside, appId);
+    return false;
+  }
+
+  /** Has keys go with a row whose name changes in the same transaction. */
+  #rename(appId: string, to: string): void {
+    this.#file.change('PRAGMA defer_foreign_keys = ON');
+    this.#file.change('UPDATE keys SET appId = ? WHERE appId = ?', to, appId);
   }
 
   async deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean> {

@@ -41,6 +41,8 @@ export interface SqliteStoreSettings extends RowContext {
   readonly report: ReportFault;
   /** Named in conditions. */
   readonly appId?: string;
+  /** As of `Store`. */
+  readonly place?: string;
   /** Told of faults that can pass. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Whether a file that was opened anew is this system's, as the registry knows it. @throws where it is not: nothing is served from it */
@@ -59,6 +61,7 @@ export class SqliteStore implements Store {
   readonly reader: SqliteReader;
   readonly raw: SqliteRawAccess;
   readonly cluster = embeddedCluster;
+  readonly place: string;
   readonly #connection: Connection;
   readonly #commits: WriteQueue;
   readonly #checkpoints: Checkpoints;
@@ -69,6 +72,7 @@ export class SqliteStore implements Store {
   /** Opens the file, making it where there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
+    this.place = settings.place ?? '';
     this.#settings = settings;
     const { pool, appId, conditions, verify, onMissed, onDamaged } = settings;
     const availability = new Availability({

@@ -77,8 +77,8 @@ export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise
 /** Removes what another installation was moving to the same place, and has left in part. */
 async function clearLeft({ registry, engine }: Side, systems: readonly SystemEntry[]): Promise<void> {
   const making = makerMark(registry.salt);
-  for (const { appId } of systems)
-    if ((await engine.inspect(appId)).identity?.making === making) await engine.remove(appId, { making });
+  for (const { place } of systems)
+    if ((await engine.inspect(place)).identity?.making === making) await engine.remove(place, { making });
 }
 
 /** All systems that can be served or restored. */
@@ -89,9 +89,10 @@ function entriesOf(registry: Registry): (SystemEntry | RemovedSystem)[] {
 }
 
 /** Compares a system that is in force in the target. @throws OperatorError where it is not the same */
-async function checkMoved(from: Side, to: Side, { appId }: SystemEntry, events: MoveEvents): Promise<void> {
+async function checkMoved(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<void> {
+  const { appId } = system;
   const isSameEntry = JSON.stringify(entryOf(from.registry, appId)) === JSON.stringify(entryOf(to.registry, appId));
-  const unlike = isSameEntry ? await firstUnlike(from, to, appId, events) : 'its name or its keys are not the same';
+  const unlike = isSameEntry ? await firstUnlike(from, to, system, events) : 'its name or its keys are not the same';
   if (unlike === null) return;
   throw new OperatorError(
     `${appId} is in the target already, and ${unlike}. Where the source is the right one, remove it from the target and move again`,
@@ -104,22 +105,22 @@ function entryOf(registry: Registry, appId: string): unknown {
 }
 
 async function moveSystem(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<number> {
-  const { appId } = system;
+  const { appId, place } = system;
   for (;;) {
     const { isNew, records, identity, failure } = await copySystem(from, to, system, events);
     if (failure && (isNew || failure instanceof OperatorError || failure instanceof ServiceError)) throw failure;
-    const unlike = failure ? 'it cannot be continued' : await firstUnlike(from, to, appId, events);
+    const unlike = failure ? 'it cannot be continued' : await firstUnlike(from, to, system, events);
     if (unlike === null) {
       const keys = from.registry.read().keys.filter((key) => key.appId === appId);
       if (await to.registry.addSystem(system, keys, async () => identity)) {
         // From now on it is in force, and not to be made anew.
-        await (await openSide(to, appId)).close();
+        await (await openSide(to, system)).close();
         await to.registry.noteUses(await from.registry.lastUses(appId));
         return records;
       }
       throw new OperatorError(`the target has a system ${appId}`);
     }
-    await to.engine.remove(appId, { making: makerMark(to.registry.salt) });
+    await to.engine.remove(place, { making: makerMark(to.registry.salt) });
     if (isNew)
       throw new OperatorError(
         `${appId}: ${unlike}; what was copied of it was removed. Move again while nothing writes to the source`,
@@ -141,10 +142,11 @@ interface Copied {
 }
 
 /** Copies what the target does not have yet. */
-async function copySystem(from: Side, to: Side, { id, appId }: SystemEntry, events: MoveEvents): Promise<Copied> {
-  const source = await openSide(from, appId);
+async function copySystem(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<Copied> {
+  const { appId } = system;
+  const source = await openSide(from, system);
   try {
-    const { target, isNew, identity } = await openTarget(to, id, appId, source);
+    const { target, isNew, identity } = await openTarget(to, system, source);
     let records = 0;
     try {
       const parts = partsOf(source.schema());
@@ -168,18 +170,19 @@ async function copySystem(from: Side, to: Side, { id, appId }: SystemEntry, even
 /** The target with the source's schema: as an earlier move has left it, or made anew where that had another. */
 async function openTarget(
   { engine, registry }: Side,
-  id: string,
-  appId: string,
+  system: SystemEntry | RemovedSystem,
   source: Store,
 ): Promise<{ target: Store; isNew: boolean; identity: StoreIdentity }> {
-  const left = (await engine.inspect(appId)).identity;
+  const { id, appId, place } = system;
+  const left = (await engine.inspect(place)).identity;
   if (left && left.making === makerMark(registry.salt) && left.systemId === id) {
-    const { store } = await engine.open(knownOf(left), 'making');
+    const { store } = await engine.open(knownOf(left, place), 'making');
     if (isSameSchema(store.schema(), source.schema())) return { target: store, isNew: false, identity: left };
     await store.close();
   }
-  const identity = newIdentity(id, appId, registry.salt);
-  const target = await engine.create(identity);
+  const own = 'formerAppId' in system ? system.formerAppId : null;
+  const identity = newIdentity(id, own ?? appId, registry.salt);
+  const target = await engine.create(identity, place);
   // Where this is cut off, the schema is not the same, and made anew.
   for (const changes of tablesInSlices(changesTo(source.schema())))
     await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
@@ -189,12 +192,12 @@ async function openTarget(
 }
 
 /** Opens a system of one side: as its registry knows it, or one that is being made there. */
-async function openSide({ engine, registry }: Side, appId: string): Promise<Store> {
+async function openSide({ engine, registry }: Side, { appId, place }: SystemEntry): Promise<Store> {
   const known = await registry.storeOf(appId);
   if (known) return (await engine.open(known, 'work')).store;
-  const { identity, place } = await engine.inspect(appId);
-  if (!identity) throw new OperatorError(`${place} is missing`);
-  return (await engine.open(knownOf(identity), 'making')).store;
+  const found = await engine.inspect(place);
+  if (!found.identity) throw new OperatorError(`${found.place} is missing`);
+  return (await engine.open(knownOf(found.identity, place), 'making')).store;
 }
 
 function refusedTables(changes: readonly SchemaChange[]): string {
@@ -210,10 +213,11 @@ async function countOf(store: Store, parts: readonly Part[]): Promise<number> {
 }
 
 /** What tells of the first part of a system that is not the same in both; `null` where all are. */
-async function firstUnlike(from: Side, to: Side, appId: string, events: MoveEvents): Promise<string | null> {
+async function firstUnlike(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<string | null> {
+  const { appId } = system;
   const stores: Store[] = [];
   try {
-    for (const side of [from, to]) stores.push(await openSide(side, appId));
+    for (const side of [from, to]) stores.push(await openSide(side, system));
     const [source, target] = stores as [Store, Store];
     if (!isSameSchema(source.schema(), target.schema())) return 'its tables or fields are not the same';
     const parts = partsOf(source.schema());

@@ -25,6 +25,7 @@ import { PostgresEngine } from '../../../src/storage/postgres/index.ts';
 import { testDatabase } from '../../../src/storage/postgres/testing/server.ts';
 import { addressesOf } from '../../../src/storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../../src/storage/sqlite/engine.ts';
+import { entryOf } from '../../../src/storage/testing/entry.ts';
 import { openAnyway } from '../../../src/storage/testing/open.ts';
 import { provision } from '../../../src/systems/provision.ts';
 import { Registration, System } from '../../../src/systems/system.ts';
@@ -74,7 +75,7 @@ async function openEngine(name: EngineName): Promise<{ engine: Engine; remove():
   return { engine: await PostgresEngine.connect(database.url, { ...settings, connections: 6 }), remove: () => database.drop() };
 }
 
-const entry = { id: '1', appId: 'app', name: 'Example Ltd', createdAt: 0, masterKeyHash: '' };
+const entry = entryOf('app', { name: 'Example Ltd' });
 
 /** Opens one as a new system is made. */
 export async function openSystem(name: EngineName): Promise<TestSystem> {

@@ -22,7 +22,7 @@ export class PostgresCluster implements Cluster {
     return this.#liveness.peers(this.#database);
   }
 
-  takeLease(appId: string, job: string, everyMs: number): Promise<boolean> {
-    return takeLease(this.#database, schemaName(appId), job, everyMs);
+  takeLease(place: string, job: string, everyMs: number): Promise<boolean> {
+    return takeLease(this.#database, schemaName(place), job, everyMs);
   }
 }

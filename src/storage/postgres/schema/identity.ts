@@ -13,7 +13,7 @@ import {
 } from '../../identity.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
-import { quotedName, registrySchema, schemaName, systemPrefix } from '../sql/names.ts';
+import { placeNamed, quotedName, registrySchema, schemaName, systemPrefix } from '../sql/names.ts';
 
 const tableOf = (schema: string) => `${quotedName(schema)}.rds_store`;
 
@@ -78,7 +78,7 @@ export async function inspectSchema(database: Database, schema: string): Promise
  * @throws StoreRefused where it is another one
  */
 export async function takeIdentity(database: Database, known: KnownStore, purpose: Purpose): Promise<StoreIdentity> {
-  const schema = schemaName(known.appId);
+  const schema = schemaName(known.place);
   const first = { systemId: known.systemId, appId: known.appId, birth: newBirth(), generation: 0, making: null };
   return database.transact(
     async (session) => {
@@ -107,11 +107,18 @@ export async function storedSchemas(database: Database): Promise<StoredPlace[]> 
   const text = `SELECT n.nspname FROM pg_namespace AS n WHERE starts_with(n.nspname, $1) AND n.nspname <> $2 AND EXISTS (
     SELECT 1 FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relname IN ('rds_catalog', 'rds_store', 'rds_migrations')) ORDER BY 1`;
   const rows = await database.short({ text, params: [systemPrefix, registrySchema] });
-  return rows.map(([name]) => {
-    const appId = String(name).slice(systemPrefix.length);
-    // Of a long one the name has a hash.
-    return { appId: schemaName(appId) === name ? appId : null, place: placeOf(String(name)) };
-  });
+  const found: StoredPlace[] = [];
+  for (const [name] of rows) found.push({ name: await placeIn(database, String(name)), place: placeOf(String(name)) });
+  return found;
+}
+
+/** The name of the place whose schema it is; `null` where nothing tells it. */
+async function placeIn(database: Database, schema: string): Promise<string | null> {
+  const name = placeNamed(schema);
+  if (name !== null) return name;
+  // Long application ids are places of their own.
+  const { identity } = await inspectSchema(database, schema);
+  return identity && schemaName(identity.appId) === schema ? identity.appId : null;
 }
 
 /**

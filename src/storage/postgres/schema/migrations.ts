@@ -30,6 +30,7 @@ const registryMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'installation, systems, keys', statements: registryStatements },
   { number: 2, what: 'removed systems, moves, last uses of keys', statements: removalStatements },
   { number: 3, what: "what is known of systems' stores", statements: knownStatements },
+  { number: 4, what: 'systems that were exchanged or are held', statements: exchangeStatements },
 ];
 
 /** Case of letters does not tell application ids apart: no two differ by it alone, as on the embedded engine. */
@@ -63,6 +64,18 @@ function knownStatements(schemaName: string): Statement[] {
   return plain(
     `ALTER TABLE ${quotedName(schemaName)}.systems ADD COLUMN birth text COLLATE "C", ADD COLUMN generation bigint NOT NULL DEFAULT 0,
       ADD COLUMN "missingSince" bigint, ADD COLUMN "noticedAt" bigint, ADD COLUMN "damagedAt" bigint`,
+  );
+}
+
+/** The keys of a system that is put aside in exchange go with its row, which has another name then. */
+function exchangeStatements(schemaName: string): Statement[] {
+  const schema = quotedName(schemaName);
+  const text = 'text COLLATE "C"';
+  return plain(
+    `ALTER TABLE ${schema}.systems ADD COLUMN place ${text}, ADD COLUMN "formerAppId" ${text}, ADD COLUMN "heldAt" bigint`,
+    `CREATE UNIQUE INDEX systems_place ON ${schema}.systems (lower(coalesce(place, "appId")))`,
+    `ALTER TABLE ${schema}.keys DROP CONSTRAINT "keys_appId_fkey",
+      ADD FOREIGN KEY ("appId") REFERENCES ${schema}.systems ON UPDATE CASCADE ON DELETE CASCADE`,
   );
 }
 

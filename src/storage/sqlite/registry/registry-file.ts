@@ -171,9 +171,9 @@ export class RegistryFile {
     return this.#writer.use((db) => Number(db.prepare(sql).run(...values).changes)) > 0;
   }
 
-  /** Within `transact`: whether there is a row, as the transaction sees it. */
-  has(sql: string): boolean {
-    return this.#writer.use((db) => db.prepare(sql).get()) !== undefined;
+  /** Within `transact`: the first row, as the transaction sees it. */
+  one<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#writer.use((db) => db.prepare(sql).get(...values)) as Row | undefined;
   }
 
   /** Notes what may be lost. @throws unavailable */

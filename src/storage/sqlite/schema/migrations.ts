@@ -86,6 +86,17 @@ export const registryMigrations: readonly SqliteMigration[] = [
         ALTER TABLE systems ADD COLUMN damagedAt INTEGER;
       `),
   },
+  {
+    number: 4,
+    what: 'systems that were exchanged or are held',
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE systems ADD COLUMN place TEXT;
+        ALTER TABLE systems ADD COLUMN formerAppId TEXT;
+        ALTER TABLE systems ADD COLUMN heldAt INTEGER;
+        CREATE UNIQUE INDEX systems_place ON systems (coalesce(place, appId) COLLATE NOCASE);
+      `),
+  },
 ];
 
 /**

@@ -1,0 +1,70 @@
+import type { KnownStore } from '../../identity.ts';
+import { nameBeside } from '../../places.ts';
+import type { Exchange, KeyEntry, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Result, Row, Session } from '../connection/database.ts';
+import { registrySchema } from '../sql/names.ts';
+
+export const systems = `${registrySchema}.systems`;
+export const keys = `${registrySchema}.keys`;
+export const installation = `${registrySchema}.installation`;
+
+export const readSystems: Statement = {
+  text: `SELECT id, "appId", coalesce(place, "appId"), name, "createdAt", "masterKeyHash", "heldAt", "formerAppId", "deleteAfter"
+    FROM ${systems} ORDER BY "createdAt", "appId"`,
+  params: [],
+};
+export const readKeys: Statement = {
+  text: `SELECT "appId", name, hash, "createdAt" FROM ${keys} ORDER BY "createdAt", name`,
+  params: [],
+};
+
+export const readStores = `SELECT id, coalesce("formerAppId", "appId"), coalesce(place, "appId"), birth, generation, "missingSince", "noticedAt", "damagedAt" FROM ${systems}`;
+
+/** @param ofSystems what `readSystems` answered @param ofKeys what `readKeys` did */
+export function contentFrom(ofSystems: Result, ofKeys: Result): RegistryContent {
+  const systems: SystemEntry[] = [];
+  const removed: RemovedSystem[] = [];
+  for (const [id, appId, place, name, createdAt, masterKeyHash, heldAt, formerAppId, deleteAfter] of ofSystems.rows) {
+    const entry = { id, appId, place, name, createdAt, masterKeyHash, heldAt } as SystemEntry;
+    if (deleteAfter === null) systems.push(entry);
+    else removed.push({ ...entry, formerAppId, deleteAfter } as RemovedSystem);
+  }
+  const keys = ofKeys.rows.map(([appId, name, hash, createdAt]) => ({ appId, name, hash, createdAt }) as KeyEntry);
+  return { systems, removed, keys };
+}
+
+/** Adds a row, where its application id and its place are free. */
+export function insertSystem(system: SystemEntry | RemovedSystem): Statement {
+  const { id, appId, place, name, createdAt, masterKeyHash, heldAt } = system;
+  const { formerAppId, deleteAfter } = 'deleteAfter' in system ? system : { formerAppId: null, deleteAfter: null };
+  const ownPlace = place === appId ? null : place;
+  return {
+    text: `INSERT INTO ${systems} (id, "appId", place, name, "createdAt", "masterKeyHash", "heldAt", "formerAppId", "deleteAfter")
+      VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9::bigint) ON CONFLICT DO NOTHING`,
+    params: [id, appId, ownPlace, name, createdAt, masterKeyHash, heldAt, formerAppId, deleteAfter],
+  };
+}
+
+/** Whether a system of an application id was put aside in exchange. */
+export async function wasExchanged(session: Session, appId: string): Promise<boolean> {
+  const text = `SELECT 1 FROM ${systems} WHERE lower("formerAppId") = lower($1::text)`;
+  return (await session.query({ text, params: [appId] })).affected > 0;
+}
+
+/** Gives the row that has an application id a name beside it, its keys with it. @returns whether there was one that may be exchanged */
+export async function putAside(session: Session, appId: string, { deleteAfter, now }: Exchange): Promise<boolean> {
+  const text = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = "appId", place = coalesce(place, "appId"),
+    "deleteAfter" = coalesce("deleteAfter", $2::bigint) WHERE "appId" = $3 AND ("deleteAfter" IS NULL OR "deleteAfter" > $4::bigint)`;
+  return (await session.query({ text, params: [nameBeside(appId), deleteAfter, appId, now] })).affected > 0;
+}
+
+export function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement {
+  const text = `INSERT INTO ${keys} ("appId", name, hash, "createdAt")
+    SELECT s."appId", $2::text, $3::text, $4::bigint FROM ${systems} AS s WHERE s."appId" = $1 ON CONFLICT DO NOTHING`;
+  return { text, params: [appId, name, hash, createdAt] };
+}
+
+export function knownStore([systemId, appId, place, birth, generation, missingSince, noticedAt, damagedAt]: Row): KnownStore {
+  return { systemId, appId, place, birth, generation, missingSince, noticedAt, damagedAt } as KnownStore;
+}

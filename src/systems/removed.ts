@@ -1,0 +1,84 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Engine } from '../storage/engine.ts';
+import { UsedSinceRemoval } from '../storage/identity.ts';
+import type { Exchange, Registry, RegistryContent, RemovedSystem } from '../storage/registry.ts';
+import { noteGeneration } from './inspection.ts';
+import { printable, refuse } from './new-entry.ts';
+
+/** The application id that a removed system had in force. */
+export const ownId = ({ appId, formerAppId }: RemovedSystem): string => formerAppId ?? appId;
+
+/** What an operator can do about a system that was removed. */
+export const waysOut = ({ appId }: RemovedSystem): string =>
+  `system restore ${appId} brings it back, system remove ${appId} --now deletes it`;
+
+/** @throws AdministrationError where an application id is taken, in whatever case of letters */
+export function refuseTaken({ systems, removed }: RegistryContent, appId: string): void {
+  const isSame = (other: string) => other.toLowerCase() === appId.toLowerCase();
+  const taken = `the application id ${appId} is taken`;
+  if (systems.some((one) => isSame(one.appId))) refuse(taken);
+  const aside = removed.find((one) => isSame(ownId(one)));
+  if (aside) refuse(`${taken} by a removed system: ${waysOut(aside)}`);
+}
+
+/** A system that was brought back, and others that had its application id and were removed. */
+export interface Restored {
+  readonly appId: string;
+  readonly others: readonly RemovedSystem[];
+}
+
+/**
+ * Puts a removed system back in force.
+ * @param name its application id: of several the one that was removed last; or `RemovedSystem.appId`
+ * @param replace what becomes of the one that is in force; left out: it is not exchanged
+ * @throws AdministrationError where there is no such system, or one of its application id is in force and not exchanged
+ */
+export async function restoreRemoved(
+  registry: Registry,
+  engine: Engine,
+  name: string,
+  replace: Exchange | undefined,
+): Promise<Restored> {
+  const now = Date.now();
+  const { systems, removed } = registry.read();
+  const named = removed.filter((one) => one.appId === name || ownId(one) === name);
+  const [last] = named.filter((one) => one.deleteAfter > now).toSorted((a, b) => b.deleteAfter - a.deleteAfter);
+  const found = removed.find((one) => one.appId === name && one.formerAppId !== null) ?? last;
+  if (!found || found.deleteAfter <= now)
+    return refuse(named.length > 0 ? `${printable(name)} is being deleted` : `there is no removed system ${printable(name)}`);
+  const appId = ownId(found);
+  if (systems.some((one) => one.appId === appId)) {
+    if (!replace)
+      return refuse(
+        `${appId} is in force: system restore ${name} --replace puts it aside and brings the removed one back instead`,
+      );
+    await noteGeneration(registry, engine, appId);
+  }
+  if (!(await registry.restoreSystem(found.appId, now, replace)))
+    return refuse(`${appId} was not restored: another process has exchanged or deleted it meanwhile`);
+  const left = registry.read().removed;
+  return { appId, others: left.filter((one) => ownId(one) === appId && one.deleteAfter > now) };
+}
+
+/** Milliseconds in which a process that closes a store has told the registry of the generation that it left it with. */
+const CLOSING_BOUND_MS = 5_000;
+const AGAIN_MS = 100;
+
+/**
+ * Removes the store of a system that the registry removed. Processes that served it close it at about the same time, each in a new generation
+ * of which the registry hears a moment later.
+ * @returns its place; `null` where there is no such system
+ * @throws what `Engine.remove` throws; UsedSinceRemoval where the registry does not hear of it
+ */
+export async function removeStore(registry: Registry, engine: Engine, appId: string): Promise<string | null> {
+  for (const deadline = performance.now() + CLOSING_BOUND_MS; ; await wait(AGAIN_MS)) {
+    const known = await registry.storeOf(appId);
+    if (!known) return null;
+    try {
+      await engine.remove(known.place, known);
+      return known.place;
+    } catch (error) {
+      if (!(error instanceof UsedSinceRemoval) || performance.now() > deadline) throw error;
+    }
+  }
+}

@@ -1,0 +1,218 @@
+/** CONTRACT "Backup and restore": the present system is put aside as by `system remove`, while another one comes into force under its id. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../files/commands/run.ts';
+import { startServices } from '../processes/processes.ts';
+import { makeDatabase } from '../support/data.ts';
+import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
+import { onEachEngine, type Row } from '../support/query.ts';
+import { engines, type Service } from '../support/service.ts';
+import { afterCommand, soon } from '../support/soon.ts';
+import { addSystem, callSystem, type System } from './cli.ts';
+
+const maker = fileURLToPath(new URL('./maker.ts', import.meta.url));
+
+/** A process that makes a system. */
+function make(service: Service, appId: string, how: 'exchange' | 'beside', end: 'done' | 'waits') {
+  const child = spawn(process.execPath, [maker, appId, how, end], {
+    cwd: service.dataDir,
+    env: { PATH: process.env.PATH ?? '', ...service.settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  const closed = once(child, 'close');
+  return {
+    child,
+    closed,
+    async said(text: string) {
+      while (!output.includes(text)) {
+        assert.equal(child.exitCode, null, output);
+        await Promise.race([once(child.stdout, 'data'), closed]);
+      }
+    },
+    async credentials(): Promise<System> {
+      await closed;
+      const [made = '', masterKey = '', apiKey = ''] = output.trim().split('\n');
+      assert.equal(made, appId, output);
+      return { appId, masterKey, apiKey };
+    },
+  };
+}
+
+const run = (service: Service, ...args: string[]) => runCommand(args, service.settings, service.dataDir);
+
+async function succeed(service: Service, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(service, ...args);
+  assert.equal(code, 0, `${args.join(' ')}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+const rowsOf = async (service: Service, system: System, table: string) =>
+  (await callSystem(service, system, 'GET', `/platform/classes/${table}`)).body.results?.map((row: Row) => row.by);
+
+const removed = async (service: Service): Promise<Row[]> =>
+  (await succeed(service, 'system', 'list', '--removed', '--json'))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+/** Names of folders in DATA_DIR, and of schemas, that tell of an application id. */
+async function placesOf(service: Service, appId: string): Promise<string[]> {
+  const lists = ['systems', 'files'].map(async (name) =>
+    (await readdir(`${service.dataDir}/${name}`).catch(() => [])).map((one) => `${name}/${one}`),
+  );
+  return (await Promise.all(lists)).flat().filter((name) => name.includes(appId));
+}
+
+onEachEngine((get) => {
+  test('an exchanged system is put aside, and each comes back with its records, files and keys', async () => {
+    const service = get();
+    const old = await addSystem(service);
+    const { appId } = old;
+    const at = { ...service, ...old };
+    const call = (system: System, path: string, body?: Row) =>
+      callSystem(service, system, body ? 'POST' : 'GET', path, body ? { body } : {});
+    await afterCommand(service, async () => assert.equal((await call(old, '/platform/schemas')).status, 200));
+    const file = await uploadFile(at, 'a.txt', 'of the old one');
+    await call(old, '/platform/classes/Made', { by: 'old', F: fileObject(file) });
+    const { name } = (await call(old, '/platform/classes/Made')).body.results[0].F;
+    const now = await make(service, appId, 'exchange', 'done').credentials();
+    await afterCommand(service, async () => {
+      assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker']);
+      assert.equal((await call(old, '/platform/classes/Made')).body.code, 119, 'its keys are good for it alone');
+      assert.equal((await fetch(publicUrl(at, name))).status, 404);
+    });
+    const own = await uploadFile({ ...service, ...now }, 'b.txt', 'of the new one');
+    await call(now, '/platform/classes/Made', { by: 'later', F: fileObject(own) });
+
+    const [aside] = (await removed(service)).filter((row) => row.appId === appId);
+    assert.deepEqual(Object.keys(aside ?? {}), ['appId', 'deleteAfter', 'name', 'restoreAs']);
+    const id = String(aside?.restoreAs);
+    assert.match(await succeed(service, 'system', 'list', '--removed'), new RegExp(`^${appId}\t20\\S+\t\\S+\t${id}$`, 'm'));
+    for (const named of [appId, id]) {
+      const refused = await run(service, 'system', 'restore', named);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, new RegExp(`${appId} is in force: system restore ${named} --replace puts it aside`));
+    }
+    assert.match(
+      await succeed(service, 'system', 'restore', appId, '--replace'),
+      new RegExp(`^Restored ${appId}\nAside until .* ${appId}~`),
+    );
+    await afterCommand(service, async () => {
+      assert.deepEqual(await rowsOf(service, old, 'Made'), ['old']);
+      assert.equal((await call(now, '/platform/classes/Made')).body.code, 119);
+    });
+    await assertServed(publicUrl(at, name), 'of the old one');
+
+    // Of two that were removed under the id the last comes back, and the other one is told of.
+    await succeed(service, 'system', 'remove', appId);
+    const told = await succeed(service, 'system', 'restore', appId);
+    const other = (await removed(service)).find((row) => row.appId === appId)?.restoreAs;
+    assert.ok(told.includes(`system restore ${other} --replace`), told);
+    await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, old, 'Made'), ['old']));
+    await succeed(service, 'system', 'restore', String(other), '--replace');
+    await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker', 'later']));
+
+    // Each is deleted alone.
+    const [last] = (await removed(service)).filter((row) => row.appId === appId);
+    await succeed(service, 'system', 'remove', String(last?.restoreAs), '--now');
+    assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker', 'later']);
+    assert.ok(!(await placesOf(service, appId)).includes(`files/${appId}`));
+    const [{ F: kept }] = (await call(now, '/platform/classes/Made?where={"by":"later"}')).body.results;
+    await assertServed(publicUrl({ ...service, ...now }, kept.name), 'of the new one');
+    assert.equal((await run(service, 'check')).code, 0);
+    await succeed(service, 'system', 'remove', appId, '--now');
+    assert.deepEqual(await placesOf(service, appId), []);
+    await addSystem(service, '--app-id', appId);
+    await succeed(service, 'system', 'remove', appId, '--now');
+  });
+
+  test('while one of an id is aside the id stays taken, and what is forgotten is taken in by its place', async () => {
+    const service = get();
+    const { appId } = await addSystem(service);
+    await make(service, appId, 'exchange', 'done').credentials();
+    await succeed(service, 'system', 'forget', appId);
+    const refused = await run(service, 'system', 'add', '--app-id', appId);
+    assert.match(
+      refused.stderr,
+      new RegExp(`^record-service: the application id ${appId} is taken by a removed system: system restore ${appId}~`),
+    );
+    const found = (await run(service, 'check')).stdout.split('\n').find((line) => line.includes('is not registered'));
+    const place = String(found?.split('\t')[0]);
+    assert.match(place, new RegExp(`^${appId}~`));
+    assert.match((await run(service, 'system', 'adopt', place)).stderr, new RegExp(`system forget ${appId}~\\S+ drops it`));
+    const [aside] = (await removed(service)).filter((row) => row.appId === appId);
+    await succeed(service, 'system', 'remove', String(aside?.restoreAs), '--now');
+    const [, masterKey = ''] = /Master key: (\S+)/.exec(await succeed(service, 'system', 'adopt', place)) ?? [];
+    const adopted = { appId, masterKey, apiKey: '' };
+    await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, adopted, 'Made'), ['maker']));
+    await succeed(service, 'system', 'remove', appId, '--now');
+    assert.equal((await run(service, 'check')).code, 0);
+  });
+
+  test('a making that is cut off leaves nothing, and one that goes on is left alone', async () => {
+    const service = get();
+    const dead = 'Cut-off';
+    const alive = make(service, 'Goes-on', 'beside', 'waits');
+    const killed = make(service, dead, 'beside', 'waits');
+    await Promise.all([alive.said('waiting'), killed.said('waiting')]);
+    assert.deepEqual(await placesOf(service, `files/${dead}`), [`files/${dead}`]);
+    killed.child.kill('SIGKILL');
+    await killed.closed;
+    // The command clears what it finds.
+    const other = await addSystem(service);
+    assert.deepEqual(await placesOf(service, dead), []);
+    assert.deepEqual(await placesOf(service, 'files/Goes-on'), ['files/Goes-on']);
+    alive.child.kill('SIGKILL');
+    await alive.closed;
+    await make(service, 'Goes-on', 'beside', 'done').credentials();
+    for (const appId of ['Goes-on', other.appId]) await succeed(service, 'system', 'remove', appId, '--now');
+    assert.equal((await run(service, 'check')).code, 0);
+  });
+});
+
+if (engines.includes('postgres'))
+  test('an exchange is seen by every process, and requests in flight are answered by the system that they came to', async () => {
+    const database = await makeDatabase(true);
+    const [a, b] = (await startServices(2, database)) as [Service, Service];
+    try {
+      const old = { appId: a.appId, masterKey: a.masterKey, apiKey: a.apiKey };
+      const put = (service: Service, n: number) =>
+        callSystem(service, old, 'POST', '/platform/classes/Made', { body: { by: `${n}` } });
+      for (const service of [a, b]) assert.equal((await put(service, 0)).status, 201);
+      let isOver = false;
+      const acknowledged: string[] = ['0', '0'];
+      const writer = async (service: Service, from: number) => {
+        for (let n = from; !isOver; n += 4) {
+          const { status } = await put(service, n);
+          assert.ok([201, 400].includes(status), `${status}`);
+          if (status === 201) acknowledged.push(`${n}`);
+        }
+      };
+      const writing = [a, a, b, b].map((service, n) => writer(service, n + 1));
+      const now = await make(a, a.appId, 'exchange', 'done').credentials();
+      for (const service of [a, b])
+        await soon(async () => {
+          assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker']);
+          assert.equal((await put(service, -1)).body.code, 119);
+        });
+      isOver = true;
+      await Promise.all(writing);
+      await succeed(a, 'system', 'restore', a.appId, '--replace');
+      for (const service of [a, b])
+        await soon(async () => {
+          const { body } = await callSystem(service, old, 'GET', '/platform/classes/Made?limit=1000&count=1');
+          assert.equal(body.count, acknowledged.length);
+        });
+    } finally {
+      for (const service of [a, b]) await service.stop();
+      await database.drop();
+    }
+  });
