@@ -98,11 +98,13 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   const administration = new Administration(registry, engine, () => openBytes(config, log));
   let bytes: Promise<FileStore> | undefined;
   const backups = new Backups({
+    administration,
     registry,
     engine,
     engineName: databaseUrl === undefined ? 'sqlite' : 'postgres',
     files: () => (bytes ??= openBytes(config, log)),
     spoolDirectory: config.dataDir,
+    storeDirectory: databaseUrl === undefined ? config.dataDir : null,
   });
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);

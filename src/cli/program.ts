@@ -8,6 +8,7 @@ import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addMigrateCommands } from './commands/migrate.ts';
 import { addMoveCommand } from './commands/move.ts';
+import { addRestoreCommand } from './commands/restore.ts';
 import { addSystemCommands } from './commands/system.ts';
 import { addUserCommands } from './commands/user.ts';
 import type { Actions, Print } from './terminal/actions.ts';
@@ -18,16 +19,14 @@ import type { Actions, Print } from './terminal/actions.ts';
  * @returns the exit code for wrong usage and for help; what an action throws is passed on
  */
 export async function runProgram(args: readonly string[], actions: Actions, print: Print): Promise<number> {
-  let spelt = args;
   const program = new Command('record-service').description('A table-oriented record store, served over REST.');
   // Before the sub-commands are added, which take it over.
   program
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(inOneLine(text, spelt)) });
+    .configureOutput({ outputError: (text, write) => write(inOneLine(text)) });
   program.version(serviceVersion(), '--version', 'print the version');
   program.helpCommand('help [command]', 'show what a command does');
-  program.addHelpText('after', `\nNot part of it yet: ${[...comingCommands].join(', ')}.`);
   program
     .command('start')
     .description('serve until told to end')
@@ -40,9 +39,10 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addFilesCommands(program, actions, print);
   addBackupCommands(program, actions, print);
   addMigrateCommands(program, actions, print);
+  addRestoreCommand(program, actions, print);
   addMoveCommand(program, actions, print);
   addCheckCommand(program, actions, print);
-  spelt = withoutHelpWord(program, args);
+  const spelt = withoutHelpWord(program, args);
   try {
     await program.parseAsync(spelt, { from: 'user' });
     return 0;
@@ -51,9 +51,6 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
     throw error;
   }
 }
-
-/** Sub-commands of CONTRACT "Running" that are still to come. */
-const comingCommands: ReadonlySet<string> = new Set(['restore']);
 
 /** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */
 function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
@@ -75,9 +72,7 @@ function withoutHelpWord(program: Command, args: readonly string[]): readonly st
 }
 
 /** What is wrong with the arguments, the nearest name and where help is, in one line. */
-function inOneLine(text: string, args: readonly string[]): string {
-  const [command = ''] = args;
-  if (comingCommands.has(command)) return `record-service: ${command} is not part of it yet\n`;
+function inOneLine(text: string): string {
   const wrong = text
     .trim()
     .replace(/^error: /, '')

@@ -9,4 +9,5 @@ export { fileNameOf } from './stores/name.ts';
 export type { ByteRange, FileStore } from './stores/port.ts';
 export { serving } from './types/index.ts';
 export { adoptedName } from './uploads/adopt.ts';
+export { storeFile } from './uploads/restore-file.ts';
 export { refuseWrongKey } from './uploads/upload.ts';

@@ -70,7 +70,15 @@ const tables: Readonly<Record<string, SystemTable>> = {
       '_failed_login_count',
       'mcpPermissions',
     ],
-    secret: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at', importedHashesField],
+    secret: [
+      'password',
+      '_username_key',
+      '_email_key',
+      '_last_failed_login',
+      '_reset_token',
+      '_reset_expires_at',
+      importedHashesField,
+    ],
     unique: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
     later: {
       phone: 'String',

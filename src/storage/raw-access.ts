@@ -45,16 +45,18 @@ const MAX_CHUNK_ROWS = 1_000;
  * @param after a place in the order of creation; 0: from the first
  */
 export async function* chunkedRows(raw: RawReads, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
-  let place = after;
   let size = FIRST_CHUNK_ROWS;
+  let reading = raw.rows(table, after, size);
   for (;;) {
-    const rows = await raw.rows(table, place, size);
+    const rows = await reading;
     const last = rows.at(-1);
     if (!last) return;
-    yield rows;
-    place = last[0];
     const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
     size = Math.max(1, Math.min(MAX_CHUNK_ROWS, size * 4, Math.round(CHUNK_BYTES / perRow)));
+    // The next ones are read while these are dealt with.
+    reading = raw.rows(table, last[0], size);
+    reading.catch(() => {});
+    yield rows;
   }
 }
 

@@ -13,6 +13,8 @@ export interface SystemEntry {
   readonly masterKeyHash: string;
   /** From when on its schedules, triggers and mail wait, in milliseconds since 1970; `null`: they do not. */
   readonly heldAt: number | null;
+  /** That its keys are hashed with, of one that another installation has made; `null`: that of this one. */
+  readonly keySalt: string | null;
 }
 
 /** An API key of a system. Its name is what revokes it (SPEC "Authentication" rule 2). */
@@ -41,6 +43,16 @@ export interface RegistryContent {
   readonly removed: readonly RemovedSystem[];
   /** Of all of them. */
   readonly keys: readonly KeyEntry[];
+}
+
+/** Which process of a service makes the backups that are due. */
+export interface BackupTurn {
+  /** When they became due, in milliseconds since 1970. */
+  readonly due: number;
+  /** `Cluster.processId` */
+  readonly processId: string;
+  /** Whether they were made, or failed. */
+  readonly isDone: boolean;
 }
 
 /** When an API key was last used. */
@@ -150,5 +162,12 @@ export interface Registry {
   noteUses(uses: readonly KeyUse[]): Promise<void>;
   /** When the keys of a system were last used; those that were not are missing. */
   lastUses(appId: string): Promise<readonly KeyUse[]>;
+  /** The last turn that a process took; `null` where none ever did. @throws unavailable */
+  backupTurn(): Promise<BackupTurn | null>;
+  /**
+   * Notes a turn, where the last one is still the one that is known; `version` stays.
+   * @returns whether it was: of several processes one is first
+   */
+  takeBackupTurn(known: BackupTurn | null, turn: BackupTurn): Promise<boolean>;
   close(): void;
 }

@@ -255,8 +255,9 @@ export class Administration {
    */
   async addKey(appId: string, name: string, given?: string): Promise<string> {
     const key = checkKey(given ?? newSecret());
-    const hash = hashKey(hashPrefix(this.#registry.salt, appId, 'apiKey'), key);
     const present = this.#keysOf(appId);
+    const salt = this.systems().find((system) => system.appId === appId)?.keySalt ?? this.#registry.salt;
+    const hash = hashKey(hashPrefix(salt, appId, 'apiKey'), key);
     if (present.some((one) => one.hash === hash)) refuse('this key is in use under another name');
     const added = await this.#registry.addKey({ appId, name: checkName(name), hash, createdAt: Date.now() });
     if (!added) refuse(`there is a key named ${name} already`);

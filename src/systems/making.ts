@@ -23,12 +23,19 @@ export interface MakerParts {
   readonly openBelongings: () => Promise<Belongings>;
 }
 
-/** A system that comes into force once all of it is made. */
-export interface MadeSystem {
+/** What a registry is to know of a system. */
+export interface Registered {
   readonly system: SystemEntry;
   readonly keys: readonly KeyEntry[];
-  /** Fills its store, which has no tables yet, and stores its files under `store.place`. What it throws undoes all. */
-  fill(store: Store): Promise<void>;
+}
+
+/** A system that comes into force once all of it is made. */
+export interface MadeSystem extends Pick<SystemEntry, 'id' | 'appId' | 'place'> {
+  /**
+   * Fills its store, which has no tables yet, and stores its files under `store.place`. What it throws undoes all.
+   * @returns what the registry is to know of it
+   */
+  fill(store: Store): Promise<Registered>;
 }
 
 /** How long who makes something waits for another process that does so in the same place, in milliseconds. */
@@ -56,22 +63,23 @@ export async function withPlace<T>(engine: Pick<Engine, 'lockPlace'>, place: str
  */
 export async function makeSystem(
   parts: MakerParts,
-  { system, keys, fill }: MadeSystem,
+  { id, appId, place, fill }: MadeSystem,
   replace: (() => Exchange) | undefined,
 ): Promise<void> {
   const { registry, engine } = parts;
-  const { id, appId, place } = system;
   await clearUnfinished(parts);
   if (!replace) refuseTaken(registry.read(), appId);
   await withPlace(engine, place, async () => {
     const identity = newIdentity(id, appId, registry.salt);
     try {
       const store = await engine.create(identity, place);
+      let registered: Registered;
       try {
-        await fill(store);
+        registered = await fill(store);
       } finally {
         await store.close();
       }
+      const { system, keys } = registered;
       if (replace) await noteGeneration(registry, engine, appId);
       const how = replace ? { replace: replace() } : {};
       if (!(await registry.addSystem(system, keys, async () => identity, how))) {

@@ -38,7 +38,16 @@ export function newEntry(salt: string, wanted: NewSystem): NewEntry {
   const createdAt = Date.now();
   const hashOf = (kind: 'master' | 'apiKey', key: string) => hashKey(hashPrefix(salt, appId, kind), key);
   return {
-    entry: { id: newObjectId(), appId, place: appId, name, createdAt, masterKeyHash: hashOf('master', masterKey), heldAt: null },
+    entry: {
+      id: newObjectId(),
+      appId,
+      place: appId,
+      name,
+      createdAt,
+      masterKeyHash: hashOf('master', masterKey),
+      heldAt: null,
+      keySalt: null,
+    },
     key: { appId, name: firstKeyName, hash: hashOf('apiKey', apiKey), createdAt },
     credentials: { appId, masterKey, apiKey },
   };

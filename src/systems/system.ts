@@ -33,10 +33,11 @@ export class Registration {
   constructor(
     entry: SystemEntry,
     keys: readonly KeyEntry[],
-    salt: string,
+    installationSalt: string,
     noterOf: (name: string) => () => void = () => () => {},
   ) {
     this.entry = entry;
+    const salt = entry.keySalt ?? installationSalt;
     this.#masterPrefix = hashPrefix(salt, entry.appId, 'master');
     this.#masterKey = Buffer.from(entry.masterKeyHash);
     this.#apiPrefix = hashPrefix(salt, entry.appId, 'apiKey');

@@ -83,7 +83,8 @@ export async function authenticate(store: Store, attempt: SignInAttempt, alongsi
   const turn = { system: store, caller: attempt.network, isGone: attempt.isGone ?? (() => false) };
   const find = () => userNamed(store, loginKey(name), isAddress);
   const user = await find();
-  if (user?.password === undefined || !isImportedHash(user.password)) return admitOrFail(store, { user, password, turn }, alongside);
+  if (user?.password === undefined || !isImportedHash(user.password))
+    return admitOrFail(store, { user, password, turn }, alongside);
   try {
     return await admitOrFail(store, { user, password, turn }, alongside);
   } catch (error) {

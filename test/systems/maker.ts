@@ -26,8 +26,7 @@ const isExchange = how === 'exchange';
 const system = { ...entry, place: isExchange ? nameBeside(appId) : appId };
 await administration.makeSystem(
   {
-    system,
-    keys: [key],
+    ...system,
     async fill(store) {
       await provision(store);
       await createRecord(masterContext(store), 'Made', { by: 'maker' });
@@ -37,9 +36,11 @@ await administration.makeSystem(
       const size = 12;
       await files.put(store.place, '0'.repeat(32), { path, size, sample: Buffer.alloc(0), discard: async () => {} });
       await files.close();
-      if (end !== 'waits') return;
-      console.log('waiting');
-      await new Promise((resume) => setTimeout(resume, 60_000));
+      if (end === 'waits') {
+        console.log('waiting');
+        await new Promise((resume) => setTimeout(resume, 60_000));
+      }
+      return { system, keys: [key] };
     },
   },
   isExchange,

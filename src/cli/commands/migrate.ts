@@ -22,7 +22,10 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
     .description('objects, users with their passwords, roles, permissions, relations and indexes of a Parse Server')
     .requiredOption('--from <place>', 'postgres://…, mongodb://…, or a directory of dumps')
     .requiredOption('--system <app-id>', 'the system to take them over into')
-    .option('--files-from <place>', 'bring the bytes of files, too: from a directory, or an address that their names are put behind')
+    .option(
+      '--files-from <place>',
+      'bring the bytes of files, too: from a directory, or an address that their names are put behind',
+    )
     .option('--only <classes>', 'classes by name, with commas between', namesIn)
     .option('--dry-run', 'only tell what would be done')
     .option('--continue', 'leave objects that are here already, and add what is missing')
@@ -42,7 +45,9 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
         ),
       )
         .catch((error) => {
-          throw isPassing(error) ? new OperatorError(`${oneLine(error.message)}; the same command with --continue goes on`) : forOperator(error);
+          throw isPassing(error)
+            ? new OperatorError(`${oneLine(error.message)}; the same command with --continue goes on`)
+            : forOperator(error);
         })
         .finally(() => teller.clear());
       for (const detail of report.details) teller.note(oneLine(detail), { detail });

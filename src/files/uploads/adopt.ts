@@ -39,7 +39,7 @@ export async function adoptFile(
 ): Promise<boolean> {
   const { id } = parseFileName(name) ?? fail('badFileName');
   if (await findFile(system.store, id)) return false;
-  await requirePlace(store, system);
+  await requirePlace(store, system.store);
   await admit(system.store);
   let contentType = unknownType;
   const file = await receive(await bytes(), store.incoming, limits.largeFileBytes, async (sample, isWhole) => {
@@ -47,7 +47,7 @@ export async function adoptFile(
   });
   try {
     // Bytes of a run that was cut off before it noted them are replaced by nothing: they are the same.
-    if (!(await store.stat(system.appId, id))) await store.put(system.appId, id, file);
+    if (!(await store.stat(system.store.place, id))) await store.put(system.store.place, id, file);
     await addFile(system.store, { id, name, size: file.size, contentType, isPublic: !isPrivate, isPrivate });
     return true;
   } finally {

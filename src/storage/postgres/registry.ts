@@ -3,6 +3,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { KnownStore, StoreNote } from '../identity.ts';
 import type {
   Addition,
+  BackupTurn,
   Exchange,
   KeyEntry,
   KeyUse,
@@ -19,13 +20,16 @@ import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database, Result, Session } from './connection/database.ts';
 import { migrateRegistry } from './schema/migrations.ts';
 import {
+  backupTurnFrom,
   contentFrom,
   insertKey,
   insertSystem,
   installation,
   keys,
   knownStore,
+  noteBackupTurn,
   putAside,
+  readBackupTurn,
   readKeys,
   readStores,
   readSystems,
@@ -235,6 +239,15 @@ export class PostgresRegistry implements Registry {
     const text = `SELECT name, "lastUsedAt" FROM ${keys} WHERE "appId" = $1 AND "lastUsedAt" IS NOT NULL`;
     const rows = await this.#database.short({ text, params: [appId] });
     return rows.map(([name, at]) => ({ appId, name, at }) as KeyUse);
+  }
+
+  async backupTurn(): Promise<BackupTurn | null> {
+    return backupTurnFrom((await this.#database.short(readBackupTurn))[0]);
+  }
+
+  async takeBackupTurn(known: BackupTurn | null, turn: BackupTurn): Promise<boolean> {
+    const [result] = await this.#database.atomically([noteBackupTurn(known, turn)]);
+    return (result?.affected ?? 0) > 0;
   }
 
   close(): void {}

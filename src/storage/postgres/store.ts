@@ -31,7 +31,7 @@ import { WriteQueue } from './writes/write-queue.ts';
 
 /** Writes in one transaction: a batch as large as the edge carries out at once. */
 const MAX_GROUP = 1_000;
-/** Groups of one system under way at the same time; the connections are for all systems. */
+/** Groups of one system at a time; the connections are for all systems. */
 const MAX_GROUPS = 2;
 
 /** What a store stands on. */
@@ -99,10 +99,9 @@ export class PostgresStore implements Store, Watcher {
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#wrote(tables);
     const transactions = transactionsOf(database, schemaName);
-    const { outage } = database;
     const rejection = (error: unknown) => {
       const seen = ofWrite(causeOf(error));
-      outage.met(seen, schemaName);
+      database.outage.met(seen, schemaName);
       return seen;
     };
     const look = (statement: Statement) => database.short(statement, schemaName);
@@ -120,7 +119,7 @@ export class PostgresStore implements Store, Watcher {
       dropped: (error) => conditions?.met('rows of logs are lost', { app: named.appId }, error),
       report,
     });
-    this.#delist = outage.enlist(schemaName, { appId: named.appId, statements: () => trialStatements(schemaName) });
+    this.#delist = database.outage.enlist(schemaName, { appId: named.appId, statements: () => trialStatements(schemaName) });
     this.#staleness = new StalenessCheck(
       () => invalidations.isSound(),
       () => this.#look(),

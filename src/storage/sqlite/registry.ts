@@ -4,6 +4,7 @@ import type { KnownStore, StoreNote } from '../identity.ts';
 import { nameBeside } from '../places.ts';
 import type {
   Addition,
+  BackupTurn,
   Exchange,
   KeyEntry,
   KeyUse,
@@ -72,7 +73,7 @@ export class SqliteRegistry implements Registry {
   }
 
   read(): RegistryContent {
-    const columns = 'id, appId, coalesce(place, appId) AS place, name, createdAt, masterKeyHash, heldAt';
+    const columns = 'id, appId, coalesce(place, appId) AS place, name, createdAt, masterKeyHash, heldAt, keySalt';
     const order = 'ORDER BY createdAt, appId';
     return {
       systems: this.#file.all<SystemEntry>(`SELECT ${columns} FROM systems WHERE deleteAfter IS NULL ${order}`),
@@ -98,9 +99,9 @@ export class SqliteRegistry implements Registry {
       const values = { ...system, place: system.place === appId ? null : system.place };
       const { formerAppId, deleteAfter } = isRemoved ? system : { formerAppId: null, deleteAfter: null };
       const added = this.#file.change(
-        `INSERT OR IGNORE INTO systems (id, appId, place, name, createdAt, masterKeyHash, heldAt, formerAppId, deleteAfter)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[id, appId, values.place, values.name, values.createdAt, values.masterKeyHash, values.heldAt],
+        `INSERT OR IGNORE INTO systems (id, appId, place, name, createdAt, masterKeyHash, heldAt, keySalt, formerAppId, deleteAfter)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[id, appId, values.place, values.name, values.createdAt, values.masterKeyHash, values.heldAt, values.keySalt],
         ...[formerAppId, deleteAfter],
       );
       if (!added) return false;
@@ -226,6 +227,18 @@ export class SqliteRegistry implements Registry {
   async lastUses(appId: string): Promise<readonly KeyUse[]> {
     const sql = 'SELECT appId, name, lastUsedAt AS at FROM keys WHERE appId = ? AND lastUsedAt IS NOT NULL';
     return this.#file.all<KeyUse>(sql, appId);
+  }
+
+  async backupTurn(): Promise<BackupTurn | null> {
+    const [kept] = this.#file.all<{ turn: string }>('SELECT backupTurn AS turn FROM installation WHERE backupTurn IS NOT NULL');
+    return kept ? JSON.parse(kept.turn) : null;
+  }
+
+  async takeBackupTurn(known: BackupTurn | null, turn: BackupTurn): Promise<boolean> {
+    const last = await this.backupTurn();
+    if (JSON.stringify(last) !== JSON.stringify(known)) return false;
+    this.#file.note((db) => db.prepare('UPDATE installation SET backupTurn = ?').run(JSON.stringify(turn)));
+    return true;
   }
 
   close(): void {

@@ -9,5 +9,6 @@ export const entryOf = (appId: string, more: Partial<SystemEntry> = {}): SystemE
   createdAt: 1,
   masterKeyHash: 'hash',
   heldAt: null,
+  keySalt: null,
   ...more,
 });

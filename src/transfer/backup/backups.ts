@@ -1,16 +1,21 @@
+import type { Readable } from 'node:stream';
 import type { Encrypter } from 'age-encryption';
 import type { FileStore } from '../../files/index.ts';
 import type { Engine } from '../../storage/engine.ts';
 import type { Registry, SystemEntry } from '../../storage/registry.ts';
-import { openStore } from '../../systems/index.ts';
+import { type Administration, openStore } from '../../systems/index.ts';
+import { readBackup } from './archive-reader.ts';
 import type { Destination } from './destinations/destination.ts';
 import type { FileSource } from './file-parts.ts';
+import type { RestoreEvents } from './fill-store.ts';
 import { type MadeBackup, makeBackup } from './make-backup.ts';
 import type { Manifest } from './manifest.ts';
 import type { BackupEvents } from './prepare-backup.ts';
+import { type RestoredBackup, restoreBackup } from './restore-backup.ts';
 
 /** What backups are made of, and restored into. */
 export interface BackupParts {
+  readonly administration: Administration;
   readonly registry: Registry;
   readonly engine: Engine;
   readonly engineName: Manifest['engine'];
@@ -18,6 +23,8 @@ export interface BackupParts {
   readonly files: () => Promise<FileStore>;
   /** Of this service's own, for what is not encrypted yet. */
   readonly spoolDirectory: string;
+  /** Where embedded stores lie; `null`: they lie elsewhere. */
+  readonly storeDirectory: string | null;
 }
 
 /** How a backup is made. */
@@ -26,7 +33,20 @@ export interface BackupOptions {
   readonly encrypter: Encrypter | null;
 }
 
-/** Makes backups of the systems of an installation. Others may serve them meanwhile. */
+/** What to restore, and as what. */
+export interface RestoreWish {
+  /** Keys of age, for a backup that is encrypted. */
+  readonly identities: readonly string[];
+  /** Of the new system; `null`: it is restored as itself, and the present one is put aside. */
+  readonly appId: string | null;
+  readonly withFiles: boolean;
+  /** Whether it is not held. */
+  readonly isActive: boolean;
+  /** Asked before a system in force is put aside. @throws what ends the restore */
+  confirm(appId: string): Promise<void>;
+}
+
+/** Makes backups of the systems of an installation, and systems of backups. Others may serve them meanwhile. */
 export class Backups {
   readonly #parts: BackupParts;
 
@@ -54,14 +74,33 @@ export class Backups {
       const source = {
         entry,
         keys: registry.read().keys.filter((key) => key.appId === appId),
-        salt: registry.salt,
+        salt: entry.keySalt ?? registry.salt,
         engine: engineName,
         store,
-        files: bytes && filesOf(bytes, appId),
+        files: bytes && filesOf(bytes, entry.place),
       };
       return await makeBackup(source, to, encrypter, spoolDirectory, events);
     } finally {
       await store.close();
+    }
+  }
+
+  /** @param source of a backup, which is closed @throws as `readBackup`, `restoreBackup` */
+  async restore(
+    source: Readable,
+    { identities, appId, withFiles, isActive, confirm }: RestoreWish,
+    events: RestoreEvents,
+  ): Promise<RestoredBackup> {
+    const { administration, registry, files, storeDirectory } = this.#parts;
+    const reader = await readBackup(source, identities);
+    try {
+      const present = this.systems().some((one) => one.appId === reader.manifest.appId);
+      if (appId === null && present) await confirm(reader.manifest.appId);
+      const as = appId === null ? ({ kind: 'replace' } as const) : ({ kind: 'new', appId } as const);
+      const parts = { administration, registry, files, directory: storeDirectory };
+      return await restoreBackup(parts, reader, { as, withFiles, isActive }, events);
+    } finally {
+      reader.close();
     }
   }
 }

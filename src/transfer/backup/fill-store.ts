@@ -61,11 +61,16 @@ export class StoreFilling {
       for await (const members of storedMembers(bytes, part.name)) await raw.addMembers(target.field, members);
     } else {
       const columns = columnFields(target.table).length;
+      // The next ones are read while these are added.
+      let adding = Promise.resolve();
       for await (const rows of storedRows(bytes, part.name, columns)) {
-        await raw.addRows(target.table, rows);
+        await adding;
+        adding = raw.addRows(target.table, rows);
+        adding.catch(() => {});
         this.#records += rows.length;
         this.#events.adding(className, this.#records, this.#total);
       }
+      await adding;
     }
     this.#filled.set(part.name, part);
   }

@@ -190,7 +190,10 @@ class Migration {
     const bounds = (): BatchBounds => ({ items: batchSizes[target.company()], size: BATCH_CHARACTERS });
     await prepareTables(target.store, tables, this.#seen.passwords > 0);
     const bringer = origin ? new FileBringer(origin, await target.files(), target, findings) : null;
-    const total = Math.max(1, [...this.#seen.records.values()].reduce((sum, count) => sum + count, this.#seen.members));
+    const total = Math.max(
+      1,
+      [...this.#seen.records.values()].reduce((sum, count) => sum + count, this.#seen.members),
+    );
     let before = 0;
     for (const planned of plan.classes) {
       const { className } = planned;
@@ -219,6 +222,5 @@ class Migration {
 const MAX_ADMINISTRATORS = 1_000;
 
 function* relationsOf({ classes }: MigrationPlan): Generator<[PlannedClass, string]> {
-  for (const planned of classes)
-    for (const [name, { type }] of planned.fields) if (type === 'Relation') yield [planned, name];
+  for (const planned of classes) for (const [name, { type }] of planned.fields) if (type === 'Relation') yield [planned, name];
 }

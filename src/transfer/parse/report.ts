@@ -46,13 +46,18 @@ export function reportOf(parts: ReportParts): MigrationReport {
     ...objectsText(plan),
     ...(findings.authData > 0 ? [`authData of ${counted(findings.authData, 'user')} not taken`] : []),
     ...sumText(findings.withoutPassword, (count) => `${counted(count, 'user')} without a password: they have to reset it`),
-    ...(findings.sharedNames > 0 ? [`${counted(findings.sharedNames, 'user')} with the name or address of another: they cannot sign in by it`] : []),
+    ...(findings.sharedNames > 0
+      ? [`${counted(findings.sharedNames, 'user')} with the name or address of another: they cannot sign in by it`]
+      : []),
     ...sumText(findings.values, (count) => `${counted(count, 'value')} not taken`),
     ...sumText(findings.refused, (count) => `${counted(count, 'object')} not taken`),
     ...(findings.closed > 0 ? [`empty ACL of ${counted(findings.closed, 'object')} written as {"*":{}}`] : []),
     ...rolesText(parts),
     ...(parts.permissions.length > 0 ? [`permissions closed: ${parts.permissions.join('; ')}`] : []),
-    ...listText('not taken', plan.classes.flatMap(({ leftOut }) => leftOut)),
+    ...listText(
+      'not taken',
+      plan.classes.flatMap(({ leftOut }) => leftOut),
+    ),
     ...listText('not taken', [...plan.classes.flatMap(({ indexes }) => indexes.leftOut), ...parts.indexesLeftOut]),
     ...parts.notes,
   ];
@@ -112,7 +117,10 @@ function rolesText({ merged, newAdministrators }: ReportParts): string[] {
   const names = merged.map(({ name }) => name).sort();
   const text = `roles in the place of those of the same name here: ${names.join(', ')}`;
   if (!names.includes('Admin')) return [text];
-  return [text, `Admin administers this system: ${counted(newAdministrators, 'member')} of the source, and members of roles in it, do so now`];
+  return [
+    text,
+    `Admin administers this system: ${counted(newAdministrators, 'member')} of the source, and members of roles in it, do so now`,
+  ];
 }
 
 function sumText(problems: Problems, text: (count: number) => string): string[] {
@@ -124,5 +132,8 @@ function sumText(problems: Problems, text: (count: number) => string): string[] 
 const listText = (what: string, list: readonly string[]): string[] => (list.length > 0 ? [`${what}: ${list.join(', ')}`] : []);
 
 function details(problems: Problems, what: string): string[] {
-  return Array.from(problems.entries(), ([kind, { count, first, reason }]) => `${counted(count, what)} not taken: ${kind}, first ${first}: ${reason}`);
+  return Array.from(
+    problems.entries(),
+    ([kind, { count, first, reason }]) => `${counted(count, what)} not taken: ${kind}, first ${first}: ${reason}`,
+  );
 }

@@ -42,12 +42,7 @@ export const isImportedHash = (kept: string): boolean => importedForm.test(kept)
  *   who has signed in since
  * @throws unavailable (503) where too many wait
  */
-export async function isPassword(
-  turn: Turn,
-  password: string,
-  kept: string | undefined,
-  hasImported = false,
-): Promise<boolean> {
+export async function isPassword(turn: Turn, password: string, kept: string | undefined, hasImported = false): Promise<boolean> {
   ofNobody ??= hash('', cost);
   const nobody = await ofNobody;
   const isImported = kept !== undefined && isImportedHash(kept);

@@ -31,6 +31,7 @@ const registryMigrations: readonly PostgresMigration[] = [
   { number: 2, what: 'removed systems, moves, last uses of keys', statements: removalStatements },
   { number: 3, what: "what is known of systems' stores", statements: knownStatements },
   { number: 4, what: 'systems that were exchanged or are held', statements: exchangeStatements },
+  { number: 5, what: 'systems of other installations, backups by the clock', statements: backupStatements },
 ];
 
 /** Case of letters does not tell application ids apart: no two differ by it alone, as on the embedded engine. */
@@ -76,6 +77,14 @@ function exchangeStatements(schemaName: string): Statement[] {
     `CREATE UNIQUE INDEX systems_place ON ${schema}.systems (lower(coalesce(place, "appId")))`,
     `ALTER TABLE ${schema}.keys DROP CONSTRAINT "keys_appId_fkey",
       ADD FOREIGN KEY ("appId") REFERENCES ${schema}.systems ON UPDATE CASCADE ON DELETE CASCADE`,
+  );
+}
+
+function backupStatements(schemaName: string): Statement[] {
+  const schema = quotedName(schemaName);
+  return plain(
+    `ALTER TABLE ${schema}.systems ADD COLUMN "keySalt" text COLLATE "C"`,
+    `ALTER TABLE ${schema}.installation ADD COLUMN "backupDue" bigint, ADD COLUMN "backupProcess" text COLLATE "C", ADD COLUMN "backupIsDone" boolean`,
   );
 }
 

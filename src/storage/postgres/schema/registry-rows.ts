@@ -1,6 +1,6 @@
 import type { KnownStore } from '../../identity.ts';
 import { nameBeside } from '../../places.ts';
-import type { Exchange, KeyEntry, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
+import type { BackupTurn, Exchange, KeyEntry, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
 import { registrySchema } from '../sql/names.ts';
@@ -10,7 +10,7 @@ export const keys = `${registrySchema}.keys`;
 export const installation = `${registrySchema}.installation`;
 
 export const readSystems: Statement = {
-  text: `SELECT id, "appId", coalesce(place, "appId"), name, "createdAt", "masterKeyHash", "heldAt", "formerAppId", "deleteAfter"
+  text: `SELECT id, "appId", coalesce(place, "appId"), name, "createdAt", "masterKeyHash", "heldAt", "keySalt", "formerAppId", "deleteAfter"
     FROM ${systems} ORDER BY "createdAt", "appId"`,
   params: [],
 };
@@ -25,8 +25,8 @@ export const readStores = `SELECT id, coalesce("formerAppId", "appId"), coalesce
 export function contentFrom(ofSystems: Result, ofKeys: Result): RegistryContent {
   const systems: SystemEntry[] = [];
   const removed: RemovedSystem[] = [];
-  for (const [id, appId, place, name, createdAt, masterKeyHash, heldAt, formerAppId, deleteAfter] of ofSystems.rows) {
-    const entry = { id, appId, place, name, createdAt, masterKeyHash, heldAt } as SystemEntry;
+  for (const [id, appId, place, name, createdAt, masterKeyHash, heldAt, keySalt, formerAppId, deleteAfter] of ofSystems.rows) {
+    const entry = { id, appId, place, name, createdAt, masterKeyHash, heldAt, keySalt } as SystemEntry;
     if (deleteAfter === null) systems.push(entry);
     else removed.push({ ...entry, formerAppId, deleteAfter } as RemovedSystem);
   }
@@ -36,13 +36,13 @@ export function contentFrom(ofSystems: Result, ofKeys: Result): RegistryContent 
 
 /** Adds a row, where its application id and its place are free. */
 export function insertSystem(system: SystemEntry | RemovedSystem): Statement {
-  const { id, appId, place, name, createdAt, masterKeyHash, heldAt } = system;
+  const { id, appId, place, name, createdAt, masterKeyHash, heldAt, keySalt } = system;
   const { formerAppId, deleteAfter } = 'deleteAfter' in system ? system : { formerAppId: null, deleteAfter: null };
   const ownPlace = place === appId ? null : place;
   return {
-    text: `INSERT INTO ${systems} (id, "appId", place, name, "createdAt", "masterKeyHash", "heldAt", "formerAppId", "deleteAfter")
-      VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9::bigint) ON CONFLICT DO NOTHING`,
-    params: [id, appId, ownPlace, name, createdAt, masterKeyHash, heldAt, formerAppId, deleteAfter],
+    text: `INSERT INTO ${systems} (id, "appId", place, name, "createdAt", "masterKeyHash", "heldAt", "keySalt", "formerAppId", "deleteAfter")
+      VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9, $10::bigint) ON CONFLICT DO NOTHING`,
+    params: [id, appId, ownPlace, name, createdAt, masterKeyHash, heldAt, keySalt, formerAppId, deleteAfter],
   };
 }
 
@@ -67,4 +67,25 @@ export function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement
 
 export function knownStore([systemId, appId, place, birth, generation, missingSince, noticedAt, damagedAt]: Row): KnownStore {
   return { systemId, appId, place, birth, generation, missingSince, noticedAt, damagedAt } as KnownStore;
+}
+
+export const readBackupTurn: Statement = {
+  text: `SELECT "backupDue", "backupProcess", "backupIsDone" FROM ${installation} WHERE "backupDue" IS NOT NULL`,
+  params: [],
+};
+
+/** @param row of `readBackupTurn` */
+export function backupTurnFrom(row: Row | undefined): BackupTurn | null {
+  if (!row) return null;
+  const [due, processId, isDone] = row;
+  return { due, processId, isDone: isDone === 1 } as BackupTurn;
+}
+
+/** Changes a row where the last turn is the one that is known. */
+export function noteBackupTurn(known: BackupTurn | null, turn: BackupTurn): Statement {
+  const isLast = `("backupDue", "backupProcess", "backupIsDone") IS NOT DISTINCT FROM ($4::bigint, $5::text, $6::boolean)`;
+  return {
+    text: `UPDATE ${installation} SET "backupDue" = $1::bigint, "backupProcess" = $2, "backupIsDone" = $3::boolean WHERE ${isLast}`,
+    params: [turn.due, turn.processId, turn.isDone, known?.due ?? null, known?.processId ?? null, known?.isDone ?? null],
+  };
 }

@@ -97,6 +97,15 @@ export const registryMigrations: readonly SqliteMigration[] = [
         CREATE UNIQUE INDEX systems_place ON systems (coalesce(place, appId) COLLATE NOCASE);
       `),
   },
+  {
+    number: 5,
+    what: 'systems of other installations, backups by the clock',
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE systems ADD COLUMN keySalt TEXT;
+        ALTER TABLE installation ADD COLUMN backupTurn TEXT;
+      `),
+  },
 ];
 
 /**

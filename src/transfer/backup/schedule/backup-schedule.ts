@@ -69,7 +69,8 @@ export class BackupSchedule {
     // Of a long sleep, or a clock that was set, only the last day counts.
     const from = this.#looked > now + MAX_SKEW_MS ? now - 1 : Math.max(this.#looked, now - DAY_MS);
     let due: number | null = null;
-    for (let next = cron && nextCronRun(cron, from); cron && next !== null && next <= now; next = nextCronRun(cron, next)) due = next;
+    for (let next = cron && nextCronRun(cron, from); cron && next !== null && next <= now; next = nextCronRun(cron, next))
+      due = next;
     this.#looked = Math.max(from, now);
     return due;
   }

@@ -2,14 +2,7 @@ import { ServiceError } from '../../../errors/fail.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { NewField } from '../../../schema/change.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
-import {
-  checkClassName,
-  checkFieldName,
-  type FieldType,
-  fieldTypes,
-  type TableSchema,
-  typeText,
-} from '../../../schema/model.ts';
+import { checkClassName, checkFieldName, type FieldType, fieldTypes, type TableSchema, typeText } from '../../../schema/model.ts';
 import { isDescribed, settledType } from '../../../schema/system-tables.ts';
 import type { ParseClass, ParseField } from '../source/source.ts';
 
@@ -100,7 +93,8 @@ function clashOf(className: string, wanted: NewField, found: NewField): string |
 
 function obstacleTo(className: string, { name, type, targetClass }: NewField): string | null {
   const settled = settledType(className, name);
-  if (settled !== undefined && settled !== type) return `${className}.${name} is ${type} in the source and can only be ${settled} here`;
+  if (settled !== undefined && settled !== type)
+    return `${className}.${name} is ${type} in the source and can only be ${settled} here`;
   return refusedBy(() => {
     checkFieldName(name);
     if (targetClass !== undefined) checkClassName(targetClass);

@@ -29,7 +29,8 @@ export function mapPermissions({ className, permissions }: ParseClass, fields: F
   const described = new Map([...defaultFields, ...fields].filter(([name]) => isDescribed(className, name)));
   const closed: string[] = [];
   if (permissions === 'unknown') closed.push(`permissions of ${className} are not known: keys alone reach it`);
-  const given = typeof permissions === 'string' ? {} : (permissions ?? Object.fromEntries(clpActions.map((action) => [action, everybody])));
+  const given =
+    typeof permissions === 'string' ? {} : (permissions ?? Object.fromEntries(clpActions.map((action) => [action, everybody])));
   const body: JsonObject = {};
   for (const action of clpActions) body[action] = grantsOf(className, action, own(given, action), described, closed);
   for (const list of userFieldLists) {

@@ -51,7 +51,10 @@ export function planMigration(schema: Schema, sources: readonly ParseClass[], on
       continue;
     }
     const planned = planClass(schema, source);
-    const name = className === 'Config' ? 'Config is a table that this service keeps' : refusedBy(() => checkClassName(className), className);
+    const name =
+      className === 'Config'
+        ? 'Config is a table that this service keeps'
+        : refusedBy(() => checkClassName(className), className);
     refusals.push(...(name === null ? planned.refusals : [name]));
     classes.push(planned);
   }

@@ -19,7 +19,8 @@ export async function* bsonRecords(chunks: AsyncIterable<Buffer>, name: string):
     wanted = LENGTH_BYTES;
     while (bytes.length >= LENGTH_BYTES) {
       const length = bytes.readInt32LE(0);
-      if (length < MIN_DOCUMENT_BYTES || length > MAX_DOCUMENT_BYTES) throw new OperatorError(`--from: ${name} is no BSON, or damaged`);
+      if (length < MIN_DOCUMENT_BYTES || length > MAX_DOCUMENT_BYTES)
+        throw new OperatorError(`--from: ${name} is no BSON, or damaged`);
       if (bytes.length < length) {
         wanted = length;
         break;

@@ -21,7 +21,9 @@ export interface DumpFile {
 }
 
 /** What a file holds: a document of MongoDB, or an object in Parse's wire form. */
-export type Dumped = { readonly kind: 'document'; readonly document: MongoDocument } | { readonly kind: 'wire'; readonly object: JsonObject };
+export type Dumped =
+  | { readonly kind: 'document'; readonly document: MongoDocument }
+  | { readonly kind: 'wire'; readonly object: JsonObject };
 
 /**
  * The files of a dump by collection: those of the directory, or of its only folder, as mongodump makes one for the database.
@@ -33,7 +35,9 @@ export async function filesOfDump(directory: string): Promise<ReadonlyMap<string
   const folders = (await entriesOf(directory)).filter((entry) => entry.isDirectory());
   const inner = folders.length === 1 ? await filesIn(join(directory, folders[0]?.name ?? '')) : found;
   if (inner.size > 0) return inner;
-  throw new OperatorError('--from: this directory holds no dump: files Class.bson of mongodump, or Class.json of mongoexport or of Parse');
+  throw new OperatorError(
+    '--from: this directory holds no dump: files Class.bson of mongodump, or Class.json of mongoexport or of Parse',
+  );
 }
 
 async function filesIn(directory: string): Promise<Map<string, DumpFile>> {
@@ -67,7 +71,8 @@ async function entriesOf(directory: string) {
 /** What a file holds, one after the other. @throws OperatorError where it cannot be read, or is damaged */
 export async function* dumped(file: DumpFile): AsyncGenerator<Dumped> {
   try {
-    if (file.form === 'bson') for await (const bytes of bsonRecords(bytesOf(file), file.name)) yield { kind: 'document', document: deserialize(bytes) };
+    if (file.form === 'bson')
+      for await (const bytes of bsonRecords(bytesOf(file), file.name)) yield { kind: 'document', document: deserialize(bytes) };
     else {
       let number = 0;
       for await (const text of jsonRecords(bytesOf(file), file.name)) yield dumpedOf(text, `${file.name}, object ${++number}`);
@@ -75,7 +80,12 @@ export async function* dumped(file: DumpFile): AsyncGenerator<Dumped> {
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const { message, name, syscall } = error as NodeJS.ErrnoException;
-    if (name === 'BSONError' || syscall !== undefined || message.includes('incorrect') || message.includes('unexpected end of file'))
+    if (
+      name === 'BSONError' ||
+      syscall !== undefined ||
+      message.includes('incorrect') ||
+      message.includes('unexpected end of file')
+    )
       throw new OperatorError(`--from: ${file.name}: ${message}`);
     throw error;
   }

@@ -58,7 +58,9 @@ export class DumpSource implements ParseSource {
   }
 
   notes(): readonly string[] {
-    return this.#isDerived ? ['the export has no schema: types are those of its values, and permissions and indexes are not known'] : [];
+    return this.#isDerived
+      ? ['the export has no schema: types are those of its values, and permissions and indexes are not known']
+      : [];
   }
 
   async close(): Promise<void> {}
@@ -85,7 +87,8 @@ export class DumpSource implements ParseSource {
   async #derived(className: string): Promise<ParseClass> {
     const fields = new Map<string, ParseField>();
     for await (const found of this.#dumped(className)) {
-      if (found.kind === 'document') throw new OperatorError('--from: the collection _SCHEMA of Parse Server is missing in this dump');
+      if (found.kind === 'document')
+        throw new OperatorError('--from: the collection _SCHEMA of Parse Server is missing in this dump');
       for (const [name, value] of recordOfExport(found.object, className).values)
         if (!fields.has(name) && !isEmpty(value)) fields.set(name, typeOfWire(value));
     }

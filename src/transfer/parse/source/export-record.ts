@@ -10,7 +10,8 @@ export function recordOfExport(object: JsonObject, className: string): ParseReco
   const isUser = className === '_User';
   const values = new Map<string, JsonValue>();
   for (const [name, value] of Object.entries(object))
-    if (value !== null && !name.startsWith('_') && !ownFields.has(name) && !(isUser && userOnly.has(name))) values.set(name, value);
+    if (value !== null && !name.startsWith('_') && !ownFields.has(name) && !(isUser && userOnly.has(name)))
+      values.set(name, value);
   const acl = own(object, 'ACL');
   const hash = own(object, 'bcryptPassword') ?? own(object, '_hashed_password');
   const authData = own(object, 'authData');

@@ -64,7 +64,15 @@ class Splitter {
         continue;
       }
       const isInside = this.#pieces !== null;
-      if (!isInside && this.#depth === this.#base && !this.#isOver && byte !== open && byte !== end && byte !== comma && !isSpace(byte))
+      if (
+        !isInside &&
+        this.#depth === this.#base &&
+        !this.#isOver &&
+        byte !== open &&
+        byte !== end &&
+        byte !== comma &&
+        !isSpace(byte)
+      )
         throw this.#broken('holds something else than objects');
       if (byte === quote) this.#isText = true;
       else if (byte === open || byte === begin) {

@@ -35,12 +35,7 @@ export function recordOfDocument(document: MongoDocument, { className, fields }:
 }
 
 /** `Class$id`. */
-function addPointer(
-  values: Map<string, JsonValue>,
-  name: string,
-  value: unknown,
-  fields: ReadonlyMap<string, ParseField>,
-): void {
+function addPointer(values: Map<string, JsonValue>, name: string, value: unknown, fields: ReadonlyMap<string, ParseField>): void {
   if (fields.get(name)?.type !== 'Pointer' || typeof value !== 'string') return;
   const at = value.indexOf('$');
   values.set(name, { __type: 'Pointer', className: value.slice(0, at), objectId: value.slice(at + 1) });

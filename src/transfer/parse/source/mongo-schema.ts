@@ -58,7 +58,6 @@ export function optionsOf(definition: JsonValue | undefined): string[] {
 
 export function indexesOf(indexes: JsonValue | undefined): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
-  if (isJsonObject(indexes))
-    for (const [name, keys] of Object.entries(indexes)) if (isJsonObject(keys)) found.set(name, keys);
+  if (isJsonObject(indexes)) for (const [name, keys] of Object.entries(indexes)) if (isJsonObject(keys)) found.set(name, keys);
   return found;
 }

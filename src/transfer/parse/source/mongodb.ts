@@ -31,7 +31,8 @@ export class MongoSource implements ParseSource {
       const db = client.db();
       const hello = await db.admin().command({ hello: 1 });
       const [found] = await db.listCollections({ name: '_SCHEMA' }, { nameOnly: true }).toArray();
-      if (!found) throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
+      if (!found)
+        throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
       return new MongoSource(client, db, hello.setName !== undefined || hello.msg === 'isdbgrid');
     } catch (error) {
       await client?.close().catch(() => {});
@@ -79,7 +80,9 @@ export class MongoSource implements ParseSource {
   }
 
   notes(): readonly string[] {
-    return this.#isOneMoment ? [] : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
+    return this.#isOneMoment
+      ? []
+      : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
   }
 
   async close(): Promise<void> {

@@ -66,7 +66,9 @@ class AddressOrigin implements FileOrigin {
 
   async open(name: string): Promise<AsyncIterable<Buffer> | null> {
     const answer = await this.#ask(name, 'GET');
-    return answer?.body ? (Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]) as AsyncIterable<Buffer>) : null;
+    return answer?.body
+      ? (Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]) as AsyncIterable<Buffer>)
+      : null;
   }
 
   async has(name: string): Promise<boolean> {

@@ -31,7 +31,10 @@ export class Findings {
 
   /** Whether anything was lost that could be there. */
   get hasLosses(): boolean {
-    return [this.withoutPassword, this.values, this.refused, this.files.missing].some((problems) => problems.size > 0) || this.sharedNames > 0;
+    return (
+      [this.withoutPassword, this.values, this.refused, this.files.missing].some((problems) => problems.size > 0) ||
+      this.sharedNames > 0
+    );
   }
 }
 

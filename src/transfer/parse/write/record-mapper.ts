@@ -78,13 +78,15 @@ export class RecordMapper {
     const place = `${className}.${name}`;
     if (!field) {
       // What the plan leaves out is told of once, not for each object.
-      if (!this.#class.source.fields.has(name)) this.#findings.values.note(place, objectId, 'the schema of the source has no such field');
+      if (!this.#class.source.fields.has(name))
+        this.#findings.values.note(place, objectId, 'the schema of the source has no such field');
       return;
     }
     if (field.type === 'Relation') return;
     const wire = asObjects.has(name) ? bare(value, asObjects.get(name)) : value;
     try {
-      const stored = isFileType(field.type) && isJsonObject(wire) ? this.#fileOf(field, wire, files) : decoded(className, field, wire);
+      const stored =
+        isFileType(field.type) && isJsonObject(wire) ? this.#fileOf(field, wire, files) : decoded(className, field, wire);
       if (isKeepable(wire)) values.set(name, stored);
       else this.#findings.values.note(place, objectId, 'it holds NUL or half a character');
     } catch (error) {

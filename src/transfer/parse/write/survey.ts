@@ -49,7 +49,11 @@ export async function surveyClass(survey: Survey, planned: PlannedClass): Promis
   const mapped = async function* () {
     for await (const record of source.records(planned.source)) yield mapper.map(record);
   };
-  for await (const batch of batchesOf(mapped(), ({ size }) => size, () => bounds)) {
+  for await (const batch of batchesOf(
+    mapped(),
+    ({ size }) => size,
+    () => bounds,
+  )) {
     const ids = await knownIds(
       target.store,
       className,

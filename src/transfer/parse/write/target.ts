@@ -1,8 +1,7 @@
 import type { FileSystem } from '../../../files/index.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
-import { importedHashesField } from '../../../schema/system-tables.ts';
 import type { ClassLevelPermissions, TableSchema } from '../../../schema/model.ts';
-import { derivedFieldsOf } from '../../../schema/system-tables.ts';
+import { derivedFieldsOf, importedHashesField } from '../../../schema/system-tables.ts';
 import type { Store } from '../../../storage/port.ts';
 import type { PlannedClass } from '../plan/plan.ts';
 
@@ -72,7 +71,8 @@ export async function makeIndexes(store: Store, { className, indexes: { indexes,
       leftOut.push(`index ${className}.${index.name} (there is another one of this name)`);
   }
   if (textIndex.length > 0 && table.textIndex.length === 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
-  else if (textIndex.some((name) => !table.textIndex.includes(name))) leftOut.push(`text index of ${className} (there is another one)`);
+  else if (textIndex.some((name) => !table.textIndex.includes(name)))
+    leftOut.push(`text index of ${className} (there is another one)`);
   // One after the other: each may take a while.
   for (const one of changes) await change(store, [one]);
   return leftOut;

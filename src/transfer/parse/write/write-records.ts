@@ -1,4 +1,4 @@
-import { isRefusal, ServiceError } from '../../../errors/fail.ts';
+import { isRefusal, type ServiceError } from '../../../errors/fail.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
 import type { Mutation, Store } from '../../../storage/port.ts';
 import type { StoredValue } from '../../../values/index.ts';

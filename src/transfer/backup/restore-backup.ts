@@ -1,0 +1,158 @@
+import { statfs } from 'node:fs/promises';
+import { type HeldWork, heldWork } from '../../automation/index.ts';
+import { type FileStore, storeFile } from '../../files/index.ts';
+import { appIdPattern } from '../../kernel/credentials.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { tableOf } from '../../schema/model.ts';
+import { nameBeside } from '../../storage/places.ts';
+import type { Store } from '../../storage/port.ts';
+import type { Registry, SystemEntry } from '../../storage/registry.ts';
+import { type Administration, newEntry, type Registered, type SystemCredentials } from '../../systems/index.ts';
+import type { BackupReader } from './archive-reader.ts';
+import { type RestoreEvents, StoreFilling } from './fill-store.ts';
+import { fileIdOf, type ManifestPart, REGISTRY_NAME, SCHEMA_NAME, totalsOf } from './manifest.ts';
+import { type RegistryPart, readRegistry } from './registry-part.ts';
+
+/** Characters of a schema, or of what a registry knew: they are read whole. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** What a system is restored as. */
+export type RestoreAs =
+  /** A new one, with new keys. */
+  | { readonly kind: 'new'; readonly appId: string }
+  /** Itself, with the keys that it had; the present one of its application id is put aside. */
+  | { readonly kind: 'replace' };
+
+/** How a system is restored. */
+export interface RestoreOptions {
+  readonly as: RestoreAs;
+  readonly withFiles: boolean;
+  /** Whether its schedules, triggers and mail go on at once. */
+  readonly isActive: boolean;
+}
+
+/** What a restore stands on. */
+export interface RestoreParts {
+  readonly administration: Pick<Administration, 'makeSystem'>;
+  readonly registry: Pick<Registry, 'read' | 'salt'>;
+  /** Opened where the backup has files. @throws OperatorError where they cannot be reached */
+  readonly files: () => Promise<FileStore>;
+  /** Where an embedded store lies; `null`: it lies elsewhere. */
+  readonly directory: string | null;
+}
+
+/** What was restored. */
+export interface RestoredBackup {
+  readonly appId: string;
+  readonly records: number;
+  readonly files: number;
+  /** Of a new system. The keys are nowhere else. */
+  readonly credentials: SystemCredentials | null;
+  /** What waits in it, where it is held. */
+  readonly held: HeldWork;
+}
+
+/**
+ * Makes a system of a backup (CONTRACT "Backup and restore"). It comes into force as a whole, once all of it was compared with the backup; what
+ * is cut off leaves nothing, or what the next command clears.
+ * @throws OperatorError where the application id is taken, or the backup is broken; errors of the source and of what is written to
+ */
+export async function restoreBackup(
+  parts: RestoreParts,
+  reader: BackupReader,
+  { as, withFiles, isActive }: RestoreOptions,
+  events: RestoreEvents,
+): Promise<RestoredBackup> {
+  const { manifest } = reader;
+  const appId = as.kind === 'new' ? as.appId : manifest.appId;
+  if (!appIdPattern.test(appId))
+    throw new OperatorError(`the application id of the backup is none: ${JSON.stringify(appId.slice(0, 80))}`);
+  await refuseFull(parts, manifest.parts, withFiles);
+  const heldAt = isActive ? null : Date.now();
+  const made = as.kind === 'new' ? newEntry(parts.registry.salt, { appId, name: manifest.name }) : null;
+  const id = made?.entry.id ?? newObjectId();
+  const isTaken = as.kind === 'replace' && isKnown(parts, appId);
+  const place = isTaken ? nameBeside(appId) : appId;
+  const totals = totalsOf(manifest);
+  let known: RegistryPart | undefined;
+  let files = 0;
+  let held: HeldWork = { schedules: 0, jobs: 0 };
+  const fill = async (store: Store): Promise<Registered> => {
+    const filling = new StoreFilling(store, totals.records, events);
+    for await (const part of reader.parts()) {
+      const fileId = fileIdOf(part.part.name);
+      if (part.part.name === SCHEMA_NAME) await filling.makeTables(await textOf(part.bytes));
+      else if (part.part.name === REGISTRY_NAME) known = readRegistry(await textOf(part.bytes));
+      else if (fileId === null) await filling.add(part);
+      else if (withFiles) {
+        await storeFile(await parts.files(), { place, id: fileId }, part.bytes, part.part.bytes);
+        events.files(++files);
+      }
+    }
+    await filling.finish();
+    held = await heldWork(store);
+    await forgetVersions(store);
+    if (!known) throw new OperatorError(`${REGISTRY_NAME} is not in it`);
+    if (made) return { system: { ...made.entry, place, heldAt }, keys: [made.key] };
+    const keySalt = known.salt === parts.registry.salt ? null : known.salt;
+    return registeredAs(known, { id, place, heldAt, keySalt });
+  };
+  await parts.administration.makeSystem({ id, appId, place, fill }, as.kind === 'replace');
+  return { appId, records: totals.records, files, credentials: made?.credentials ?? null, held };
+}
+
+/** A system as its registry knew it. */
+function registeredAs(
+  { appId, name, createdAt, masterKeyHash, keys }: RegistryPart,
+  own: Pick<SystemEntry, 'id' | 'place' | 'heldAt' | 'keySalt'>,
+): Registered {
+  const system: SystemEntry = { appId, name, createdAt, masterKeyHash, ...own };
+  return { system, keys: keys.map((key) => ({ appId, ...key })) };
+}
+
+/** Whether a place of this name may be used, by a system in force or a removed one. */
+function isKnown({ registry }: RestoreParts, appId: string): boolean {
+  const { systems, removed } = registry.read();
+  return [...systems, ...removed].some(({ place }) => place.toLowerCase() === appId.toLowerCase());
+}
+
+/** The bytes of files lie elsewhere now, under versions of their own. */
+async function forgetVersions(store: Store): Promise<void> {
+  if (!store.schema().tables.get('_StoredFile')?.fields.has('version')) return;
+  await store.write({
+    plan(schema) {
+      const table = tableOf(schema, '_StoredFile');
+      const field = table.fields.get('version');
+      if (!field) return { changes: [], mutations: [] };
+      const filter = { kind: 'exists', ref: { field, path: [] } } as const;
+      return {
+        changes: [],
+        mutations: [{ kind: 'updateAll', table, filter, assignments: [{ kind: 'set', field, value: null }] }],
+      };
+    },
+  });
+}
+
+/** @throws OperatorError where what is restored has no room */
+async function refuseFull({ directory }: RestoreParts, parts: readonly ManifestPart[], withFiles: boolean): Promise<void> {
+  if (directory === null) return;
+  const needed = parts.filter(({ name }) => withFiles || fileIdOf(name) === null).reduce((sum, { bytes }) => sum + bytes, 0);
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  if (free < needed)
+    throw new OperatorError(`there is no room for it: it takes ${megabytes(needed)} MB, and ${megabytes(free)} MB are free`);
+}
+
+const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString('en-US');
+
+async function textOf(bytes: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > MAX_TEXT_BYTES) throw new OperatorError('a part that is read whole is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
