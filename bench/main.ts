@@ -9,6 +9,7 @@ import { access } from './workloads/access.ts';
 import { consoleGrid } from './workloads/console.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
+import { exportRecords } from './workloads/export.ts';
 import { files } from './workloads/files.ts';
 import { forms } from './workloads/forms.ts';
 import { hostile } from './workloads/hostile.ts';
@@ -35,6 +36,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['console', consoleGrid],
   ['hostile', hostile],
   ['import', importRecords],
+  ['export', exportRecords],
   ['systems', systems],
   ['driver', driver],
   ['versions', versions],

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { LoopShare } from '../../admission/loop-share.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import type { FindOptions } from '../../query/index.ts';
 import { findRecords, planRecords, type RecordContext, type Row } from '../../records/index.ts';
@@ -15,11 +15,12 @@ const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 const MAX_RECORD_LENGTH = 64 * 1024 * 1024;
 /** Records of the first page: their lengths are not known yet. */
 const FIRST_PAGE_SIZE = 100;
-/** Records of a page, some: as many as a store may read on the event loop. */
-const PAGE_RECORDS = 200;
 /** The next page is larger than the last by this at most, and not at all where that took so long. */
 const GROWTH = 4;
 const SLOW_PAGE_MS = 500;
+
+/** Milliseconds of a turn of the event loop after which exports, all together, wait for the next one: a page is read and written in some. */
+const exporting = new LoopShare({ most: 1 });
 
 /** The records of a table as a text, page by page. To be read to its end, or returned. */
 export interface Export extends AsyncIterableIterator<string> {
@@ -49,7 +50,7 @@ export async function exportRecords(context: RecordContext, className: string, o
   };
   const ids = order.length > 0 ? await sortedIds(asked.context, className, { where, order }) : null;
   const source = ids ? new ByIds(asked, ids) : new ByPlace(asked, await context.store.raw.lastPlace(query.table));
-  const pieces = new ExportPieces(source, form, async () => {
+  const pieces = new ExportPieces(context.appId, source, form, async () => {
     left.abort();
     await ids?.close();
   });
@@ -88,6 +89,7 @@ async function sortedIds(
 /** Reads a page while the one before is written out and taken. Not a generator: one that was never begun would not hear that it is returned. */
 class ExportPieces implements Export {
   count = 0;
+  readonly #system: string;
   readonly #source: Source;
   readonly #form: Form;
   readonly #close: () => Promise<void>;
@@ -99,8 +101,12 @@ class ExportPieces implements Export {
   #isWritten = false;
   #isOver = false;
 
-  /** @param close called once, at the end */
-  constructor(source: Source, form: Form, close: () => Promise<void>) {
+  /**
+   * @param system whose records they are
+   * @param close called once, at the end
+   */
+  constructor(system: string, source: Source, form: Form, close: () => Promise<void>) {
+    this.#system = system;
     this.#source = source;
     this.#form = form;
     this.#close = close;
@@ -156,7 +162,7 @@ class ExportPieces implements Export {
       this.#page = this.#read();
       // Told when its turn comes.
       this.#page.catch(() => {});
-      const written = this.#form.write(rows);
+      const written = exporting.spend(() => this.#form.write(rows));
       this.count += rows.length;
       this.#resize(rows.length, written.length);
       text += written;
@@ -165,13 +171,14 @@ class ExportPieces implements Export {
   }
 
   async #read(): Promise<readonly Row[] | null> {
-    // Others come between the pages.
-    await turn();
     for (;;) {
+      await exporting.pass(this.#system);
       const size = this.#size;
       const began = performance.now();
       try {
-        const rows = await this.#source.read(size, size === 1 ? MAX_RECORD_LENGTH : MAX_PAGE_LENGTH);
+        const most = size === 1 ? MAX_RECORD_LENGTH : MAX_PAGE_LENGTH;
+        // What is short is read at once, in this turn.
+        const rows = await exporting.spend(() => this.#source.read(size, most));
         this.#tookMs = performance.now() - began;
         return rows;
       } catch (error) {
@@ -184,7 +191,7 @@ class ExportPieces implements Export {
   /** @param length of the text that the records of a page came to */
   #resize(records: number, length: number): void {
     const most = this.#tookMs > SLOW_PAGE_MS ? 1 : GROWTH;
-    const factor = Math.min(most, PAGE_LENGTH / Math.max(1, length), PAGE_RECORDS / Math.max(1, records));
+    const factor = Math.min(most, PAGE_LENGTH / Math.max(1, length), this.#source.pageRecords / Math.max(1, records));
     this.#size = Math.max(1, Math.round(this.#size * factor));
   }
 

@@ -8,6 +8,8 @@ import type { SortedIds } from './sorted-ids.ts';
 
 /** The records of an export, by parts of a size that is chosen anew for each. */
 export interface Source {
+  /** How many records a part has at best. */
+  readonly pageRecords: number;
   /** How much of all was read, from 0 to 1. */
   readonly share: number;
   /**
@@ -28,6 +30,8 @@ interface Asked {
 
 /** In the order of creation. A record keeps its place in it, so that none is left out and none comes twice, whatever others write. */
 export class ByPlace implements Source {
+  /** As many as a store may read on the event loop. */
+  readonly pageRecords = 200;
   readonly #asked: Asked;
   readonly #last: number;
   #after = 0;
@@ -51,11 +55,10 @@ export class ByPlace implements Source {
   }
 }
 
-/** Ids that one statement looks up, at most. */
-const MAX_IDS = 1_000;
-
 /** In the order of a list of ids, which was made at one moment. Records that are deleted meanwhile, or that match no more, are left out. */
 export class ByIds implements Source {
+  /** Each part is a statement, which a store may hand to a thread. */
+  readonly pageRecords = 1_000;
   readonly #asked: Asked;
   readonly #ids: SortedIds;
 
@@ -69,7 +72,7 @@ export class ByIds implements Source {
   }
 
   async read(size: number, most: number): Promise<readonly Row[] | null> {
-    const ids = await this.#ids.peek(Math.min(size, MAX_IDS));
+    const ids = await this.#ids.peek(Math.min(size, this.pageRecords));
     if (ids.length === 0) return null;
     const rows = await readPart(this.#asked, ({ table }) => among(table, ids), ids.length, most);
     this.#ids.take(ids.length);
