@@ -1,5 +1,5 @@
 export * from './backup/index.ts';
-export { type Export, exportRecords } from './export/export.ts';
+export { exportRecords } from './export/export.ts';
 export { type ExportFormat, ExportParameters, exportFormats } from './export/parameters.ts';
 export { refuseNewColumns } from './import/columns.ts';
 export { type Company, importRecords, type RejectedLine, refuseImport } from './import/import.ts';

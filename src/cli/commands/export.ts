@@ -55,7 +55,9 @@ export function addExportCommand(program: Command, { withRecords }: Actions, pri
             throw error;
           }
           teller.clear();
-          const told = options.json ? JSON.stringify({ records: pieces.count }) : `${pieces.count} records`;
+          const told = options.json
+            ? JSON.stringify({ records: pieces.count })
+            : `${pieces.count} ${pieces.count === 1 ? 'record' : 'records'}`;
           // The standard output is the file's then.
           if (to !== '-') print(told);
           else if (!quiet) teller.note(told, { records: pieces.count });
