@@ -29,6 +29,7 @@ const layers = [
   ['index.ts'],
   ['stores.ts'],
   ['workshop.ts'],
+  ['backup-schedule.ts'],
   ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts'],
   ['main.ts'],
 ];
@@ -63,7 +64,7 @@ function pattern(layer) {
  * @param {number} level its place in the list
  */
 function allowed(layer, level) {
-  const wires = ['stores.ts', 'workshop.ts', 'app.ts', 'move.ts', 'main.ts'].includes(layer);
+  const wires = ['stores.ts', 'workshop.ts', 'backup-schedule.ts', 'app.ts', 'move.ts', 'main.ts'].includes(layer);
   const below = layers.slice(0, level).flat();
   const readable = wires || layer.startsWith('storage/') ? below : below.filter((name) => !engines.includes(name));
   const meets = byEntrance.includes(layer);

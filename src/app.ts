@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
 import { WriteRelay } from './automation/matching/trigger-observer.ts';
+import { startBackups } from './backup-schedule.ts';
 import type { Config, Secrets } from './config/index.ts';
 import { Console } from './console/index.ts';
 import { ensureSearchIndexes } from './crm/search/search-index.ts';
@@ -124,6 +125,7 @@ async function assemble(
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
   writes.passTo(automation);
   const shared = { systems, users, files, hooks, log, conditions, trustProxy, addresses };
+  let backups: ReturnType<typeof startBackups> = null;
   const { salt: secret } = stores.registry;
   const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf: rateLimitOf });
   const bearer = (system: System, token: string) => oauth.bearer(system, token);
@@ -144,11 +146,13 @@ async function assemble(
       automation.start();
       pages.prepare();
       deletions.start();
+      backups = startBackups(config, stores, systems, masterOf(hooks), log);
       return address;
     },
     drain: () => http.drain(),
     async close(cause) {
       clearInterval(clearing);
+      await backups?.close();
       pages.close();
       await http.close(DRAIN_TIMEOUTS_MS[cause]);
       await automation.close();

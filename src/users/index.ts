@@ -1,4 +1,5 @@
 export { ADMIN_KEY } from './accounts/administrators.ts';
+export { administratorsOf } from './accounts/list-administrators.ts';
 export { LOCK_MINUTES } from './accounts/lockout.ts';
 export { presentUser, userCaller } from './accounts/present.ts';
 export { agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
