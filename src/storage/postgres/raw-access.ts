@@ -39,15 +39,14 @@ class PostgresRawReads implements RawReads {
   }
 
   async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
-    // Lengths first: the rows of a statement come whatever they are.
-    const out = new SqlWriter(this.dialect).add('WITH sized AS (SELECT t."_seq", ');
+    const columns = (alias: string) => this.#columnsOf(table, alias);
+    // Lengths are summed before the rows are sent, which come whatever they are. No column has a name with a space.
+    const out = new SqlWriter(this.dialect).add(`SELECT ${columns('r')} FROM (SELECT ${columns('q')}, `);
+    out.add(`sum(q."its bytes") OVER (ORDER BY q."_seq") - q."its bytes" AS "bytes before" FROM (SELECT ${columns('t')}, `);
     writeRecordBytes(out, table, 't');
-    out.add(' AS bytes FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
+    out.add(' AS "its bytes" FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
     out.add(' ORDER BY t."_seq" LIMIT ').bind(atMost);
-    out.add('), summed AS (SELECT "_seq", sum(bytes) OVER (ORDER BY "_seq") - bytes AS before FROM sized)');
-    // Qualified: a table may have a field of any of these names.
-    out.add(` SELECT ${this.#columnsOf(table, 't')} FROM `).table(table.sqlName);
-    out.add(` AS t JOIN summed AS s ON s."_seq" = t."_seq" WHERE s.before < ${CHUNK_BYTES} ORDER BY t."_seq"`);
+    out.add(`) AS q) AS r WHERE r."bytes before" < ${CHUNK_BYTES} ORDER BY r."_seq"`);
     return (await this.ask(out.statement())) as unknown as StoredRow[];
   }
 
