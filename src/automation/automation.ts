@@ -61,8 +61,8 @@ export class Automation implements WriteListener {
   readonly #underWay = new UnderWay();
   readonly #sweep = new Sweep({
     appIds: () => this.#systems.appIds(),
-    found: (appIds) => {
-      this.#appIds = appIds;
+    found: () => {
+      this.#active = this.#systems.active;
     },
     visit: (appId) => this.#visit(appId),
     atWork: () => this.#atWork.size,
@@ -73,8 +73,8 @@ export class Automation implements WriteListener {
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #losses = 0;
-  /** The systems as of the last look. */
-  #appIds: readonly string[] = [];
+  /** The systems that are at work, as of the last look. */
+  #active: ReadonlyMap<string, string> = new Map();
   #isClosed = false;
 
   constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof standardParts> = {}) {
@@ -248,18 +248,18 @@ export class Automation implements WriteListener {
     }
   }
 
-  /** Leaves systems that were removed, whatever is queued in them, and begins with those that are new or restored. */
+  /** Leaves systems that were removed, whatever is queued in them, and begins with those that are new or restored, or held no longer. */
   async #followSystems(): Promise<void> {
-    const appIds = await this.#systems.appIds();
-    if (appIds === this.#appIds) return;
-    const before = new Set(this.#appIds);
-    this.#appIds = appIds;
+    await this.#systems.appIds();
+    const before = this.#active;
+    this.#active = this.#systems.active;
+    if (before === this.#active) return;
     for (const [appId, worker] of this.#atWork) {
       if (!worker.system.isClosing) continue;
       this.#atWork.delete(appId);
       void worker.close(CLOSE_TIMEOUT_MS);
     }
-    for (const appId of appIds) if (!before.has(appId)) this.#call(appId, true);
+    for (const [appId, id] of this.#active) if (before.get(appId) !== id) this.#call(appId, true);
   }
 
   async #visit(appId: string): Promise<void> {

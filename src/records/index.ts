@@ -30,7 +30,7 @@ export {
   readRecord,
 } from './read/find.ts';
 export { readLabels } from './read/labels.ts';
-export { type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
+export { countOwn, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
 export { definitionFields } from './read/trigger-definitions.ts';
 export { remembering } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';

@@ -123,6 +123,11 @@ export class System {
     return this.registration.entry.name;
   }
 
+  /** Whether its schedules, triggers and mail wait (`system resume`). */
+  get isHeld(): boolean {
+    return this.registration.entry.heldAt !== null;
+  }
+
   /** @param isUse whether the system is to count as used, and stay open for a while after */
   hold(isUse = true): void {
     this.#holders++;

@@ -57,6 +57,7 @@ export class Systems {
   #registrations: ReadonlyMap<string, Registration> = new Map();
   #appIds: readonly string[] = [];
   #removed: ReadonlySet<string> = new Set();
+  #active: ReadonlyMap<string, string> = new Map();
   #version = Number.NaN;
 
   /**
@@ -145,6 +146,11 @@ export class Systems {
   /** The systems that are open, as of each step; who works with one holds it before the next. */
   *opened(): IterableIterator<System> {
     for (const open of this.#open.values()) if (open instanceof System) yield open;
+  }
+
+  /** The ids of those that are not held, by application id, as of the last look. Another object where they may have changed. */
+  get active(): ReadonlyMap<string, string> {
+    return this.#active;
   }
 
   /** The application ids of all systems, as the registry has them now. Another object where they may have changed. */
@@ -238,18 +244,17 @@ export class Systems {
     this.#version = version;
     const keysOf = Map.groupBy(keys, (key: KeyEntry) => key.appId);
     const registrations = new Map<string, Registration>();
-    for (const entry of systems)
-      registrations.set(
-        entry.appId,
-        new Registration(entry, keysOf.get(entry.appId) ?? [], this.#registry.salt, (name) =>
-          this.#keyUses.of(entry.appId, name),
-        ),
-      );
+    for (const entry of systems) {
+      const { appId } = entry;
+      const noterOf = (name: string) => this.#keyUses.of(appId, name);
+      registrations.set(appId, new Registration(entry, keysOf.get(appId) ?? [], this.#registry.salt, noterOf));
+    }
     for (const [appId, open] of this.#open) this.#follow(appId, open, registrations.get(appId));
     this.#registrations = registrations;
     for (const appId of this.#refused.keys()) if (!registrations.has(appId)) this.#accept(appId);
     this.#appIds = [...registrations.keys()];
     this.#removed = new Set(removed.map(ownId));
+    this.#active = new Map(systems.flatMap(({ appId, id, heldAt }) => (heldAt === null ? [[appId, id]] : [])));
   }
 
   /** Gives an open system its new keys, or lets go of it where it was removed, or removed and added anew. One that is opening looks itself. */

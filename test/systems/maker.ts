@@ -1,6 +1,6 @@
 /**
  * A process that makes a system as a restore does, in exchange or beside others: `maker.ts APP exchange|beside done|waits`. It prints the
- * credentials, a line each, or `waiting` where it is to be killed in the midst of it.
+ * credentials, a line each, or `waiting` where it is to be killed in the midst of it. `maker.ts APP hold` has one that is there held.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,6 +19,11 @@ const [appId = '', how, end] = process.argv.slice(2);
 const { config, secrets } = loadSettings(process.cwd());
 const log = createLog('error');
 const { registry, engine, close } = await openStores(config, secrets.databaseUrl, log);
+if (how === 'hold') {
+  await registry.holdSystem(appId, Date.now());
+  await close();
+  process.exit();
+}
 const openFiles = () => openBytes(config, log);
 const administration = new Administration(registry, engine, openFiles);
 const { entry, key, credentials } = newEntry(registry.salt, { appId });

@@ -15,6 +15,8 @@ export interface AutomationSystem {
   /** As its operator calls it. */
   readonly name: string;
   readonly store: Store;
+  /** Whether all that is queued waits; left out: no. */
+  readonly isHeld?: boolean;
 }
 
 /** What actions are done with. */

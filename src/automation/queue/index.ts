@@ -1,3 +1,4 @@
+export { countJobs } from './count.ts';
 export { type Job, recordKey, type StoredSnapshot, startedFlag, stateOf } from './job.ts';
 export { jobRow, queueJob, type RowValues } from './rows.ts';
 export { noteJob, removeJob, removeJobs } from './steps.ts';

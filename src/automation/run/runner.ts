@@ -86,7 +86,7 @@ export class Runner {
   wake(): void {
     if (this.#isClosed) return;
     this.#look();
-    if (this.#loop) return;
+    if (this.#loop || this.#isHeld) return;
     this.#release = this.#settings.hold();
     this.#loop = this.#run().finally(() => this.#stopped());
   }
@@ -94,6 +94,11 @@ export class Runner {
   /** Whether jobs of processes that are gone may be in the queue, which come before later ones of their records. */
   set hasOrphans(hasOrphans: boolean) {
     this.#hasOrphans = hasOrphans;
+  }
+
+  /** Whether what is queued waits: who has the system go on wakes the runner. */
+  get #isHeld(): boolean {
+    return this.#settings.system.isHeld === true;
   }
 
   get isAtWork(): boolean {
@@ -110,8 +115,8 @@ export class Runner {
     if (this.#isClosed) return;
     this.#release?.();
     this.#release = undefined;
-    if (this.#isDirty) this.wake();
-    else this.#settings.idle(this.#nextDue);
+    if (this.#isDirty && !this.#isHeld) this.wake();
+    else this.#settings.idle(this.#isHeld ? null : this.#nextDue);
   }
 
   async #run(): Promise<void> {
@@ -141,6 +146,7 @@ export class Runner {
 
   /** What to do next: read the queue, or wait for so many milliseconds, or until something happens, or nothing. */
   #rest(now: number): 'read' | 'done' | number | null {
+    if (this.#isHeld) return this.#held.size === 0 ? 'done' : null;
     const pauses = this.#backoff.end(now);
     const isDue = this.#nextDue !== null && this.#nextDue <= now;
     if (pauses.isAny || isDue) this.#isDirty = true;
@@ -171,7 +177,8 @@ export class Runner {
       this.#readTook = this.#readAt - began;
     }
     if (this.#isClosed) return;
-    this.#take(batch);
+    if (this.#isHeld) this.#isDirty = true;
+    else this.#take(batch);
   }
 
   #take({ jobs, before, later, isLaterLeft, blocked, isMore, nextDue }: Batch): void {
@@ -227,8 +234,8 @@ export class Runner {
   }
 
   async #tried(job: Job, key: string): Promise<Turn> {
-    // It is read again when the store is back.
-    if (this.#outage.isKnown) return 'held';
+    // It is read again when the store is back, or the system goes on.
+    if (this.#outage.isKnown || this.#isHeld) return 'held';
     try {
       const isWhole = job.kind === 'schedule' ? await this.#expand(job, key) : await this.#write(job, key);
       if (!isWhole) return 'held';

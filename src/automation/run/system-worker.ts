@@ -110,7 +110,7 @@ export class SystemWorker {
         this.#queueVersion !== store.tableVersion(queueTable) ||
         this.#losses !== this.#processes.losses ||
         performance.now() - this.#lookedAt > POLL_INTERVAL_MS,
-      schedules: this.#triggerVersion !== store.tableVersion('_Trigger'),
+      schedules: !this.system.isHeld && this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
 
@@ -187,6 +187,8 @@ export class SystemWorker {
     const { clock } = this.#events;
     while (this.#isAskedAgain && !this.#isOver) {
       this.#isAskedAgain = false;
+      // What is missed meanwhile is made up once, as after a time without a service.
+      if (system.isHeld) return this.#events.schedulesDue(system.appId, null);
       const { jumps } = clock;
       try {
         const version = system.store.tableVersion('_Trigger');

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { countJobs } from '../../automation/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
@@ -29,8 +30,8 @@ interface ListOptions {
 /** How often it is looked whether progress is to be shown, in milliseconds. */
 const TICK_MS = 100;
 
-/** `system add|list|adopt|forget|remove|restore`. */
-export function addSystemCommands(program: Command, { withAdministration, ask }: Actions, print: Print): void {
+/** `system add|list|adopt|forget|remove|restore|resume`. */
+export function addSystemCommands(program: Command, { withAdministration, withRecords, ask }: Actions, print: Print): void {
   const system = program.command('system').description('the systems that the service serves');
   system
     .command('add')
@@ -57,7 +58,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
   system
     .command('list')
     .description(
-      'list the systems: application id, time of creation, name; why one is not served, from when on writes may be missing',
+      'list the systems: application id, time of creation, name; whether one is held, why one is not served, from when on writes may be missing',
     )
     .option(
       '--removed',
@@ -74,7 +75,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
         const entries = new Map(administration.systems().map((system) => [system.appId, system]));
         for await (const state of administration.storeStates()) {
           const entry = entries.get(state.appId);
-          if (entry) tell({ ...systemRow(entry), ...stateRow(state) });
+          if (entry) tell({ ...systemRow(entry), ...heldRow(entry, json), ...stateRow(state) });
         }
       });
     });
@@ -127,7 +128,22 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
       for (const other of others)
         print(`Aside until ${isoText(other.deleteAfter)}: record-service system restore ${other.appId} --replace`);
     });
+  system
+    .command('resume <app-id>')
+    .description('start what is held of a restored system: its schedules, queued triggers and mail')
+    .action(async (appId: string) => {
+      const jobs = await withRecords(appId, ({ store }) => countJobs(store));
+      const wasHeld = await withAdministration((administration) => administration.resumeSystem(appId));
+      const what = jobs === 1 ? '1 queued job starts' : `${jobs} queued jobs start`;
+      print(wasHeld ? `Resumed ${appId}: ${what}` : `${appId} is not held`);
+    });
 }
+
+/** What a system that is held says of itself. */
+const heldRow = ({ appId, heldAt }: SystemEntry, isJson = false) =>
+  heldAt !== null && {
+    held: isJson ? isoText(heldAt) : `held: schedules, triggers and mail wait; system resume ${appId} starts them`,
+  };
 
 /** Shows that a deletion goes on, and how many files are gone; of the records the store tells nothing until all are. */
 async function withProgress(appId: string, tell: TellOptions, work: (removed: (files: number) => void) => Promise<void>) {

@@ -64,7 +64,10 @@ describe('the page of a password reset', () => {
   const newToken = () =>
     new Promise<string>((resolve) => {
       sent = resolve;
-      resets.request({ appId: 'app', store, isClosing: false, hold: () => {}, release: () => {} }, { email: 'dana@example.com' });
+      resets.request(
+        { appId: 'app', store, isClosing: false, isHeld: false, hold: () => {}, release: () => {} },
+        { email: 'dana@example.com' },
+      );
     });
   const open = (url: string) => server.inject({ method: 'GET', url });
   const submit = (fields: Record<string, string>, app = 'app') =>

@@ -44,6 +44,18 @@ export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[
   });
 }
 
+/** How many records match. */
+export function countOwn(store: Store, { className, filter }: Pick<OwnQuery, 'className' | 'filter'>): Promise<number> {
+  return underSchema(store, async (schema) => {
+    const table = schema.tables.get(className);
+    const wanted = table && filter(table);
+    if (!table || !wanted) return 0;
+    const none = { fields: fieldsOf(table, []), includes: [], order: orderOf(table, undefined), skip: 0, limit: 0 };
+    const found = await store.reader.find({ table, filter: wanted, count: true, withScore: false, ...none }, true);
+    return found.count ?? 0;
+  });
+}
+
 /** One record of a table by what a text field holds. */
 export interface TextQuery {
   readonly className: string;

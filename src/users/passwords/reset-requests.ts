@@ -25,7 +25,7 @@ export interface ResetParts {
 }
 
 /** A system that is asked for a link. */
-type ResetSystem = Pick<System, 'appId' | 'store' | 'hold' | 'release' | 'isClosing'>;
+type ResetSystem = Pick<System, 'appId' | 'store' | 'isHeld' | 'hold' | 'release' | 'isClosing'>;
 
 /** Where the link opens its page, below the service's address. */
 export const resetPath = '/password-reset';
@@ -87,12 +87,24 @@ export class PasswordResets {
     const { appId } = system;
     let message: MailMessage | null;
     try {
+      if (!(await this.#whenResumed(system))) return;
       message = await this.#onceBack(system, () => this.#makeLink(appId, system.store, emailKey));
     } finally {
       // The mailer is asked in the same turn: who waits for the system to close finds the message under way.
       system.release();
     }
     if (message) await this.#send(message, appId);
+  }
+
+  /** Waits until mail of the system may go, for as long as a link would be good. @returns whether it may */
+  async #whenResumed(system: ResetSystem): Promise<boolean> {
+    if (!system.isHeld) return true;
+    if (this.#waiting >= MAX_WAITING) return false;
+    const until = performance.now() + LINK_LIFETIME_MS;
+    this.#waiting++;
+    while (system.isHeld && !system.isClosing && performance.now() <= until) await wait(GLANCE_MS, undefined, { ref: false });
+    this.#waiting--;
+    return !system.isHeld;
   }
 
   /** Does work that its caller was promised, when the store is back, if it is away; for as long as a link would be good. */

@@ -55,6 +55,7 @@ describe('password reset', () => {
       return store;
     },
     isClosing: false,
+    isHeld: false,
     hold: () => void holders++,
     release: () => {
       if (--holders === 0) whenFree();
@@ -123,6 +124,22 @@ describe('password reset', () => {
     assert.deepEqual(
       sent.slice(from).map(({ to }) => to),
       ['patient@example.com'],
+    );
+  });
+
+  test('while the system is held the message waits, with a link that is made when it goes', async () => {
+    await add('held');
+    const held = { ...system, isHeld: true };
+    const from = sent.length;
+    resets.request(held, { email: 'held@example.com' });
+    await wait(700);
+    assert.deepEqual([sent.length - from, holders], [0, 1]);
+    held.isHeld = false;
+    while (holders > 0) await new Promise<void>((resolve) => (whenFree = resolve));
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      sent.slice(from).map(({ to }) => to),
+      ['held@example.com'],
     );
   });
 

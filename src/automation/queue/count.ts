@@ -1,0 +1,12 @@
+import { countOwn } from '../../records/index.ts';
+import type { Store } from '../../storage/port.ts';
+import { among } from './steps.ts';
+import { queueTable, retryableKinds } from './table.ts';
+
+/** How many jobs are in a system's queue, whoever's they are. */
+export function countJobs(store: Store): Promise<number> {
+  return countOwn(store, {
+    className: queueTable,
+    filter: (table) => among(table, 'kind', ['write', 'schedule', ...retryableKinds]),
+  });
+}
