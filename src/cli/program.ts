@@ -4,13 +4,13 @@ import { addBackupCommands } from './commands/backup.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addFilesCommands } from './commands/files.ts';
-import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addMigrateCommands } from './commands/migrate.ts';
 import { addMoveCommand } from './commands/move.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addSystemCommands } from './commands/system.ts';
 import { addUserCommands } from './commands/user.ts';
+import { addImportCommand } from './import/import.ts';
 import type { Actions, Print } from './terminal/actions.ts';
 
 /**

@@ -50,6 +50,8 @@ export const catalogue = {
   invalidFieldName: { code: 105, status: 400, text: (name: string) => `Invalid field name: ${name}` },
   badPointer: { code: 106, status: 400, text: (why: string) => `Bad pointer: ${why}` },
   invalidJson: { code: 107, status: 400, text: (why: string) => `Invalid JSON: ${why}` },
+  /** CONTRACT "Export, import, migration": a row of a file that is imported. */
+  badRow: { code: 107, status: 400, text: (why: string) => `Invalid row: ${why}` },
   nestedTooDeep: { code: 107, status: 400, text: () => 'Invalid JSON: nested too deep' },
   badConstraint: { code: 107, status: 400, text: (why: string) => why },
   badOperator: { code: 107, status: 400, text: (why: string) => why },

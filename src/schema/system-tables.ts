@@ -140,6 +140,15 @@ const tables: Readonly<Record<string, SystemTable>> = {
   LeadStatuses: { kept: ['SystemKey'], watched: true },
   _StoredFile: { kept: ['name', 'size', 'contentType', 'isPublic', 'isPrivate'], hidden: true },
   _StorageUsage: { kept: ['files', 'bytes', 'quota'], hidden: true },
+  _ImportJob: {
+    kept: [
+      ...['kind', 'objectClass', 'options', 'state', 'run', 'author', 'body', 'owner', 'error', 'done', 'of', 'created', 'updated'],
+      ...['rejected', 'rejectedBytes', 'finishedAt'],
+    ],
+    guarding: [],
+    hidden: true,
+  },
+  _ImportReject: { kept: ['job', 'part', 'rows'], guarding: [], hidden: true },
   _OAuthItem: { kept: ['kind', 'payload', 'family', 'uid', 'consumedAt', 'expiresAt'], guarding: [], hidden: true },
 };
 

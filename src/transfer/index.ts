@@ -1,8 +1,10 @@
 export * from './backup/index.ts';
 export { exportRecords } from './export/export.ts';
 export { type ExportFormat, ExportParameters, exportFormats } from './export/parameters.ts';
-export { refuseNewColumns } from './import/columns.ts';
-export { type Company, importRecords, type RejectedLine, refuseImport } from './import/import.ts';
-export { readRows } from './import/source.ts';
+export { fieldMapOf } from './import/columns/targets.ts';
+export { type Company, type ImportResult, importRecords, type RejectedRow } from './import/import.ts';
+export { type ImportFile, type ImportPlan, type ImportRequest, planImport, refuseImport } from './import/plan.ts';
+export { type Format, formats } from './import/source/format.ts';
+export { type Counts, ImportProgress } from './import/write/progress.ts';
 export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';
 export { type MigrationEvents, migrateParse } from './parse/migrate.ts';

@@ -19,6 +19,9 @@ export {
   parseOperator,
   type RelationStep,
 } from './operators/parse.ts';
+export { readBooleanText } from './texts/booleans.ts';
+export { type DateOrder, dateOrders, isDateLike, readDateText } from './texts/dates.ts';
+export { readNumberText } from './texts/numbers.ts';
 export type { Storage, StoredValue, ValueType } from './types/type.ts';
 
 /** The wire types by name (SPEC "Wire types"). */

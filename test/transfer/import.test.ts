@@ -1,4 +1,4 @@
-/** `record-service import`: a record for each line of an NDJSON file, beside a running service or without one. */
+/** `record-service import` of JSON: a record for each row of a file, beside a running service or without one. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ onEachEngine((get) => {
     ];
     const [first, second, third] = rows.map((row) => JSON.stringify(row));
     const text = `\uFEFF${first}\r\n\n   \n${second}\n${third}`;
-    const { code, stdout, stderr } = await importText(get(), table, text, '--new-fields');
+    const { code, stdout, stderr } = await importText(get(), table, text, '--new-fields', '--keep-times');
     assert.deepEqual([code, stdout, stderr.includes('rejected')], [0, done(3), false]);
     const found = await find(get(), table);
     assert.deepEqual(
@@ -77,7 +77,7 @@ onEachEngine((get) => {
       '{"1x":1}',
       '{"n":2}',
     ];
-    const { code, stdout, stderr } = await importText(get(), table, text.join('\n'), '--new-fields');
+    const { code, stdout, stderr } = await importText(get(), table, text.join('\n'), '--new-fields', '--keep-times');
     assert.deepEqual([code, stdout], [2, done(3, 5)]);
     const told = stderr.split('\n').filter((line) => line.startsWith('line '));
     const expected = [
@@ -354,7 +354,7 @@ for (const engine of engines)
     await service.kill();
     const count = 60_000;
     const rows = Array.from({ length: count }, (_, n) => (n % 1000 === 999 ? { objectId: '' } : { n, s: `row ${n}` }));
-    const { code, stdout, stderr } = await importText(service, 'Many', linesOf(rows), '--new-fields');
+    const { code, stdout, stderr } = await importText(service, 'Many', linesOf(rows), '--new-fields', '--keep-times');
     assert.deepEqual([code, stdout], [2, done(count - 60, 60)], stderr);
     const again = await startService(data);
     try {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import type { Field } from '../../schema/model.ts';
-import { parseRequestJson } from '../../values/index.ts';
+import { parseRequestJson, readBooleanText, readNumberText } from '../../values/index.ts';
 import { pointer } from '../wire/values.ts';
 import { type Converted, type DateForm, readDate, wrong } from './dates.ts';
 import { type Lookup, targetOf } from './lookups.ts';
@@ -42,31 +42,16 @@ export function convert(value: JsonValue, reading: Reading): Converted {
 
 export const isEmpty = (value: JsonValue): boolean => value === null || (typeof value === 'string' && value.trim() === '');
 
-/** Signs of currencies, marks of direction and spaces around a number. */
-const around = /[\s\u00a0\u200e\u200f₪$€£%]|ש["״']ח|NIS|ILS|USD|EUR/g;
-const plain = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
-const EXPECTED_NUMBER = 'a number such as 1234.5 or 1,234.50';
-
 function readNumber(value: JsonValue): Converted {
   if (typeof value === 'number') return { value };
-  if (typeof value !== 'string') return wrong(value, EXPECTED_NUMBER);
-  const bare = value.replace(around, '');
-  const [, inBrackets] = /^\((.+)\)$/.exec(bare) ?? [];
-  const text = inBrackets ?? bare;
-  if (!plain.test(text)) return wrong(value, EXPECTED_NUMBER);
-  const number = Number(text.replaceAll(',', '')) * (inBrackets === undefined ? 1 : -1);
-  return Number.isFinite(number) ? { value: number } : wrong(value, EXPECTED_NUMBER);
+  const number = typeof value === 'string' ? readNumberText(value) : null;
+  return number === null ? wrong(value, 'a number such as 1234.5 or 1,234.50') : { value: number };
 }
-
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ...['true', 'yes', 'y', '1', 'on', 'כן', 'אמת'].map((word) => [word, true] as const),
-  ...['false', 'no', 'n', '0', 'off', 'לא', 'שקר'].map((word) => [word, false] as const),
-]);
 
 function readBoolean(value: JsonValue): Converted {
   if (typeof value === 'boolean') return { value };
-  const found = typeof value === 'object' ? undefined : booleans.get(String(value).trim().toLowerCase());
-  return found === undefined ? wrong(value, 'yes or no, true or false, כן or לא') : { value: found };
+  const found = typeof value === 'object' ? null : readBooleanText(String(value));
+  return found === null ? wrong(value, 'yes or no, true or false, כן or לא') : { value: found };
 }
 
 const SEPARATOR = ';';

@@ -15,6 +15,7 @@ import { copies } from './007-copies.ts';
 import { deletions } from './008-deletions.ts';
 import { textIndexes } from './009-text-indexes.ts';
 import { views } from './010-views.ts';
+import { imports } from './011-imports.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. What was released stays as it is; the next one is added at the end. They take the template as it is now. */
@@ -29,6 +30,7 @@ const migrations: readonly SystemMigration[] = [
   deletions,
   textIndexes,
   views,
+  imports,
 ];
 
 /** What a system that is made now has (`Schema.templateVersion`). */

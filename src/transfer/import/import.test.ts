@@ -8,40 +8,70 @@ import type { Reader, Store } from '../../storage/port.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { type Fate, FaultyStore } from '../../storage/testing/faulty-store.ts';
-import { importRecords } from './import.ts';
+import { imports } from '../../systems/migrations/011-imports.ts';
+import { importRecords, type RejectedRow } from './import.ts';
+import { type ImportFile, type ImportRequest, planImport } from './plan.ts';
+import { ImportProgress } from './write/progress.ts';
 
 let store: SqliteStore;
-eachWithStore((fresh) => {
+eachWithStore(async (fresh) => {
   store = fresh;
+  await imports.prepare(store).then((plan) => store.write({ plan }));
 });
 
-async function* blocks() {
-  yield ['{"n":1}', '{"n":2}', 'no JSON', '{"n":3,"createdBy":"x"}'];
-}
+const text = '{"n":1}\n{"n":2}\nno JSON\n{"n":3,"createdBy":"x"}\n';
+const file: ImportFile = {
+  name: 'rows.ndjson',
+  async *read() {
+    yield Buffer.from(text);
+  },
+};
+const request: ImportRequest = {
+  className: 'Rows',
+  format: 'ndjson',
+  map: new Map(),
+  matchOn: [],
+  keepTimes: false,
+  skipTriggers: true,
+  skipTimeline: true,
+  newFields: true,
+};
 
-const options = { keepTimes: false, skipTriggers: true, skipTimeline: true };
-
-async function importInto(to: Store) {
+async function importInto(to: Store, begun = () => {}) {
+  const context = masterContext(to);
+  const plan = await planImport(context, file, request);
+  const progress = await ImportProgress.begin(to, 'import', 'Rows', '');
+  begun();
   const rejected: number[] = [];
-  const events = { rejected: ({ line }: { line: number }) => void rejected.push(line), progressed: () => {} };
-  const done = await importRecords(masterContext(to), 'Rows', blocks(), options, () => 'none', events);
+  const events = {
+    keep: async () => 0,
+    rejected: ({ row }: RejectedRow) => void rejected.push(row.number),
+    progressed: () => {},
+  };
+  const done = await importRecords(context, request, plan, { company: () => 'none', progress, events });
   return { ...done, leftOut: [...done.leftOut], lines: rejected };
 }
+
+const expected = {
+  ...{ done: 4, created: 3, updated: 0, rejected: 1, rejectedBytes: 0 },
+  leftOut: [['createdBy', 1]],
+  lines: [3],
+};
 
 for (const fate of ['undone', 'done'] as readonly Fate[])
   test(`a group whose store goes away is imported once, when it is back: ${fate}`, async () => {
     const faulty = new FaultyStore(store, { fate: () => fate });
-    faulty.leave();
     // It goes once more as it is looked whether the group is there.
     const get = mock.fn((...given: Parameters<Reader['get']>) => faulty.store.reader.get(...given));
     get.mock.mockImplementationOnce(() => Promise.reject(serviceError('unavailable')));
     const reader = new Proxy(faulty.store.reader, { get: (of, name) => (name === 'get' ? get : Reflect.get(of, name)) });
     const importing = importInto(
       new Proxy(faulty.store, { get: (of, name) => (name === 'reader' ? reader : Reflect.get(of, name)) }),
+      () => faulty.leave(),
     );
-    await wait(100);
+    await wait(200);
     faulty.back();
-    assert.deepEqual(await importing, { created: 3, rejected: 1, leftOut: [['createdBy', 1]], lines: [3] });
+    assert.deepEqual(await importing, expected);
     const rows = await readRows<{ n: number }>(store, { className: 'Rows', fields: ['n'], filter: () => ({ kind: 'always' }) });
     assert.deepEqual(
       rows.map(({ n }) => n),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isParseExport, readResults } from './results.ts';
+import { type Holder, readElements } from './json-elements.ts';
 
-async function resultsOf(text: string, size: number): Promise<(string | null)[]> {
+async function elementsOf(text: string, size: number, holder: Holder = 'results'): Promise<(string | null)[]> {
   const bytes = Buffer.from(text);
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
-  return (await Array.fromAsync(readResults(chunks()))).flat();
+  return (await Array.fromAsync(readElements(chunks(), holder))).flat();
 }
 
 const cases: [text: string, records: unknown[]][] = [
@@ -23,7 +23,7 @@ for (const [text, records] of cases)
   test(`records of ${JSON.stringify(text)}, wherever its chunks end`, async () => {
     for (let size = 1; size <= Buffer.byteLength(text); size++)
       assert.deepEqual(
-        (await resultsOf(text, size)).map((line) => JSON.parse(line ?? 'null')),
+        (await elementsOf(text, size)).map((line) => JSON.parse(line ?? 'null')),
         records,
         `chunks of ${size}`,
       );
@@ -31,16 +31,23 @@ for (const [text, records] of cases)
 
 test('an export that is cut off is told', async () => {
   for (const text of ['{"results":[{"a":1},{"a"', '{"results":[{"a":1}', '{"results":[{"a":1}]'])
-    await assert.rejects(resultsOf(text, 3), /cut off/);
+    await assert.rejects(elementsOf(text, 3), /cut off/);
 });
 
-for (const [text, isOne] of [
-  ['{"results":[{"a":1}]}', true],
-  ['\uFEFF\n { "results"\t: [\n', true],
-  ['{"count":12,"results":[', true],
-  ['{"results":{"a":1}}', false],
-  ['{"name":"x","results":[]}', false],
-  ['[{"results":[]}]', false],
-  ['', false],
-] as const)
-  test(`${JSON.stringify(text)} is ${isOne ? 'an' : 'no'} export of Parse`, () => assert.equal(isParseExport(text), isOne));
+const files: [text: string, holder: Holder, records: unknown[]][] = [
+  ['[{"a":1}, 2 ,[3],"x"]', 'list', [{ a: 1 }, 2, [3], 'x']],
+  ['\uFEFF [ ]\n[{"a":"]"}]', 'list', [{ a: ']' }]],
+  ['{"a":[{"b":1}]}\n\n{\n "c": 2\n}\n', 'file', [{ a: [{ b: 1 }] }, { c: 2 }]],
+  ['{"a":1}{"a":2}', 'file', [{ a: 1 }, { a: 2 }]],
+];
+for (const [text, holder, records] of files)
+  test(`records of ${JSON.stringify(text)} (${holder}), wherever its chunks end`, async () => {
+    for (let size = 1; size <= Buffer.byteLength(text); size++) {
+      const found = await elementsOf(text, size, holder);
+      assert.deepEqual(
+        found.map((one) => JSON.parse(one ?? 'null')),
+        records,
+        `chunks of ${size}`,
+      );
+    }
+  });

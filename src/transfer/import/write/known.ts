@@ -1,13 +1,13 @@
-import { fail } from '../../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
-import type { OwnValues } from '../../storage/column-values.ts';
-import { parseIsoDate } from '../../values/index.ts';
+import { fail } from '../../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
+import type { OwnValues } from '../../../storage/column-values.ts';
+import { parseIsoDate } from '../../../values/index.ts';
 
 /** What only the service sets, and an import may bring along. */
-export const keptNames = ['createdAt', 'updatedAt', 'createdBy'] as const;
+export const keptNames = ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy'] as const;
 
 /**
- * What a row says of its record's past, as it is stored.
+ * What a row says of its record's past, as it is stored; its objectId is chosen as by any create.
  * @throws schemaMismatch (111)
  */
 export function knownOf(className: string, row: JsonObject): OwnValues {
@@ -18,10 +18,8 @@ export function knownOf(className: string, row: JsonObject): OwnValues {
   if (className === '_Trigger') delete known.updatedAt;
   // A record that was not changed since has the time of its creation.
   else if (known.createdAt !== undefined) known.updatedAt ??= known.createdAt;
-  if (Object.hasOwn(row, 'createdBy')) {
-    const userId = userOf(row.createdBy as JsonValue) ?? refuse(className, 'createdBy', '*_User');
-    Object.assign(known, { createdBy: userId });
-  }
+  for (const name of ['createdBy', 'updatedBy'] as const)
+    if (Object.hasOwn(row, name)) known[name] = userOf(row[name] as JsonValue) ?? refuse(className, name, '*_User');
   return known;
 }
 

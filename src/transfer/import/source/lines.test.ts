@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../../kernel/limits.ts';
 import { type Line, readLines } from './lines.ts';
 
 /** The lines of a text that arrives in chunks of so many bytes. */

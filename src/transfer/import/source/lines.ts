@@ -1,4 +1,4 @@
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../../kernel/limits.ts';
 
 const NEWLINE = 10;
 

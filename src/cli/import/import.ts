@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { activeTriggers } from '../../automation/definition/trigger-cache.ts';
+import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { RecordContext } from '../../records/index.ts';
+import {
+  type Company,
+  type Format,
+  fieldMapOf,
+  formats,
+  type ImportPlan,
+  ImportProgress,
+  type ImportRequest,
+  importRecords,
+  planImport,
+  refuseImport,
+} from '../../transfer/index.ts';
+import { type DateOrder, dateOrders } from '../../values/index.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { Rejects } from './rejects.ts';
+import { Source } from './source.ts';
+
+interface ImportOptions extends TellOptions {
+  system: string;
+  table: string;
+  file: string;
+  format: Format | 'auto';
+  map?: string;
+  matchOn?: string;
+  dryRun?: true;
+  keepTimes?: true;
+  skipTriggers?: true;
+  skipTimeline?: true;
+  newFields?: true;
+  dateOrder?: DateOrder;
+  encoding?: string;
+  rejected?: string;
+  continue?: true;
+}
+
+/** `import` (CONTRACT "Export, import, migration"). */
+export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
+  addTellOptions(program.command('import'))
+    .description('make a record of each row of a file; exit code 2 where rows were rejected')
+    .requiredOption('--system <app-id>', 'the system to import into')
+    .requiredOption('--table <name>', 'the table')
+    .requiredOption('--file <path>', 'CSV, NDJSON, JSON, an export of Parse or of mongoexport; - for the standard input')
+    .addOption(
+      new Option('--format <name>', 'its form; auto: known by its beginning').choices(['auto', ...formats]).default('auto'),
+    )
+    .option(
+      '--map <path>',
+      'a JSON file {"<column>": "<Field>"}; null leaves a column out, "AccountId.CompanyId" finds a Pointer',
+    )
+    .option('--match-on <fields>', 'a row whose values of these fields, comma-separated, one record has changes that record')
+    .option('--dry-run', 'write nothing, and tell what would come of it')
+    .option('--new-fields', 'make fields that the table lacks, and the table where there is none')
+    .option('--keep-times', 'take over objectId, createdAt, updatedAt, createdBy and updatedBy of the rows')
+    .option('--skip-triggers', 'run no triggers for the records')
+    .option('--skip-timeline', 'write nothing about them to the timeline')
+    .addOption(new Option('--date-order <order>', 'how dates of a CSV that are not ISO are read').choices(dateOrders))
+    .option('--encoding <name>', 'of the file (default: UTF-8; a CSV that is not is read as windows-1255)')
+    .option('--rejected <path>', 'write the rejected rows here, one JSON object a line: line, code, error, row')
+    .option('--continue', 'go on where the same import was cut off')
+    .action(async (options: ImportOptions) => {
+      if (options.dryRun && options.continue)
+        throw new OperatorError('--dry-run writes nothing that --continue could go on from');
+      const teller = new Teller(options);
+      const source = await Source.open(options.file, (done) => teller.progress({ what: 'standard input', done, unit: 'bytes' }));
+      try {
+        const request = await requestOf(options);
+        const rejected = await withRecords(options.system, async (context, company) => {
+          try {
+            return await run({ context, company, source, options, request, teller }, { ask, print });
+          } catch (error) {
+            throw forOperator(error);
+          }
+        });
+        if (rejected > 0) throw withRefusals('rows were rejected');
+      } finally {
+        teller.clear();
+        await source.close();
+      }
+    });
+}
+
+async function requestOf(options: ImportOptions): Promise<ImportRequest> {
+  const { table, format, map, matchOn = '', dateOrder, encoding } = options;
+  const fields = matchOn.split(',').map((name) => name.trim());
+  if (options.matchOn !== undefined && fields.includes('')) throw new OperatorError('--match-on: a name is missing');
+  return {
+    className: table,
+    format,
+    map: map === undefined ? new Map() : await readMap(map),
+    matchOn: options.matchOn === undefined ? [] : [...new Set(fields)],
+    keepTimes: options.keepTimes === true,
+    skipTriggers: options.skipTriggers === true,
+    skipTimeline: options.skipTimeline === true,
+    newFields: options.newFields === true,
+    dateOrder,
+    encoding,
+  };
+}
+
+async function readMap(path: string): Promise<ImportRequest['map']> {
+  try {
+    return fieldMapOf(JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, '')) as JsonValue);
+  } catch (error) {
+    throw new OperatorError(`--map: ${oneLine((error as Error).message)}`);
+  }
+}
+
+/** An import that is under way. */
+interface Run {
+  readonly context: RecordContext;
+  readonly company: () => Company;
+  readonly source: Source;
+  readonly options: ImportOptions;
+  readonly request: ImportRequest;
+  readonly teller: Teller;
+}
+
+/** @returns how many rows were rejected */
+async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print: Print }): Promise<number> {
+  const { context, source, options, request, teller } = importing;
+  const { table } = options;
+  refuseImport(context, request);
+  teller.begin();
+  const looked = (done: number) => teller.progress({ what: table, done, unit: 'rows looked at', share: source.share() });
+  const plan = await planImport(context, source, request, looked);
+  teller.clear();
+  for (const note of plan.notes) teller.note(note, { note });
+  warnOfSlowMatch(importing);
+  const continued = options.continue
+    ? await ImportProgress.resume(context.store, idOf(plan, table), termsOf(plan, request))
+    : null;
+  if (continued?.isOver) {
+    const text = `nothing is left: ${continued.progress.counts.done} rows were dealt with before`;
+    teller.note(text, { note: text });
+    tell({ done: 0, created: 0, updated: 0, rejected: 0 }, options, print);
+    return 0;
+  }
+  const before = continued?.progress.counts.done ?? 0;
+  if (before > 0) teller.note(`going on after ${before} rows`, { goingOnAfter: before });
+  if (!request.skipTriggers) await warnOfTriggers(importing, ask);
+  const rejects = await Rejects.open(teller, plan.unit, options.rejected, options.file, continued !== null);
+  try {
+    const progress = options.dryRun
+      ? null
+      : (continued?.progress ?? (await ImportProgress.begin(context.store, idOf(plan, table), table, termsOf(plan, request))));
+    return await carryOut(importing, plan, progress, rejects, print);
+  } finally {
+    await rejects.close();
+  }
+}
+
+async function carryOut(
+  { context, company, options, request, teller }: Run,
+  plan: ImportPlan,
+  progress: ImportProgress | null,
+  rejects: Rejects,
+  print: Print,
+): Promise<number> {
+  const { table } = options;
+  const first = progress?.counts.done ?? 0;
+  let reached = progress?.counts;
+  teller.begin();
+  const importing = importRecords(context, request, plan, {
+    company,
+    progress,
+    events: {
+      keep: (rows, position) => rejects.keep(rows, position),
+      rejected: (row) => rejects.take(row),
+      progressed(counts) {
+        reached = counts;
+        const share = plan.rows === first ? 1 : (counts.done - first) / (plan.rows - first);
+        teller.progress({ what: table, done: counts.done - first, unit: 'rows', share });
+      },
+    },
+  });
+  const result = await importing.catch((error) => {
+    teller.clear();
+    const records = (reached?.created ?? 0) + (reached?.updated ?? 0);
+    const text = `the import broke off after ${records} records, which stay in ${table}; --continue goes on there`;
+    if (records > 0 && progress) teller.note(text, { brokeOff: table, created: reached?.created, updated: reached?.updated });
+    throw error;
+  });
+  teller.clear();
+  tellLeftOut(result.leftOut, request, plan.unit, teller);
+  tell(result, options, print);
+  return result.rejected;
+}
+
+/** Names what has to be the same for an import to go on: the file and the table. */
+const idOf = ({ digest }: ImportPlan, table: string): string =>
+  createHash('sha256').update(`${digest}\n${table}`).digest('hex').slice(0, 32);
+
+/** What else has to be the same. */
+const termsOf = ({ format }: ImportPlan, { map, dateOrder, encoding, matchOn, ...request }: ImportRequest): string =>
+  canonicalJson({
+    ...request,
+    format,
+    matchOn: [...matchOn],
+    dateOrder: dateOrder ?? null,
+    encoding: encoding ?? null,
+    map: Object.fromEntries(map),
+  });
+
+function tell(
+  { done: rows, created, updated, rejected }: { done: number; created: number; updated: number; rejected: number },
+  { json, dryRun }: ImportOptions,
+  print: Print,
+): void {
+  if (json) print(JSON.stringify({ rows, created, updated, rejected, ...(dryRun && { dryRun }) }));
+  else print(`${rows} rows: ${created} created, ${updated} updated, ${rejected} rejected`);
+}
+
+/** What `--keep-times` takes over, of rows that make records. */
+const takenOver: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
+
+function tellLeftOut(leftOut: ReadonlyMap<string, number>, { keepTimes }: ImportRequest, unit: string, teller: Teller): void {
+  for (const [field, count] of leftOut) {
+    const text = `${field} of ${count} ${count === 1 ? unit : `${unit}s`} was not taken over`;
+    const hint = !keepTimes && takenOver.has(field) ? '; --keep-times takes it over' : '';
+    teller.note(`${text}${hint}`, { notTakenOver: field, rows: count });
+  }
+}
+
+/** Says where every thousand rows read the whole table. */
+function warnOfSlowMatch({ context, request: { className, matchOn }, teller }: Run): void {
+  const table = context.store.schema().tables.get(className);
+  if (!table || matchOn.length === 0 || matchOn.includes('objectId')) return;
+  const isIndexed = [...table.indexes.values()].some(({ keys: [first] }) => first !== undefined && matchOn.includes(first[0]));
+  if (isIndexed) return;
+  const text = `${className} has no index that begins with ${matchOn.join(' or ')}: to match rows its records are read over and over`;
+  teller.note(text, { note: text });
+}
+
+/** Says which triggers the records would run, and asks where somebody is there to answer. @throws OperatorError where he says no */
+async function warnOfTriggers({ context: { store }, options, request, teller }: Run, ask: Actions['ask']): Promise<void> {
+  await activeTriggers.ready(store);
+  const fires = (events: ReadonlySet<string>) => events.has('create') || (request.matchOn.length > 0 && events.has('update'));
+  const firing = activeTriggers.of(store, options.table).filter(({ events }) => fires(events));
+  if (firing.length === 0) return;
+  const triggers = firing.map(({ id, name, actions }) => ({ id, name, actions: actions.map(({ type }) => type) }));
+  const told = triggers.map(({ id, name, actions }) => `${JSON.stringify(oneLine(name ?? id))} (${actions.join(', ')})`);
+  const runs = options.dryRun ? 'would run' : 'runs';
+  teller.note(`each record ${runs} these triggers: ${told.join(', ')}; --skip-triggers runs none`, { triggers });
+  if (options.dryRun) return;
+  const answer = await ask('Go on? [y/N] ');
+  if (answer !== null && !/^y(es)?$/i.test(answer.trim())) throw new OperatorError('nothing was imported');
+}

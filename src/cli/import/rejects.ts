@@ -1,0 +1,84 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { RejectedRow } from '../../transfer/index.ts';
+import { oneLine } from '../terminal/format-error.ts';
+import type { Teller } from '../terminal/progress.ts';
+
+/** Refused rows that are shown; a file of another form would else fill the terminal. */
+const MAX_SHOWN = 20;
+
+/** Tells of refused rows: the first on stderr, all in a file where one is given. */
+export class Rejects {
+  readonly #teller: Teller;
+  readonly #unit: string;
+  readonly #file: FileHandle | null;
+  #count = 0;
+
+  /**
+   * Begins the file, before anything is imported.
+   * @param goesOn whether what is in it stays: of an import that was cut off
+   * @throws OperatorError where it cannot be written, or is the one that is imported
+   */
+  static async open(teller: Teller, unit: string, file: string | undefined, source: string, goesOn: boolean): Promise<Rejects> {
+    if (file === undefined) return new Rejects(teller, unit, null);
+    try {
+      if (await isSame(file, source)) throw new Error('it is the file that is imported');
+      const handle = await open(file, goesOn ? 'a+' : 'w+', 0o600);
+      // A file that is appended to is written at its end, wherever that is by then.
+      return new Rejects(teller, unit, handle);
+    } catch (error) {
+      throw unwritten(error);
+    }
+  }
+
+  private constructor(teller: Teller, unit: string, file: FileHandle | null) {
+    this.#teller = teller;
+    this.#unit = unit;
+    this.#file = file;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** As `ImportEvents.keep`. */
+  async keep(rows: readonly RejectedRow[], position: number): Promise<number> {
+    const file = this.#file;
+    if (!file) return position;
+    try {
+      await file.truncate(position);
+      let end = position;
+      for (const { row, error } of rows) {
+        const line = Buffer.from(`${JSON.stringify({ ...toldOf(row.number, error), row: row.told() })}\n`);
+        await file.write(line, 0, line.length, end);
+        end += line.length;
+      }
+      return end;
+    } catch (error) {
+      throw unwritten(error);
+    }
+  }
+
+  take({ row, error }: RejectedRow): void {
+    this.#count++;
+    if (this.#count > MAX_SHOWN) return;
+    const told = toldOf(row.number, error);
+    this.#teller.note(`${this.#unit} ${told.line}: ${told.code}: ${told.error}`, told);
+    const more = 'further rejected rows are only counted; --rejected FILE keeps them all';
+    if (this.#count === MAX_SHOWN && this.#file === null) this.#teller.note(more, { note: more });
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+const toldOf = (line: number, error: RejectedRow['error']) => ({ line, code: error.code, error: oneLine(error.message) });
+
+const unwritten = (error: unknown) => new OperatorError(`--rejected: ${(error as Error).message}`);
+
+/** Whether two names lead to one file. */
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => stat(path).catch(() => null)));
+  return a != null && b != null && a.dev === b.dev && a.ino === b.ino;
+}

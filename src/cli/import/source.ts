@@ -1,0 +1,80 @@
+import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '../../kernel/operator-error.ts';
+
+/** Bytes read at once. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** The file of an import; the standard input is kept in a temporary one, since a file is read twice. */
+export class Source {
+  readonly name: string;
+  readonly #directory: string | null;
+  readonly #path: string;
+  readonly #size: number;
+  #read = 0;
+
+  private constructor(name: string, path: string, size: number, directory: string | null) {
+    this.name = name;
+    this.#path = path;
+    this.#size = size;
+    this.#directory = directory;
+  }
+
+  /**
+   * Before anything else is done: a file that is missing changes nothing.
+   * @param kept told of the bytes of the standard input so far
+   * @throws OperatorError
+   */
+  static async open(file: string, kept: (bytes: number) => void): Promise<Source> {
+    if (file === '-') return Source.#keep(kept);
+    try {
+      const stats = await stat(file);
+      if (!stats.isDirectory()) {
+        await (await open(file)).close();
+        return new Source(file, file, stats.size, null);
+      }
+    } catch (error) {
+      throw new OperatorError(`--file: ${(error as Error).message}`);
+    }
+    throw new OperatorError(`--file: EISDIR: ${file} is a directory`);
+  }
+
+  static async #keep(kept: (bytes: number) => void): Promise<Source> {
+    const directory = await mkdtemp(join(tmpdir(), 'record-service-'));
+    const path = join(directory, 'rows');
+    let bytes = 0;
+    const chunks = async function* () {
+      for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        yield chunk;
+        kept(bytes);
+      }
+    };
+    try {
+      await writeFile(path, chunks(), { mode: 0o600 });
+    } catch (error) {
+      await rm(directory, { recursive: true, force: true });
+      throw new OperatorError(`the standard input could not be kept: ${(error as Error).message}`);
+    }
+    return new Source('', path, bytes, directory);
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    this.#read = 0;
+    const handle = await open(this.#path);
+    for await (const chunk of handle.createReadStream({ highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+      this.#read += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** How much of it was read, from 0 to 1. */
+  share(): number | undefined {
+    return this.#size === 0 ? undefined : this.#read / this.#size;
+  }
+
+  async close(): Promise<void> {
+    if (this.#directory !== null) await rm(this.#directory, { recursive: true, force: true });
+  }
+}

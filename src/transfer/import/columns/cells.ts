@@ -1,0 +1,70 @@
+import { fail } from '../../../errors/fail.ts';
+import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { isoText } from '../../../kernel/time.ts';
+import { type Field, typeText } from '../../../schema/model.ts';
+import {
+  checkText,
+  type DateOrder,
+  parseRequestJson,
+  readBooleanText,
+  readDateText,
+  readNumberText,
+} from '../../../values/index.ts';
+
+/** Reads a cell as the wire form of its field. @throws schemaMismatch (111), invalidJson (107) */
+export type CellReader = (cell: string) => JsonValue;
+
+/** A mark that keeps spreadsheets from taking a text for a formula, before what they take for the beginning of one. */
+const guarded = /^'+[=+\-@\t\r]/;
+const APOSTROPHE = 39;
+
+/** A cell without its guard. @throws invalidJson (107) for what no text may hold */
+export function unguarded(cell: string): string {
+  checkText(cell);
+  return cell.charCodeAt(0) === APOSTROPHE && guarded.test(cell) ? cell.slice(1) : cell;
+}
+
+/** Characters of a cell that a message shows. */
+const MAX_SHOWN = 60;
+
+export const shownCell = (cell: string): string => JSON.stringify(cell.slice(0, MAX_SHOWN).toWellFormed());
+
+/** How the cells of a field are read. @param dates in which order dates that are not ISO are */
+export function cellReader(
+  className: string,
+  field: Pick<Field, 'name' | 'type' | 'targetClass'>,
+  dates: DateOrder | undefined,
+): CellReader {
+  const { name, type, targetClass } = field;
+  const refuse = (cell: string): never => fail('schemaMismatch', className, name, typeText(type, targetClass), shownCell(cell));
+  switch (type) {
+    case 'String':
+    case 'HTML/XML':
+      return (cell) => cell;
+    case 'Number':
+      return (cell) => readNumberText(cell) ?? refuse(cell);
+    case 'Boolean':
+      return (cell) => readBooleanText(cell) ?? refuse(cell);
+    case 'Date':
+      return (cell) => {
+        const instant = readDateText(cell, dates);
+        return typeof instant === 'number' ? { __type: 'Date', iso: isoText(instant) } : refuse(cell);
+      };
+    case 'Pointer':
+      return (cell) => {
+        const id = cell.trim();
+        if (!id.startsWith('{'))
+          return id === '' ? refuse(cell) : { __type: 'Pointer', className: targetClass ?? '', objectId: id };
+        return readJson(cell);
+      };
+    default:
+      return (cell) => {
+        const value = readJson(cell);
+        // What else is wrong with it the write says.
+        return isJsonObject(value) || Array.isArray(value) ? value : refuse(cell);
+      };
+  }
+}
+
+const readJson = (cell: string): JsonValue => parseRequestJson(cell, limits.jsonDepth, Number.POSITIVE_INFINITY);

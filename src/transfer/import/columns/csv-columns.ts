@@ -1,0 +1,213 @@
+import { fail } from '../../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import { type DateOrder, readDateText } from '../../../values/index.ts';
+import { type Cell, CsvReader, type CsvRow } from '../source/csv.ts';
+import { type CellReader, cellReader, shownCell, unguarded } from './cells.ts';
+import { TypeGuess } from './guess.ts';
+import { type Link, none, type ReadRow, type SourceRow } from './row.ts';
+import {
+  nameOf,
+  refuseTwice,
+  refuseUnknown,
+  refuseUnusedMap,
+  shown,
+  type Target,
+  type Targets,
+  type Unknown,
+} from './targets.ts';
+
+/** A column whose values are read. */
+interface Column {
+  readonly target: Target;
+  readonly read: CellReader;
+}
+
+/** What a CSV file has, once it was looked through. */
+export interface CsvPlan {
+  /** Rows after the header. */
+  readonly rows: number;
+  row(row: CsvRow): SourceRow;
+}
+
+/** How a CSV file is looked through. */
+export interface CsvOptions {
+  readonly className: string;
+  readonly targets: Targets;
+  readonly map: ReadonlyMap<string, string | null>;
+  readonly dates: DateOrder | undefined;
+}
+
+/** The rows of a CSV text, block by block, the header first. @throws OperatorError for a quote that is never closed */
+export async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<readonly CsvRow[]> {
+  const reader = new CsvReader();
+  for await (const text of texts) yield reader.take(text);
+  const { rows, openQuote } = reader.end();
+  if (openQuote !== null) throw new OperatorError(`row ${openQuote}: a quote is opened and never closed. Nothing was imported`);
+  yield rows;
+}
+
+/**
+ * Looks through a whole CSV file: its columns, what has to be known of all rows before the first is written, the types of new fields.
+ * @param looked told of the rows so far
+ * @throws OperatorError that says why nothing of the file can be imported
+ */
+export async function planCsv(
+  texts: AsyncIterable<string>,
+  options: CsvOptions,
+  looked: (rows: number) => void,
+): Promise<CsvPlan> {
+  let survey: Survey | undefined;
+  for await (const block of csvRows(texts)) {
+    for (const row of block)
+      if (survey) survey.take(row);
+      else survey = new Survey(row, options);
+    looked(survey?.rows ?? 0);
+  }
+  if (!survey) throw new OperatorError('the file is empty: it has no header');
+  return survey.plan();
+}
+
+class Survey {
+  rows = 0;
+  readonly #options: CsvOptions;
+  readonly #names: readonly string[];
+  readonly #targets: readonly Target[];
+  /** Columns of which every cell is looked at. */
+  readonly #watched: readonly (readonly [at: number, look: (cell: Cell, row: number) => void])[];
+  readonly #guesses = new Map<number, TypeGuess>();
+
+  constructor({ cells, fault, number }: CsvRow, options: CsvOptions) {
+    if (fault !== null) throw new OperatorError(`row ${number}: ${faults[fault]}. Nothing was imported`);
+    this.#options = options;
+    this.#names = cells.map((cell) => unguarded(cell ?? '').trim());
+    refuseSame(this.#names);
+    refuseUnusedMap(options.map, this.#names);
+    this.#targets = this.#find();
+    refuseTwice(this.#names.map((name, at) => [name, this.#targets[at] as Target]));
+    this.#watched = this.#targets.flatMap((target, at) => {
+      const look = this.#lookAt(target, at);
+      return look ? [[at, look] as const] : [];
+    });
+  }
+
+  take({ cells, number, fault }: CsvRow): void {
+    this.rows++;
+    if (fault !== null || cells.length !== this.#names.length) return;
+    for (const [at, look] of this.#watched) {
+      const cell = cells[at];
+      if (cell !== null) look(cell as string, number);
+    }
+  }
+
+  plan(): CsvPlan {
+    const columns: Column[] = this.#targets.map((target, at) => {
+      const guess = this.#guesses.get(at);
+      if (guess?.ambiguous) refuseAmbiguous(guess.ambiguous, this.#names[at] ?? '');
+      return this.#column(target, guess);
+    });
+    const names = this.#names;
+    return { rows: this.rows, row: (row) => new CsvSourceRow(row, names, columns) };
+  }
+
+  #find(): Target[] {
+    const unknown: Unknown[] = [];
+    const targets = this.#names.map((name): Target => {
+      if (name === '' && !this.#options.map.has('')) return { kind: 'none' };
+      const target = this.#options.targets.of(name);
+      if ('kind' in target) return target;
+      unknown.push(target);
+      return { kind: 'none' };
+    });
+    refuseUnknown(this.#options.className, unknown);
+    return targets;
+  }
+
+  #lookAt(target: Target, at: number): ((cell: Cell, row: number) => void) | null {
+    const { dates } = this.#options;
+    if (this.#names[at] === '' && target.kind === 'none')
+      return (cell, row) => {
+        if (cell !== '') throw new OperatorError(`column ${at + 1} has no name, and a value in row ${row}. Nothing was imported`);
+      };
+    if (target.kind === 'new') {
+      const guess = new TypeGuess(dates);
+      this.#guesses.set(at, guess);
+      return (cell, row) => guess.take(cell ?? '', row);
+    }
+    if (target.kind !== 'field' || target.field.type !== 'Date' || dates !== undefined) return null;
+    return (cell, row) => {
+      if (cell !== null && readDateText(cell, undefined) === 'ambiguous') refuseAmbiguous({ row, cell }, this.#names[at] ?? '');
+    };
+  }
+
+  #column(target: Target, guess: TypeGuess | undefined): Column {
+    const { className, dates } = this.#options;
+    const asRead = (cell: string) => cell;
+    if (target.kind === 'none') return { target, read: asRead };
+    if (target.kind === 'field') return { target, read: cellReader(className, target.field, dates) };
+    if (target.kind === 'link') return { target, read: cellReader(target.className, target.by, dates) };
+    return { target, read: cellReader(className, { name: target.name, ...(guess?.type ?? { type: 'String' }) }, dates) };
+  }
+}
+
+function refuseSame(names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name !== '' && seen.has(name)) throw new OperatorError(`two columns are named ${shown(name)}. Nothing was imported`);
+    seen.add(name);
+  }
+}
+
+function refuseAmbiguous({ row, cell }: { readonly row: number; readonly cell: string }, column: string): never {
+  throw new OperatorError(
+    `row ${row}: ${shownCell(cell)} in ${shown(column)} can be read as several dates; --date-order dmy, mdy or ymd tells which. Nothing was imported`,
+  );
+}
+
+const faults: Readonly<Record<NonNullable<CsvRow['fault']>, string>> = {
+  tooLong: 'it is too long',
+  quoteInCell: 'a quote stands in a cell that is not in quotes',
+  textAfterQuote: 'text follows the quote that ends a cell',
+};
+
+class CsvSourceRow implements SourceRow {
+  readonly number: number;
+  readonly length: number;
+  readonly #row: CsvRow;
+  readonly #names: readonly string[];
+  readonly #columns: readonly Column[];
+
+  constructor(row: CsvRow, names: readonly string[], columns: readonly Column[]) {
+    this.number = row.number;
+    this.length = row.length;
+    this.#row = row;
+    this.#names = names;
+    this.#columns = columns;
+  }
+
+  read(): ReadRow {
+    const { cells, fault } = this.#row;
+    if (fault === 'tooLong') fail('tooLarge');
+    if (fault !== null) fail('badRow', faults[fault]);
+    if (cells.length !== this.#columns.length) fail('badRow', `it has ${cells.length} cells, the header ${this.#columns.length}`);
+    const body: JsonObject = {};
+    const links: Link[] = [];
+    for (let at = 0; at < cells.length; at++) {
+      const cell = cells[at];
+      if (cell === null || cell === undefined) continue;
+      const { target, read } = this.#columns[at] as Column;
+      if (target.kind === 'none') continue;
+      const value = read(unguarded(cell));
+      if (target.kind === 'link') links.push({ target, value });
+      else body[nameOf(target) as string] = value;
+    }
+    return { body, links, leftOut: none };
+  }
+
+  told(): JsonValue {
+    const { cells, fault } = this.#row;
+    if (fault === 'tooLong') return null;
+    if (fault !== null || cells.length !== this.#names.length) return [...cells];
+    return Object.fromEntries(this.#names.map((name, at) => [name, cells[at] ?? null]));
+  }
+}

@@ -1,0 +1,176 @@
+import { fail } from '../../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import { isSilencingFlag } from '../../../records/index.ts';
+import { parseRequestJson } from '../../../values/index.ts';
+import type { Line } from '../source/lines.ts';
+import { documentOf } from './mongo.ts';
+import { type Link, none, type ReadRow, type SourceRow } from './row.ts';
+import {
+  type FieldMap,
+  MAX_TOLD,
+  nameOf,
+  refuseTwice,
+  refuseUnknown,
+  shown,
+  type Target,
+  type Targets,
+  type Unknown,
+} from './targets.ts';
+
+/** Different columns of a file whose targets are looked for; a file of another form has more. */
+const MAX_COLUMNS = 100_000;
+
+/** How the records of a JSON file are read. */
+export interface JsonOptions {
+  readonly className: string;
+  readonly targets: Targets;
+  readonly map: FieldMap;
+  /** `document`: of MongoDB; `object`: of Parse, whose types beyond ours become Objects; `row`: what a POST would carry. */
+  readonly shape: 'row' | 'object' | 'document';
+  /** What a record of the file is called. */
+  readonly unit: 'line' | 'record';
+  readonly newFields: boolean;
+}
+
+/** What a JSON file has, once it was looked through. */
+export interface JsonPlan {
+  readonly rows: number;
+  row(number: number, text: Line): SourceRow;
+}
+
+/**
+ * Looks through a whole file for columns that its table lacks. Lines that are no JSON objects are passed over: they are refused one by one.
+ * @param looked told of the rows so far
+ * @throws OperatorError that names them, where they were first met, and the nearest fields
+ */
+export async function planJson(
+  blocks: AsyncIterable<readonly Line[]>,
+  options: JsonOptions,
+  looked: (rows: number) => void,
+): Promise<JsonPlan> {
+  const { newFields, map, targets, unit, className } = options;
+  const isLookedAt = !newFields || map.size > 0;
+  const missing = new Map<string, Unknown & { readonly at: string }>();
+  const found = new Map<string, Target>();
+  let rows = 0;
+  let number = 0;
+  for await (const block of blocks) {
+    for (const line of block) {
+      number++;
+      if (line?.trim() !== '') rows++;
+      if (!isLookedAt) continue;
+      for (const name of namesOf(line, options)) {
+        if (found.has(name) || missing.has(name)) continue;
+        const target = targets.of(name);
+        if ('kind' in target) found.set(name, target);
+        else if (missing.size <= MAX_TOLD) missing.set(name, { ...target, at: `${unit} ${number}` });
+        if (found.size > MAX_COLUMNS) throw new OperatorError('the file has too many different columns. Nothing was imported');
+      }
+    }
+    looked(rows);
+  }
+  refuseUnknown(className, [...missing.values()]);
+  refuseTwice(
+    [...map.keys()].flatMap((column): [string, Target][] => (found.has(column) ? [[column, found.get(column) as Target]] : [])),
+  );
+  return { rows, row: (at, text) => new JsonSourceRow(at, text, options, map.size > 0 ? found : null) };
+}
+
+/** The fields that a line speaks of; flags are none, and `a.b` is a place in `a`. */
+function namesOf(line: Line, { shape, map }: JsonOptions): string[] {
+  let row: JsonObject;
+  try {
+    const value = JSON.parse(line?.replace(/^\uFEFF/, '') ?? '') as JsonValue;
+    if (!isJsonObject(value)) return [];
+    row = shape === 'document' ? documentOf(value).body : value;
+  } catch {
+    return [];
+  }
+  return Object.keys(row)
+    .filter((key) => !isSilencingFlag(key))
+    .map((key) => (map.has(key) ? key : (key.split('.', 1)[0] ?? key)));
+}
+
+class JsonSourceRow implements SourceRow {
+  readonly number: number;
+  readonly length: number;
+  readonly #text: Line;
+  readonly #options: JsonOptions;
+  /** By column, where some go elsewhere than their names say. */
+  readonly #targets: ReadonlyMap<string, Target> | null;
+
+  constructor(number: number, text: Line, options: JsonOptions, targets: ReadonlyMap<string, Target> | null) {
+    this.number = number;
+    this.#text = text;
+    this.length = text?.length ?? 0;
+    this.#options = options;
+    this.#targets = targets;
+  }
+
+  read(): ReadRow {
+    if (this.#text === null) return fail('tooLarge');
+    const value = parseRequestJson(this.#text, limits.jsonDepth, Number.POSITIVE_INFINITY);
+    if (!isJsonObject(value)) return fail('invalidJson', `a ${this.#options.unit} must hold one JSON object`);
+    if (this.#holdsExport(value)) return fail('invalidJson', 'the line is an export of Parse: import it as a file of its own');
+    const { body, leftOut } = this.#shaped(value);
+    if (!this.#targets) return { body, links: none, leftOut };
+    return { ...this.#mapped(body, this.#targets), leftOut };
+  }
+
+  told(): JsonValue {
+    try {
+      return JSON.parse(this.#text ?? 'null') as JsonValue;
+    } catch {
+      return this.#text;
+    }
+  }
+
+  #shaped(value: JsonObject): { readonly body: JsonObject; readonly leftOut: readonly string[] } {
+    const { shape } = this.#options;
+    if (shape === 'document') return documentOf(value, (name) => this.#options.targets.field(name)?.type);
+    return { body: shape === 'object' ? plainObject(value) : value, leftOut: none };
+  }
+
+  #mapped(row: JsonObject, targets: ReadonlyMap<string, Target>): { readonly body: JsonObject; readonly links: readonly Link[] } {
+    const links: Link[] = [];
+    const members = Object.entries(row).flatMap(([name, value]): [string, JsonValue][] => {
+      const target = targets.get(name);
+      if (!target) return [[name, value]];
+      if (target.kind !== 'link') return target.kind === 'none' ? [] : [[nameOf(target) as string, value]];
+      if (typeof value === 'object' && value !== null && !('__type' in value))
+        return fail('badRow', `${shown(name)}: records are found by a text or a number`);
+      if (value !== null) links.push({ target, value });
+      return [];
+    });
+    return { body: Object.fromEntries(members), links };
+  }
+
+  /** Whether a row is no record but an answer with records. */
+  #holdsExport(body: JsonObject): boolean {
+    const { results } = body;
+    if (!Array.isArray(results) || !results.every(isJsonObject)) return false;
+    const isKnown = this.#options.targets.field('results') !== undefined;
+    return !isKnown && Object.keys(body).every((name) => name === 'results' || name === 'count');
+  }
+}
+
+/** Types of Parse's that are kept as Objects. */
+const foreignTypes: ReadonlySet<JsonValue | undefined> = new Set(['GeoPoint', 'Bytes', 'Polygon']);
+
+/** Nobody but keys: an empty map restricts nobody here. */
+const forNobody = { '*': {} };
+
+function plainObject(row: JsonObject): JsonObject {
+  const isForeign = (value: JsonValue) => isJsonObject(value) && foreignTypes.has(value.__type);
+  const isClosed = isJsonObject(row.ACL) && Object.keys(row.ACL).length === 0;
+  if (!isClosed && !Object.values(row).some(isForeign)) return row;
+  const members = Object.entries(row).map(([name, value]): [string, JsonValue] => {
+    if (name === 'ACL' && isClosed) return [name, forNobody];
+    if (!isForeign(value)) return [name, value];
+    const { __type, ...rest } = value as JsonObject;
+    return [name, rest];
+  });
+  return Object.fromEntries(members);
+}

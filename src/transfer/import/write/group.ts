@@ -1,0 +1,50 @@
+import type { ServiceError } from '../../../errors/fail.ts';
+import type { RecordContext } from '../../../records/index.ts';
+import type { SourceRow } from '../columns/row.ts';
+import type { ImportRequest } from '../plan.ts';
+import type { MadeRecords } from './made.ts';
+import { TaskMaker } from './tasks.ts';
+import { writeEach } from './writers.ts';
+
+/** Rows that are given to the store at once, which carries them out in their order: where it is far, one round trip is shared. */
+const SLICE_ROWS = 1_000;
+
+/** What came of a group. */
+export interface GroupResult {
+  readonly created: number;
+  readonly updated: number;
+  /** In the order of rows. */
+  readonly rejected: readonly { readonly row: SourceRow; readonly error: ServiceError }[];
+  /** Rows of which something was not taken over, by its name. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** Carries out the rows of a group. @throws what ends the group: nothing of it is done then */
+export async function runGroup(
+  context: RecordContext,
+  request: ImportRequest,
+  rows: readonly SourceRow[],
+  made: MadeRecords,
+): Promise<GroupResult> {
+  const rejected: { row: SourceRow; error: ServiceError }[] = [];
+  const leftOut = new Map<string, number>();
+  const maker = new TaskMaker(request, made, (name) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1));
+  let created = 0;
+  let updated = 0;
+  for (let from = 0; from < rows.length; from += SLICE_ROWS)
+    for (const part of maker.parts(rows.slice(from, from + SLICE_ROWS))) {
+      const tasks = await maker.tasks(context, part);
+      const outcomes = await writeEach(context, request.className, tasks);
+      for (const [at, outcome] of outcomes.entries()) {
+        const task = tasks[at] as (typeof tasks)[number];
+        if ('error' in outcome) {
+          rejected.push({ row: task.row, error: outcome.error });
+          continue;
+        }
+        for (const key of task.keys) made.add(key, outcome.objectId);
+        if (task.kind === 'update' || (task.kind === 'create' && task.wouldUpdate)) updated++;
+        else created++;
+      }
+    }
+  return { created, updated, rejected, leftOut };
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { Filter } from '../../../query/model/filter.ts';
+import { readRow } from '../../../records/index.ts';
+import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
+import { assignmentsOf, columnsOf } from '../../../storage/column-values.ts';
+import type { Mutation, Store } from '../../../storage/port.ts';
+
+/** The hidden table of imports that are under way or were carried out. */
+export const importTable = '_ImportJob';
+
+/** How far an import is. */
+export interface Counts {
+  /** Rows that were dealt with, the rejected ones too. */
+  readonly done: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly rejected: number;
+  /** Bytes of what is kept of the rejected rows. */
+  readonly rejectedBytes: number;
+}
+
+export const nothingDone: Counts = { done: 0, created: 0, updated: 0, rejected: 0, rejectedBytes: 0 };
+
+const countNames = ['done', 'created', 'updated', 'rejected', 'rejectedBytes'] as const;
+const readFields = ['objectId', 'run', 'state', 'options', ...countNames] as const;
+
+interface Row extends Partial<Counts> {
+  readonly run?: string;
+  readonly state?: string;
+  readonly options?: string;
+}
+
+/**
+ * How far an import is, durable with what it did: a row that each group changes in its own commit, as long as no other process has taken the
+ * import over.
+ */
+export class ImportProgress {
+  readonly #store: Store;
+  readonly #id: string;
+  /** Names who carries the import out. */
+  readonly #run: string;
+  /** Where it began, or goes on. */
+  readonly counts: Counts;
+
+  private constructor(store: Store, id: string, run: string, counts: Counts) {
+    this.#store = store;
+    this.#id = id;
+    this.#run = run;
+    this.counts = counts;
+  }
+
+  /** Begins an import anew, whatever was done of it before. @param options told apart from others when it is continued */
+  static async begin(store: Store, id: string, className: string, options: string): Promise<ImportProgress> {
+    const run = randomUUID();
+    const at = Date.now();
+    await store.write({
+      plan(schema) {
+        const table = tableOf(schema, importTable);
+        const row = {
+          objectId: id,
+          createdAt: at,
+          updatedAt: at,
+          kind: 'command',
+          objectClass: className,
+          options,
+          run,
+          state: 'running',
+        };
+        const values = columnsOf(table, { ...row, ...nothingDone });
+        return {
+          changes: [],
+          mutations: [
+            { kind: 'deleteAll', table, filter: isRow(schema, id) },
+            { kind: 'insert', table, values },
+          ],
+        };
+      },
+    });
+    return new ImportProgress(store, id, run, nothingDone);
+  }
+
+  /**
+   * Takes an import over from whoever carried it out before.
+   * @returns `null` where it was never begun; with `isOver` where nothing is left of it
+   * @throws OperatorError where it was begun with other options
+   */
+  static async resume(
+    store: Store,
+    id: string,
+    options: string,
+  ): Promise<{ readonly progress: ImportProgress; readonly isOver: boolean } | null> {
+    const before = await readRow<Row>(store, importTable, readFields, id);
+    if (!before) return null;
+    if (before.options !== options)
+      throw new OperatorError('the import was begun with other options; it goes on with the same, or anew without --continue');
+    const run = randomUUID();
+    await store.write({ plan: (schema) => ({ changes: [], mutations: [update(schema, id, { run, updatedAt: Date.now() })] }) });
+    // What the one before has still done by then is known now.
+    const row = (await readRow<Row>(store, importTable, readFields, id)) ?? {};
+    return { progress: new ImportProgress(store, id, run, countsOf(row)), isOver: row.state === 'done' };
+  }
+
+  /**
+   * What a group has to write in its own commit.
+   * @throws objectNotFound (101) in the commit where the import is not where it was: another process has taken over, or a commit without an
+   *   answer was carried out
+   */
+  async note(within: Store, { done }: Counts, counts: Counts): Promise<void> {
+    const values = { ...counts, updatedAt: Date.now() };
+    await within.write({
+      plan: (schema) => ({ changes: [], mutations: [update(schema, this.#id, values, { run: this.#run, done })] }),
+    });
+  }
+
+  /** Whether a group that may have been carried out was. @throws what is in the way of finding out */
+  async wasCommitted(counts: Counts): Promise<boolean> {
+    const row = await readRow<Row>(this.#store, importTable, readFields, this.#id);
+    return row?.run === this.#run && (row.done ?? 0) >= counts.done;
+  }
+
+  /** Nothing is left. */
+  async finish(): Promise<void> {
+    const at = Date.now();
+    const done = { state: 'done', updatedAt: at, finishedAt: at };
+    await this.#store.write({
+      plan: (schema) => ({ changes: [], mutations: [update(schema, this.#id, done, { run: this.#run })] }),
+    });
+  }
+}
+
+const countsOf = (row: Row): Counts => ({
+  done: row.done ?? 0,
+  created: row.created ?? 0,
+  updated: row.updated ?? 0,
+  rejected: row.rejected ?? 0,
+  rejectedBytes: row.rejectedBytes ?? 0,
+});
+
+const isRow = (schema: Schema, id: string): Filter => ({
+  kind: 'compare',
+  field: fieldOf(tableOf(schema, importTable), 'objectId'),
+  op: 'eq',
+  value: id,
+});
+
+/** @param expected what the row has to have for it */
+function update(
+  schema: Schema,
+  objectId: string,
+  values: Readonly<Record<string, string | number>>,
+  expected: Readonly<Record<string, string | number>> = {},
+): Mutation {
+  const table = tableOf(schema, importTable);
+  const items = Object.entries(expected).map(
+    ([name, value]): Filter => ({ kind: 'compare', field: fieldOf(table, name), op: 'eq', value }),
+  );
+  return {
+    kind: 'update',
+    table,
+    objectId,
+    guard: null,
+    ...(items.length > 0 && { condition: { kind: 'and', items } }),
+    assignments: assignmentsOf(table, values),
+    returning: [],
+  };
+}

@@ -1,0 +1,213 @@
+import { fail, isRefusal, type ServiceError, serviceError } from '../../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import type { RecordContext } from '../../../records/index.ts';
+import type { OwnValues } from '../../../storage/column-values.ts';
+import { none, type ReadRow, type SourceRow } from '../columns/row.ts';
+import { shown } from '../columns/targets.ts';
+import type { ImportRequest } from '../plan.ts';
+import { keyOf } from './keys.ts';
+import { keptNames, knownOf } from './known.ts';
+import { idsByKey } from './lookup.ts';
+import type { MadeRecords } from './made.ts';
+
+/** What becomes of a row. */
+export type Task = { readonly row: SourceRow } & (
+  | {
+      readonly kind: 'create';
+      readonly body: JsonObject;
+      readonly known: OwnValues;
+      /** The row before it that it would change; the row was undone with its group. */
+      readonly wouldUpdate?: true;
+    }
+  | { readonly kind: 'update'; readonly body: JsonObject; readonly objectId: string }
+  | { readonly kind: 'reject'; readonly error: ServiceError }
+) & { readonly keys: readonly string[] };
+
+/** A row that was read. */
+interface Prepared extends ReadRow {
+  readonly row: SourceRow;
+  readonly known: OwnValues;
+  /** By which it is matched; `null`: it is like no record. */
+  readonly key: string | null;
+}
+
+/** Objects that are named where several match. */
+const MAX_NAMED = 5;
+
+const ID = 'objectId';
+
+/** Makes tasks of the rows of a file. */
+export class TaskMaker {
+  readonly #request: ImportRequest;
+  readonly #made: MadeRecords;
+  readonly #leaves: (name: string) => void;
+
+  /** @param leaves told of each value that is not taken over, by its name */
+  constructor(request: ImportRequest, made: MadeRecords, leaves: (name: string) => void) {
+    this.#request = request;
+    this.#made = made;
+    this.#leaves = leaves;
+  }
+
+  /** Reads rows, and parts them so that no row asks for what another one of its part makes. */
+  parts(rows: readonly SourceRow[]): (Prepared | Task)[][] {
+    const parts: (Prepared | Task)[][] = [];
+    let part: (Prepared | Task)[] = [];
+    let makes = new Set<string>();
+    for (const row of rows) {
+      const one = this.#prepare(row);
+      if ('links' in one) {
+        if (this.#asks(one).some((key) => makes.has(key))) {
+          parts.push(part);
+          part = [];
+          makes = new Set();
+        }
+        for (const key of this.#makes(one)) makes.add(key);
+      }
+      part.push(one);
+    }
+    if (part.length > 0) parts.push(part);
+    return parts;
+  }
+
+  /** @throws what the lookups throw */
+  async tasks(context: RecordContext, part: readonly (Prepared | Task)[]): Promise<Task[]> {
+    const prepared = part.filter((one) => 'links' in one);
+    const links = await this.#findLinks(context, prepared);
+    const matches = await this.#findMatches(context, prepared);
+    return part.map((one) => {
+      if (!('links' in one)) return one;
+      try {
+        return this.#task(one, links, matches);
+      } catch (error) {
+        return rejected(one.row, error);
+      }
+    });
+  }
+
+  #prepare(row: SourceRow): Prepared | Task {
+    const { className, matchOn, keepTimes, skipTriggers, skipTimeline } = this.#request;
+    try {
+      const read = row.read();
+      const { body } = read;
+      const known = keepTimes ? knownOf(className, body) : {};
+      const key = matchOn.length === 0 ? null : keyOf(body, matchOn);
+      for (const name of read.leftOut) this.#leaves(name);
+      if (!keepTimes) {
+        for (const name of keptNames)
+          if (name !== ID || !matchOn.includes(ID)) if (Object.hasOwn(body, name) && body[name] !== null) this.#leaves(name);
+        if (Object.hasOwn(body, ID) && !matchOn.includes(ID)) delete body[ID];
+      }
+      if (skipTriggers) body.dontRunPlatformTriggers = true;
+      if (skipTimeline) body.dontUpdatePlatformTimeline = true;
+      return { ...read, row, known, key };
+    } catch (error) {
+      return rejected(row, error);
+    }
+  }
+
+  #asks({ key, links }: Prepared): string[] {
+    const own = links.filter(({ target }) => target.className === this.#request.className);
+    return [...(key === null ? [] : [matchKey(key)]), ...own.map(({ target, value }) => linkKey(target.by.name, value))];
+  }
+
+  #makes({ key, links, body }: Prepared): string[] {
+    const own = links.filter(({ target }) => target.className === this.#request.className);
+    const names = own.map(({ target }) => target.by.name).filter((name) => Object.hasOwn(body, name));
+    const keys = names.map((name) => linkKey(name, body[name] as JsonValue));
+    return key === null ? keys : [matchKey(key), ...keys];
+  }
+
+  async #findLinks(context: RecordContext, rows: readonly Prepared[]): Promise<Map<string, Map<string, string[]>>> {
+    const wanted = new Map<string, { className: string; by: string; values: Map<string, JsonObject> }>();
+    for (const { links } of rows)
+      for (const { target, value } of links) {
+        const { className, by } = target;
+        const place = placeOf(className, by.name);
+        const known = wanted.get(place) ?? { className, by: by.name, values: new Map() };
+        const key = keyOf({ [by.name]: value }, [by.name]);
+        if (key !== null) known.values.set(key, { [by.name]: value });
+        wanted.set(place, known);
+      }
+    const found = new Map<string, Map<string, string[]>>();
+    for (const [place, { className, by, values }] of wanted) found.set(place, await idsByKey(context, className, [by], values));
+    return found;
+  }
+
+  async #findMatches(context: RecordContext, rows: readonly Prepared[]): Promise<Map<string, string[]>> {
+    const { className, matchOn } = this.#request;
+    const sought = new Map(rows.flatMap(({ key, body }): [string, JsonObject][] => (key === null ? [] : [[key, body]])));
+    return idsByKey(context, className, matchOn, sought);
+  }
+
+  #task(
+    { row, body, links, known, key }: Prepared,
+    found: Map<string, Map<string, string[]>>,
+    matches: Map<string, string[]>,
+  ): Task {
+    for (const { target, value } of links) this.#link(body, target, value, found);
+    const keys = this.#keysOf(body, key, links);
+    if (key !== null) {
+      const made = this.#made.find(matchKey(key));
+      const ids = [...new Set([...(matches.get(key) ?? []), ...(made === undefined ? [] : [made])])];
+      if (ids.length > 1) {
+        const named = `${ids.slice(0, MAX_NAMED).join(' and ')}${ids.length > MAX_NAMED ? ' and others' : ''}`;
+        fail('badRow', `several records match it: ${named}`);
+      }
+      const [objectId] = ids;
+      if (objectId !== undefined) {
+        const { [ID]: _, ...rest } = body;
+        return { kind: 'update', row, body: rest, objectId, keys };
+      }
+      if (this.#made.wouldBe(matchKey(key))) {
+        const { [ID]: _, ...rest } = body;
+        return { kind: 'create', row, body: rest, known, keys, wouldUpdate: true };
+      }
+    }
+    const { [ID]: id } = body;
+    if (typeof id === 'string' && this.#made.wouldBe(idKey(id))) return rejected(row, serviceError('duplicateValue'));
+    return { kind: 'create', row, body, known, keys };
+  }
+
+  #link(
+    body: JsonObject,
+    { className, by, name }: ReadRow['links'][number]['target'],
+    value: JsonValue,
+    found: Map<string, Map<string, string[]>>,
+  ): void {
+    const key = keyOf({ [by.name]: value }, [by.name]);
+    if (key === null) return;
+    const isOwn = className === this.#request.className;
+    const made = isOwn ? this.#made.find(linkKey(by.name, value)) : undefined;
+    const ids = [
+      ...new Set([...(found.get(placeOf(className, by.name))?.get(key) ?? []), ...(made === undefined ? [] : [made])]),
+    ];
+    const about = `${name}: ${className} has`;
+    if (ids.length > 1)
+      fail('badRow', `${about} several records with the ${by.name} ${shown(key)}: ${ids.slice(0, MAX_NAMED).join(' and ')}`);
+    const [objectId] = ids;
+    if (objectId === undefined && isOwn && this.#made.wouldBe(linkKey(by.name, value))) return;
+    if (objectId === undefined) fail('badRow', `${about} no record with the ${by.name} ${shown(key)}`);
+    body[name] = { __type: 'Pointer', className, objectId: objectId as string };
+  }
+
+  /** What others of the file may ask for once the row is a record. */
+  #keysOf(body: JsonObject, key: string | null, links: ReadRow['links']): readonly string[] {
+    const { keepTimes } = this.#request;
+    const id = body[ID];
+    const isNamed = keepTimes && typeof id === 'string';
+    if (key === null && links.length === 0 && !isNamed) return none;
+    const own = this.#makes({ key, links, body } as Prepared);
+    return isNamed ? [...own, idKey(id)] : own;
+  }
+}
+
+const matchKey = (key: string): string => `match ${key}`;
+const linkKey = (name: string, value: JsonValue): string => `link ${name} ${keyOf({ [name]: value }, [name])}`;
+const idKey = (id: string): string => `id ${id}`;
+const placeOf = (className: string, name: string): string => `${className}.${name}`;
+
+function rejected(row: SourceRow, error: unknown): Task {
+  if (!isRefusal(error)) throw error;
+  return { kind: 'reject', row, error, keys: none };
+}
