@@ -8,6 +8,7 @@ import { DryRun, Undone } from './write/dry-run.ts';
 import { type GroupResult, runGroup } from './write/group.ts';
 import { MadeRecords } from './write/made.ts';
 import { type Counts, type ImportProgress, nothingDone } from './write/progress.ts';
+import type { ImportOrder } from './write/tasks.ts';
 
 /** Who else works on the store: nobody; a service whose writes wait while a commit is under way; others, who go on meanwhile. */
 export type Company = 'none' | 'waiting' | 'working';
@@ -70,11 +71,18 @@ export interface ImportRun {
 export async function importRecords(
   context: RecordContext,
   request: ImportRequest,
-  plan: Pick<ImportPlan, 'read'>,
+  plan: Pick<ImportPlan, 'read' | 'linkedBy'>,
   { company, progress, events }: ImportRun,
 ): Promise<ImportResult> {
   const dry = progress === null ? new DryRun(request.className) : null;
-  const importing: Importing = { context, request, progress, dry, made: new MadeRecords(dry !== null), events };
+  const importing: Importing = {
+    context,
+    order: { request, linkedBy: plan.linkedBy },
+    progress,
+    dry,
+    made: new MadeRecords(dry !== null),
+    events,
+  };
   const leftOut = new Map<string, number>();
   let counts = progress?.counts ?? nothingDone;
   const sizeOf = () => dry?.groupSize ?? groupSizes[company()];
@@ -95,7 +103,7 @@ export async function importRecords(
 /** An import that is under way. */
 interface Importing {
   readonly context: RecordContext;
-  readonly request: ImportRequest;
+  readonly order: ImportOrder;
   readonly progress: ImportProgress | null;
   readonly dry: DryRun | null;
   readonly made: MadeRecords;
@@ -164,16 +172,17 @@ async function runInTime(importing: Importing, rows: readonly SourceRow[], befor
 
 /** @param reached told of what the group has come to, before its commit */
 async function runOnce(
-  { context, request, progress, dry, made, events }: Importing,
+  { context, order, progress, dry, made, events }: Importing,
   rows: readonly SourceRow[],
   before: Counts,
   reached: (done: Done) => void,
 ): Promise<Done> {
+  const lookUp = { context, schema: context.store.schema() };
   try {
     return await context.store.bulkTransaction(async (within) => {
       const inside = { ...context, store: within };
       await dry?.begin(within);
-      const group = await runGroup(inside, request, rows, made);
+      const group = await runGroup(inside, lookUp, order, rows, made);
       const rejectedBytes = await events.keep(group.rejected, before.rejectedBytes);
       const counts = {
         done: before.done + rows.length,

@@ -54,6 +54,8 @@ export interface ImportPlan {
   readonly digest: string;
   /** What is to be said of how it is read. */
   readonly notes: readonly string[];
+  /** The fields of the table by whose values rows of the file point at each other. */
+  readonly linkedBy: readonly string[];
   /** Its rows, block by block, in their order. */
   read(): AsyncIterable<readonly SourceRow[]>;
 }
@@ -167,6 +169,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
   const { file, request, form, looked, targets } = reading;
   const { className, map, dateOrder: dates } = request;
   const { format } = form;
+  const linkedBy = ownLinks(targets, map, className);
   const hash = createHash('sha256');
   const chunks = hashed(file.read(), hash);
   if (form.holder === 'rows') {
@@ -179,7 +182,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
         yield rows.map((row) => plan.row(row));
       }
     };
-    return { format, unit: 'row', rows: plan.rows, digest: hash.digest('hex'), notes, read };
+    return { format, unit: 'row', rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, read };
   }
   const blocks = (bytes: AsyncIterable<Buffer>) => {
     const utf8 = isUtf8(encoding) ? bytes : inUtf8(bytes, encoding);
@@ -201,7 +204,15 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
       yield rows;
     }
   };
-  return { format, unit, rows: plan.rows, digest: hash.digest('hex'), notes, read };
+  return { format, unit, rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, read };
+}
+
+function ownLinks(targets: Targets, map: FieldMap, className: string): string[] {
+  const names = [...map.keys()].flatMap((column) => {
+    const target = targets.of(column);
+    return 'kind' in target && target.kind === 'link' && target.className === className ? [target.by.name] : [];
+  });
+  return [...new Set(names)];
 }
 
 const isUtf8 = (encoding: string): boolean => new TextDecoder(encoding).encoding === 'utf-8';

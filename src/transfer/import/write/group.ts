@@ -1,9 +1,9 @@
 import type { ServiceError } from '../../../errors/fail.ts';
 import type { RecordContext } from '../../../records/index.ts';
 import type { SourceRow } from '../columns/row.ts';
-import type { ImportRequest } from '../plan.ts';
+import type { LookUp } from './lookup.ts';
 import type { MadeRecords } from './made.ts';
-import { TaskMaker } from './tasks.ts';
+import { type ImportOrder, TaskMaker } from './tasks.ts';
 import { writeEach } from './writers.ts';
 
 /** Rows that are given to the store at once, which carries them out in their order: where it is far, one round trip is shared. */
@@ -19,22 +19,23 @@ export interface GroupResult {
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-/** Carries out the rows of a group. @throws what ends the group: nothing of it is done then */
+/** Carries out the rows of a group. @param context inside its transaction @throws what ends the group: nothing of it is done then */
 export async function runGroup(
   context: RecordContext,
-  request: ImportRequest,
+  lookUp: LookUp,
+  order: ImportOrder,
   rows: readonly SourceRow[],
   made: MadeRecords,
 ): Promise<GroupResult> {
   const rejected: { row: SourceRow; error: ServiceError }[] = [];
   const leftOut = new Map<string, number>();
-  const maker = new TaskMaker(request, made, (name) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1));
+  const maker = new TaskMaker(order, made, (name) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1));
   let created = 0;
   let updated = 0;
   for (let from = 0; from < rows.length; from += SLICE_ROWS)
     for (const part of maker.parts(rows.slice(from, from + SLICE_ROWS))) {
-      const tasks = await maker.tasks(context, part);
-      const outcomes = await writeEach(context, request.className, tasks);
+      const tasks = await maker.tasks(lookUp, part);
+      const outcomes = await writeEach(context, order.request.className, tasks);
       for (const [at, outcome] of outcomes.entries()) {
         const task = tasks[at] as (typeof tasks)[number];
         if ('error' in outcome) {

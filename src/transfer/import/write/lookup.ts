@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { findRows, type RecordContext } from '../../../records/index.ts';
+import type { Schema } from '../../../schema/model.ts';
 import { keyOf } from './keys.ts';
 
 /** Keys of one query: of one field, and of several, which are a condition each. */
@@ -8,6 +9,14 @@ const BATCH_OF_SEVERAL = 200;
 /** More records than keys come where several have the same; a few tell that. */
 const SPARE = 100;
 
+/** Where records are looked up: what is committed, since reads may not see what a transaction has made so far. */
+export interface LookUp {
+  /** Of the caller. */
+  readonly context: RecordContext;
+  /** Before the transaction. */
+  readonly schema: Schema;
+}
+
 /**
  * The records that have the values of rows, found as the caller: one query for many rows.
  * @param names the fields, by whose values the rows are told apart
@@ -15,13 +24,13 @@ const SPARE = 100;
  * @throws permissionDenied (119), timeout (124)
  */
 export async function idsByKey(
-  context: RecordContext,
+  { context, schema }: LookUp,
   className: string,
   names: readonly string[],
   rows: ReadonlyMap<string, JsonObject>,
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  const table = context.store.schema().tables.get(className);
+  const table = schema.tables.get(className);
   if (!table || rows.size === 0 || !names.every((name) => table.fields.has(name))) return found;
   const keys = [...rows.keys()];
   const size = names.length === 1 ? BATCH : BATCH_OF_SEVERAL;

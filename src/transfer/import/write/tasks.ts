@@ -1,13 +1,12 @@
 import { fail, isRefusal, type ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import type { RecordContext } from '../../../records/index.ts';
 import type { OwnValues } from '../../../storage/column-values.ts';
 import { none, type ReadRow, type SourceRow } from '../columns/row.ts';
 import { shown } from '../columns/targets.ts';
 import type { ImportRequest } from '../plan.ts';
 import { keyOf } from './keys.ts';
 import { keptNames, knownOf } from './known.ts';
-import { idsByKey } from './lookup.ts';
+import { idsByKey, type LookUp } from './lookup.ts';
 import type { MadeRecords } from './made.ts';
 
 /** What becomes of a row. */
@@ -22,6 +21,13 @@ export type Task = { readonly row: SourceRow } & (
   | { readonly kind: 'update'; readonly body: JsonObject; readonly objectId: string }
   | { readonly kind: 'reject'; readonly error: ServiceError }
 ) & { readonly keys: readonly string[] };
+
+/** What is to become of rows. */
+export interface ImportOrder {
+  readonly request: ImportRequest;
+  /** As of `ImportPlan`. */
+  readonly linkedBy: readonly string[];
+}
 
 /** A row that was read. */
 interface Prepared extends ReadRow {
@@ -39,12 +45,14 @@ const ID = 'objectId';
 /** Makes tasks of the rows of a file. */
 export class TaskMaker {
   readonly #request: ImportRequest;
+  readonly #linkedBy: readonly string[];
   readonly #made: MadeRecords;
   readonly #leaves: (name: string) => void;
 
   /** @param leaves told of each value that is not taken over, by its name */
-  constructor(request: ImportRequest, made: MadeRecords, leaves: (name: string) => void) {
+  constructor({ request, linkedBy }: ImportOrder, made: MadeRecords, leaves: (name: string) => void) {
     this.#request = request;
+    this.#linkedBy = linkedBy;
     this.#made = made;
     this.#leaves = leaves;
   }
@@ -71,10 +79,10 @@ export class TaskMaker {
   }
 
   /** @throws what the lookups throw */
-  async tasks(context: RecordContext, part: readonly (Prepared | Task)[]): Promise<Task[]> {
+  async tasks(lookUp: LookUp, part: readonly (Prepared | Task)[]): Promise<Task[]> {
     const prepared = part.filter((one) => 'links' in one);
-    const links = await this.#findLinks(context, prepared);
-    const matches = await this.#findMatches(context, prepared);
+    const links = await this.#findLinks(lookUp, prepared);
+    const matches = await this.#findMatches(lookUp, prepared);
     return part.map((one) => {
       if (!('links' in one)) return one;
       try {
@@ -111,14 +119,13 @@ export class TaskMaker {
     return [...(key === null ? [] : [matchKey(key)]), ...own.map(({ target, value }) => linkKey(target.by.name, value))];
   }
 
-  #makes({ key, links, body }: Prepared): string[] {
-    const own = links.filter(({ target }) => target.className === this.#request.className);
-    const names = own.map(({ target }) => target.by.name).filter((name) => Object.hasOwn(body, name));
+  #makes({ key, body }: Pick<Prepared, 'key' | 'body'>): string[] {
+    const names = this.#linkedBy.filter((name) => isText(body[name]));
     const keys = names.map((name) => linkKey(name, body[name] as JsonValue));
     return key === null ? keys : [matchKey(key), ...keys];
   }
 
-  async #findLinks(context: RecordContext, rows: readonly Prepared[]): Promise<Map<string, Map<string, string[]>>> {
+  async #findLinks(lookUp: LookUp, rows: readonly Prepared[]): Promise<Map<string, Map<string, string[]>>> {
     const wanted = new Map<string, { className: string; by: string; values: Map<string, JsonObject> }>();
     for (const { links } of rows)
       for (const { target, value } of links) {
@@ -130,14 +137,14 @@ export class TaskMaker {
         wanted.set(place, known);
       }
     const found = new Map<string, Map<string, string[]>>();
-    for (const [place, { className, by, values }] of wanted) found.set(place, await idsByKey(context, className, [by], values));
+    for (const [place, { className, by, values }] of wanted) found.set(place, await idsByKey(lookUp, className, [by], values));
     return found;
   }
 
-  async #findMatches(context: RecordContext, rows: readonly Prepared[]): Promise<Map<string, string[]>> {
+  async #findMatches(lookUp: LookUp, rows: readonly Prepared[]): Promise<Map<string, string[]>> {
     const { className, matchOn } = this.#request;
     const sought = new Map(rows.flatMap(({ key, body }): [string, JsonObject][] => (key === null ? [] : [[key, body]])));
-    return idsByKey(context, className, matchOn, sought);
+    return idsByKey(lookUp, className, matchOn, sought);
   }
 
   #task(
@@ -146,7 +153,7 @@ export class TaskMaker {
     matches: Map<string, string[]>,
   ): Task {
     for (const { target, value } of links) this.#link(body, target, value, found);
-    const keys = this.#keysOf(body, key, links);
+    const keys = this.#keysOf(body, key);
     if (key !== null) {
       const made = this.#made.find(matchKey(key));
       const ids = [...new Set([...(matches.get(key) ?? []), ...(made === undefined ? [] : [made])])];
@@ -192,15 +199,15 @@ export class TaskMaker {
   }
 
   /** What others of the file may ask for once the row is a record. */
-  #keysOf(body: JsonObject, key: string | null, links: ReadRow['links']): readonly string[] {
-    const { keepTimes } = this.#request;
+  #keysOf(body: JsonObject, key: string | null): readonly string[] {
+    const own = key === null && this.#linkedBy.length === 0 ? none : this.#makes({ key, body });
     const id = body[ID];
-    const isNamed = keepTimes && typeof id === 'string';
-    if (key === null && links.length === 0 && !isNamed) return none;
-    const own = this.#makes({ key, links, body } as Prepared);
-    return isNamed ? [...own, idKey(id)] : own;
+    return this.#request.keepTimes && typeof id === 'string' ? [...own, idKey(id)] : own;
   }
 }
+
+/** Whether records may be found by a value as it stands in a row. */
+const isText = (value: JsonValue | undefined): boolean => typeof value === 'string' || typeof value === 'number';
 
 const matchKey = (key: string): string => `match ${key}`;
 const linkKey = (name: string, value: JsonValue): string => `link ${name} ${keyOf({ [name]: value }, [name])}`;
