@@ -17,6 +17,7 @@ import { Conditions, createLog, type Logger } from './observe/index.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
 import { Administration, Deletions, KeyGuard, type System, Systems, Upkeep } from './systems/index.ts';
+import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
 import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing } from './workshop.ts';
 
@@ -101,6 +102,7 @@ async function assemble(
       { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config, Date.now(), isEnough) },
       { name: 'sign-ins', run: ({ store }, isEnough) => sweepItems(store, isEnough) },
       { name: 'search indexes', run: ({ store }, isEnough) => ensureSearchIndexes(store, isEnough) },
+      { name: 'imports', run: ({ store }, isEnough) => deleteOldImports(store, Date.now(), isEnough) },
       { name: 'uploads', run: (system, isEnough) => files.noteArrived(system, isEnough) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
@@ -124,6 +126,7 @@ async function assemble(
   await functions.load();
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
   writes.passTo(automation);
+  const imports = new ImportJobs({ systems, files, hooks, conditions });
   const shared = { systems, users, files, hooks, log, conditions, trustProxy, addresses };
   let backups: ReturnType<typeof startBackups> = null;
   const { salt: secret } = stores.registry;
@@ -134,7 +137,11 @@ async function assemble(
   const { rateLimits, dataDir } = config;
   const pages = new Console({ ...shared, automation, secret, dataDir, rateLimits, limitOf: rateLimitOf });
   const fileViewer: Console['fileViewer'] = (system, cookie) => pages.fileViewer(system, cookie);
-  const http = await HttpServer.create({ ...shared, resets, functions, probe, fileViewer }, config, [agentTools, oauth, pages]);
+  const http = await HttpServer.create({ ...shared, resets, functions, imports, probe, fileViewer }, config, [
+    agentTools,
+    oauth,
+    pages,
+  ]);
   return {
     administration,
     contextOf: masterOf(hooks),
@@ -144,6 +151,7 @@ async function assemble(
       stores.engine.warmUp();
       agentTools.warmUp();
       automation.start();
+      imports.start();
       pages.prepare();
       deletions.start();
       backups = startBackups(config, stores, systems, masterOf(hooks), log);
@@ -155,6 +163,7 @@ async function assemble(
       await backups?.close();
       pages.close();
       await http.close(DRAIN_TIMEOUTS_MS[cause]);
+      await imports.close();
       await automation.close();
       await upkeep.close();
       await deletions.close();

@@ -8,6 +8,7 @@ import { type CompleteUpload, fileKeeper } from './attach.ts';
 import { noteArrived } from './confirm-uploads.ts';
 import { holds, type Place } from './file-access.ts';
 import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './garbage-collect.ts';
+import { type KeptBody, keepBody } from './kept-bodies.ts';
 import { readUsage, setQuota } from './metadata/file-metadata.ts';
 import type { FileRow, FileSystem, OpenFile, PresentFile, StorageUsage, Uploaded } from './metadata/model.ts';
 import { admit } from './metadata/usage.ts';
@@ -92,6 +93,21 @@ export class Files {
    */
   adopt(system: FileSystem, file: AdoptedFile, bytes: () => Promise<AsyncIterable<Buffer>>): Promise<boolean> {
     return this.#telling(system, () => adoptFile(this.#parts.bytes, system, file, bytes));
+  }
+
+  /** Keeps a body until its work is done: see `keepBody`. */
+  keep(system: FileSystem, bytes: AsyncIterable<Buffer>, most: number): Promise<KeptBody> {
+    return this.#telling(system, () => keepBody(this.#parts.bytes, system, bytes, most));
+  }
+
+  /** The bytes of a body that is kept; `null` where it is not there any more. */
+  openKept({ appId }: FileSystem, id: string): Promise<Readable | null> {
+    return this.#parts.bytes.open(appId, id);
+  }
+
+  /** Its work is done. */
+  removeKept(system: FileSystem, id: string): Promise<void> {
+    return this.#telling(system, () => this.#parts.bytes.remove(system.appId, id));
   }
 
   /** Removes a file. SPEC "Files: Delete", rule 8: nobody learns whether it was there. */

@@ -2,6 +2,7 @@ export { fileKeeper } from './attach.ts';
 export { Base64Decoder, decodeBase64 } from './base64.ts';
 export { Files, type PrivatePlace } from './files.ts';
 export type { Orphan } from './garbage-collect.ts';
+export type { KeptBody } from './kept-bodies.ts';
 export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './metadata/model.ts';
 export { sortFileError } from './stores/faults.ts';
 export { openFileStore } from './stores/index.ts';

@@ -8,3 +8,7 @@ export { type Format, formats } from './import/source/format.ts';
 export { type Counts, ImportProgress } from './import/write/progress.ts';
 export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';
 export { type MigrationEvents, migrateParse } from './parse/migrate.ts';
+export { authorOf, ImportJobs, MAX_BODY_BYTES } from './jobs/import-jobs.ts';
+export { type JobRow, jobAnswer, readJob, rejectedRows } from './jobs/job-rows.ts';
+export { jobRequestOf } from './jobs/parameters.ts';
+export { deleteOldImports } from './jobs/retention.ts';

@@ -200,7 +200,7 @@ const idOf = ({ digest }: ImportPlan, table: string): string =>
   createHash('sha256').update(`${digest}\n${table}`).digest('hex').slice(0, 32);
 
 /** What else has to be the same. */
-const termsOf = ({ format }: ImportPlan, { map, dateOrder, encoding, matchOn, ...request }: ImportRequest): string =>
+const termsOf = ({ format }: ImportPlan, { map, dateOrder, encoding, matchOn, longest: _, ...request }: ImportRequest): string =>
   canonicalJson({
     ...request,
     format,

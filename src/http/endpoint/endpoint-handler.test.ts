@@ -33,6 +33,7 @@ const services: HttpServices = {
   resets: {} as HttpServices['resets'],
   files: {} as HttpServices['files'],
   functions: {} as HttpServices['functions'],
+  imports: {} as HttpServices['imports'],
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },

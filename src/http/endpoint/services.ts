@@ -5,6 +5,7 @@ import type { Functions } from '../../functions/index.ts';
 import type { Conditions, Logger } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { System, Systems } from '../../systems/index.ts';
+import type { ImportJobs } from '../../transfer/index.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
 
 /** The services that HTTP requests are answered by. */
@@ -14,6 +15,7 @@ export interface HttpServices {
   readonly resets: PasswordResets;
   readonly files: Files;
   readonly functions: Pick<Functions, 'call'>;
+  readonly imports: ImportJobs;
   readonly hooks: WriteHooks;
   readonly log: Logger;
   /** Told of faults that requests meet. */

@@ -5,16 +5,17 @@ import type { HttpServices } from '../endpoint/services.ts';
 import { batchEndpoint } from './batch.ts';
 import { exportEndpoint } from './exports.ts';
 import { fileEndpoints } from './files.ts';
+import { jobEndpoints } from './imports.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
 /**
- * Every data endpoint. A batch may address all but itself, files and exports.
+ * Every data endpoint. A batch may address all but itself, files, exports and jobs.
  * @param loginLimit `null`: none
  */
 export function dataEndpoints(
-  { users, resets, files }: Pick<HttpServices, 'users' | 'resets' | 'files'>,
+  { users, resets, files, addresses }: Pick<HttpServices, 'users' | 'resets' | 'files' | 'addresses'>,
   loginLimit: RateLimit | null,
   reportFault: (error: unknown) => void,
 ): readonly Endpoint[] {
@@ -25,7 +26,7 @@ export function dataEndpoints(
     ...schemaEndpoints,
     ...functionEndpoints,
   ];
-  return [...single, exportEndpoint, ...fileEndpoints(files), batchEndpoint(single, reportFault)];
+  return [...single, exportEndpoint, ...jobEndpoints({ addresses }), ...fileEndpoints(files), batchEndpoint(single, reportFault)];
 }
 
 /** SPEC "Errors" 141: functions are not below the data prefix, named alone or with the application. */

@@ -41,6 +41,8 @@ export interface ImportRequest {
   /** In which order dates that are not ISO are. */
   readonly dateOrder?: DateOrder | undefined;
   readonly encoding?: string | undefined;
+  /** Characters that a row may have, where that is less than a body may: reading a long one holds the event loop. */
+  readonly longest?: number | undefined;
 }
 
 /** A file that was looked through: nothing of what refuses it as a whole is in it. */
@@ -167,13 +169,13 @@ interface Reading {
 
 async function planAs(reading: Reading, encoding: string, notes: readonly string[]): Promise<ImportPlan> {
   const { file, request, form, looked, targets } = reading;
-  const { className, map, dateOrder: dates } = request;
+  const { className, map, dateOrder: dates, longest = Number.POSITIVE_INFINITY } = request;
   const { format } = form;
   const linkedBy = ownLinks(targets, map, className);
   const hash = createHash('sha256');
   const chunks = hashed(file.read(), hash);
   if (form.holder === 'rows') {
-    const plan = await planCsv(decode(chunks, encoding), { className, targets, map, dates }, looked);
+    const plan = await planCsv(decode(chunks, encoding), { className, targets, map, dates, longest }, looked);
     const read = async function* () {
       let isHeader = true;
       for await (const block of csvRows(decode(file.read(), encoding))) {
@@ -190,7 +192,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
   };
   const unit = form.holder === 'lines' ? 'line' : 'record';
   const shape = format === 'mongoexport' ? 'document' : format === 'parse' ? 'object' : 'row';
-  const options: JsonOptions = { className, targets, map, shape, unit, newFields: request.newFields };
+  const options: JsonOptions = { className, targets, map, shape, unit, newFields: request.newFields, longest };
   const plan = await planJson(blocks(chunks), options, looked);
   const read = async function* () {
     let number = 0;

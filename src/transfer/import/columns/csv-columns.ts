@@ -36,6 +36,8 @@ export interface CsvOptions {
   readonly targets: Targets;
   readonly map: ReadonlyMap<string, string | null>;
   readonly dates: DateOrder | undefined;
+  /** Characters of a row. */
+  readonly longest: number;
 }
 
 /** The rows of a CSV text, block by block, the header first. @throws OperatorError for a quote that is never closed */
@@ -107,7 +109,11 @@ class Survey {
       return this.#column(target, guess);
     });
     const names = this.#names;
-    return { rows: this.rows, row: (row) => new CsvSourceRow(row, names, columns) };
+    const { longest } = this.#options;
+    return {
+      rows: this.rows,
+      row: (row) => new CsvSourceRow(row.length > longest ? { ...row, cells: [], fault: 'tooLong' } : row, names, columns),
+    };
   }
 
   #find(): Target[] {

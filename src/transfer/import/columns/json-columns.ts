@@ -32,6 +32,8 @@ export interface JsonOptions {
   /** What a record of the file is called. */
   readonly unit: 'line' | 'record';
   readonly newFields: boolean;
+  /** Characters of a record. */
+  readonly longest: number;
 }
 
 /** What a JSON file has, once it was looked through. */
@@ -50,7 +52,7 @@ export async function planJson(
   options: JsonOptions,
   looked: (rows: number) => void,
 ): Promise<JsonPlan> {
-  const { newFields, map, targets, unit, className } = options;
+  const { newFields, map, targets, unit, className, longest } = options;
   const isLookedAt = !newFields || map.size > 0;
   const missing = new Map<string, Unknown & { readonly at: string }>();
   const found = new Map<string, Target>();
@@ -60,7 +62,7 @@ export async function planJson(
     for (const line of block) {
       number++;
       if (line?.trim() !== '') rows++;
-      if (!isLookedAt) continue;
+      if (!isLookedAt || (line?.length ?? 0) > longest) continue;
       for (const name of namesOf(line, options)) {
         if (found.has(name) || missing.has(name)) continue;
         const target = targets.of(name);
@@ -75,7 +77,10 @@ export async function planJson(
   refuseTwice(
     [...map.keys()].flatMap((column): [string, Target][] => (found.has(column) ? [[column, found.get(column) as Target]] : [])),
   );
-  return { rows, row: (at, text) => new JsonSourceRow(at, text, options, map.size > 0 ? found : null) };
+  return {
+    rows,
+    row: (at, text) => new JsonSourceRow(at, (text?.length ?? 0) > longest ? null : text, options, map.size > 0 ? found : null),
+  };
 }
 
 /** The fields that a line speaks of; flags are none, and `a.b` is a place in `a`. */

@@ -1,0 +1,211 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isInDoubt, isPassing, isRefusal, type ServiceError as Refusal, ServiceError } from '../../errors/fail.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import { type RecordContext, type RecordWrite, writeTogether } from '../../records/index.ts';
+import { type Schema, tableOf } from '../../schema/model.ts';
+import type { Mutation } from '../../storage/port.ts';
+import type { SourceRow } from '../import/columns/row.ts';
+import type { ImportPlan } from '../import/plan.ts';
+import { MadeRecords } from '../import/write/made.ts';
+import { importTable, nothingDone } from '../import/write/progress.ts';
+import { type Task, TaskMaker } from '../import/write/tasks.ts';
+import { changeJob, type JobRow, jobStep, readJob, rejectStep } from './job-rows.ts';
+import type { JobRequest } from './parameters.ts';
+
+/** Rows that are read, planned and committed at once: a few milliseconds of the event loop. */
+const SLICE_ROWS = 50;
+/** Characters of a slice's rows. */
+const MAX_SLICE_LENGTH = 1024 * 1024;
+
+/** Another process carries the job out now, or it is gone. */
+export class TakenOver extends Error {}
+
+/** How a job goes beside others. */
+export interface Pace {
+  /** Whether to stop. */
+  isEnough(): boolean;
+  /** Jobs that are carried out now, this one too. */
+  companions(): number;
+}
+
+type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'>;
+
+/**
+ * Carries the rows of a job out, from where it is. Each commit holds some rows, all of them or none, how far the job is by them, and what was
+ * refused before them. Where one row is refused the others are tried without it. Between two commits others have as long a turn, where several jobs run as long as all of them.
+ * @returns whether all was done
+ * @throws TakenOver; unavailable, outcomeUnknown, timeout: the job is to go on later
+ */
+export async function runRows(
+  context: RecordContext,
+  job: JobRow,
+  request: JobRequest,
+  plan: ImportPlan,
+  { isEnough, companions }: Pace,
+): Promise<boolean> {
+  const running = new RunningJob(context, job, request, plan);
+  let left = running.counts.done;
+  let slice: SourceRow[] = [];
+  let length = 0;
+  for await (const block of plan.read())
+    for (const row of block) {
+      if (left > 0) {
+        left--;
+        continue;
+      }
+      slice.push(row);
+      length += row.length;
+      if (slice.length < SLICE_ROWS && length < MAX_SLICE_LENGTH) continue;
+      if (isEnough()) return false;
+      const begun = performance.now();
+      await running.carryOut(slice);
+      slice = [];
+      length = 0;
+      await pause((performance.now() - begun) * companions());
+    }
+  if (isEnough()) return false;
+  await running.carryOut(slice);
+  await running.settle();
+  return true;
+}
+
+class RunningJob {
+  counts: Counts;
+  readonly #context: RecordContext;
+  readonly #job: JobRow;
+  readonly #request: JobRequest;
+  readonly #made: MadeRecords;
+  readonly #maker: TaskMaker;
+  /** How far the stored job is. */
+  #stored: number;
+  /** Rows that were refused since the last commit, as they are kept. */
+  #rejects: string[] = [];
+
+  constructor(context: RecordContext, job: JobRow, request: JobRequest, { linkedBy }: ImportPlan) {
+    this.#context = context;
+    this.#job = job;
+    this.#request = request;
+    this.#made = new MadeRecords(request.dryRun);
+    this.#maker = new TaskMaker({ request, linkedBy }, this.#made, () => {});
+    const { done = 0, created = 0, updated = 0, rejected = 0 } = job;
+    // What a dry run has seen is not kept: it begins anew.
+    this.counts = request.dryRun ? nothingDone : { done, created, updated, rejected };
+    this.#stored = this.counts.done;
+  }
+
+  async carryOut(rows: readonly SourceRow[]): Promise<void> {
+    const context = this.#context;
+    for (const part of this.#maker.parts(rows)) {
+      const lookUp = { context, schema: context.store.schema() };
+      await this.#try(await this.#maker.tasks(lookUp, part));
+    }
+    if (this.#request.dryRun) await this.settle();
+  }
+
+  /** Notes how far the job is, where no commit of rows has. */
+  async settle(): Promise<void> {
+    if (this.#stored === this.counts.done && this.#rejects.length === 0) return;
+    const { store } = this.#context;
+    await this.#committing(this.counts, () =>
+      store.write({ plan: (schema) => ({ changes: [], mutations: this.#steps(schema, this.counts) }) }),
+    );
+  }
+
+  async #try(tasks: readonly Task[]): Promise<void> {
+    try {
+      await this.#commit(tasks);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const [only] = tasks;
+      if (tasks.length > 1) {
+        const half = tasks.length >> 1;
+        await this.#try(tasks.slice(0, half));
+        await this.#try(tasks.slice(half));
+      } else if (only) this.#reject(only.row, error);
+    }
+  }
+
+  async #commit(tasks: readonly Task[]): Promise<void> {
+    // Those that were refused as they were read stand alone, in their order.
+    const [first] = tasks;
+    const refused = tasks.find((task) => task.kind === 'reject');
+    if (refused) {
+      if (tasks.length === 1 && first?.kind === 'reject') throw first.error;
+      throw refused.error;
+    }
+    if (tasks.length === 0) return;
+    const updated = tasks.filter((task) => task.kind === 'update' || (task.kind === 'create' && task.wouldUpdate)).length;
+    const { done, created, updated: before, rejected } = this.counts;
+    const counts = { done: done + tasks.length, created: created + tasks.length - updated, updated: before + updated, rejected };
+    const written = this.#request.dryRun ? await this.#tryOut(tasks) : await this.#write(tasks, counts);
+    tasks.forEach((task, at) => {
+      for (const key of task.keys) this.#made.add(key, written[at] ?? '');
+    });
+    this.#made.next();
+    this.counts = counts;
+  }
+
+  async #write(tasks: readonly Task[], counts: Counts): Promise<readonly string[]> {
+    const context = { ...this.#context, alongside: (schema: Schema) => this.#steps(schema, counts) };
+    const written = await this.#committing(counts, () => writeTogether(context, this.#writesOf(tasks)));
+    return written?.map(({ objectId }) => objectId) ?? [];
+  }
+
+  /** A commit that fails at its last step: nothing else is in its way. */
+  async #tryOut(tasks: readonly Task[]): Promise<readonly string[]> {
+    const alongside = (schema: Schema): Mutation[] => [
+      { kind: 'require', table: tableOf(schema, importTable), filter: { kind: 'never' }, missing: 'outOfStorage' },
+    ];
+    try {
+      await writeTogether({ ...this.#context, alongside }, this.#writesOf(tasks));
+    } catch (error) {
+      if (!isMissingJob(error)) throw error;
+    }
+    return [];
+  }
+
+  #writesOf(tasks: readonly Task[]): RecordWrite[] {
+    const { className } = this.#request;
+    return tasks.flatMap((task): RecordWrite[] => {
+      if (task.kind === 'update') return [{ kind: 'update', className, objectId: task.objectId, body: task.body }];
+      return task.kind === 'create' ? [{ kind: 'create', className, body: task.body, known: task.known }] : [];
+    });
+  }
+
+  #steps(schema: Schema, counts: Counts): Mutation[] {
+    const { objectId, run = '' } = this.#job;
+    const step = jobStep(schema, objectId, { ...counts }, { run, done: this.#stored });
+    if (this.#rejects.length === 0) return [step];
+    return [step, rejectStep(schema, objectId, newObjectId(), counts.rejected, this.#rejects.join(''))];
+  }
+
+  /** @returns `null` where a commit that had no answer was carried out after all */
+  async #committing<T>(counts: Counts, commit: () => Promise<T>): Promise<T | null> {
+    let result: T | null = null;
+    try {
+      result = await commit();
+    } catch (error) {
+      if (!isMissingJob(error) && !(isPassing(error) && isInDoubt(error))) throw error;
+      const now = await readJob(this.#context.store, this.#job.objectId);
+      if (now?.run !== this.#job.run) throw new TakenOver();
+      if ((now?.done ?? 0) < counts.done) throw error;
+    }
+    this.#stored = counts.done;
+    this.#rejects = [];
+    return result;
+  }
+
+  #reject(row: SourceRow, error: Refusal): void {
+    this.#rejects.push(`${JSON.stringify({ line: row.number, code: error.code, error: error.message, row: row.told() })}\n`);
+    this.counts = { ...this.counts, done: this.counts.done + 1, rejected: this.counts.rejected + 1 };
+  }
+}
+
+/** The step of the job, which no write of a record fails like. */
+const isMissingJob = (error: unknown): boolean => error instanceof ServiceError && error.key === 'outOfStorage';
+
+/** The job is over. */
+export async function finishJob(context: RecordContext, { objectId, run = '' }: JobRow, error: string | null): Promise<void> {
+  const values = { state: error === null ? 'done' : 'failed', finishedAt: Date.now(), ...(error !== null && { error }) };
+  await changeJob(context.store, objectId, values, { run });
+}

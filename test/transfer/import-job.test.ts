@@ -1,0 +1,168 @@
+/** `POST import/{Table}`: imports as jobs (CONTRACT "Export, import, migration"). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { create, defineTable, find, onEachEngine, type Row, tableName } from '../support/query.ts';
+import type { Service } from '../support/service.ts';
+
+const csv = { 'content-type': 'text/csv' };
+
+interface Call {
+  readonly query?: Record<string, unknown>;
+  readonly headers?: Record<string, string>;
+  readonly session?: string;
+}
+
+/** Sends a file. */
+async function send(service: Service, table: string, content: string, { query = {}, headers = csv, session }: Call = {}) {
+  const url = new URL(`${service.url}/platform/import/${table}`);
+  for (const [name, value] of Object.entries(query))
+    url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  const credential: Record<string, string> = session
+    ? { 'x-platform-session-token': session }
+    : { 'x-platform-master-key': service.masterKey };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'x-platform-application-id': service.appId, ...credential, ...headers },
+    body: content,
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** Waits until a job is over. */
+async function ended(service: Service, job: string): Promise<Row> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { status, body } = await service.call('GET', `/platform/jobs/${job}`);
+    assert.equal(status, 200);
+    if (body.state !== 'running') return body;
+    assert.ok(Date.now() < deadline, JSON.stringify(body));
+    await wait(50);
+  }
+}
+
+async function imported(service: Service, table: string, content: string, call: Call = {}): Promise<Row> {
+  const { status, body } = await send(service, table, content, call);
+  assert.deepEqual([status, Object.keys(body)], [202, ['job']], JSON.stringify(body));
+  return { id: body.job, ...(await ended(service, body.job)) };
+}
+
+const counts = ({ state, done, of, created, updated, rejected }: Row) => [state, done, of, created, updated, rejected];
+
+onEachEngine((get) => {
+  const fields = { Name: 'String', Num: 'Number' };
+  const table = async (more: Row = {}) => {
+    const name = tableName('Job');
+    await defineTable(get(), name, fields, more);
+    return name;
+  };
+
+  async function user(): Promise<{ session: string; id: string }> {
+    const name = tableName('user');
+    const { body } = await get().call('POST', '/platform/users', {
+      body: { username: name, password: 'A-long-password-1', email: `${name}@example.com` },
+    });
+    const login = await get().call('GET', '/platform/login', { query: { username: name, password: 'A-long-password-1' } });
+    return { session: login.body.sessionToken, id: body.objectId };
+  }
+
+  test('Import job: rows become records, in order; refused rows are told where rejectedUrl says', async () => {
+    const name = await table();
+    const rows = Array.from({ length: 400 }, (_, n) => `row ${n},${n % 90 === 7 ? 'x' : n}`);
+    const job = await imported(get(), name, `Name,Num\n${rows.join('\n')}\n`);
+    assert.deepEqual(counts(job), ['done', 400, 400, 395, 0, 5]);
+    const found = await find(get(), name, { limit: 1_000 });
+    assert.equal(found.length, 395);
+    assert.deepEqual(
+      found.slice(0, 3).map((row) => row.Name),
+      ['row 0', 'row 1', 'row 2'],
+    );
+    const url = new URL(String(job.rejectedUrl));
+    const { status, text } = await get().call('GET', url.pathname);
+    const told = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(status, 200);
+    assert.deepEqual(
+      told.map(({ line, code }) => [line, code]),
+      [9, 99, 189, 279, 369].map((line) => [line, 111]),
+    );
+    assert.deepEqual(told[0].row, { Name: 'row 7', Num: 'x' });
+  });
+
+  test('Import job: matchOn, dryRun, newFields, map, NDJSON', async () => {
+    const name = await table();
+    await create(get(), name, { Name: 'a', Num: 1 });
+    const text = 'Name,Num\na,2\nb,3\nb,4\nc,x\n';
+    const dry = await imported(get(), name, text, { query: { matchOn: 'Name', dryRun: true } });
+    assert.deepEqual(counts(dry), ['done', 4, 4, 1, 2, 1]);
+    assert.equal((await find(get(), name)).length, 1);
+    const real = await imported(get(), name, text, { query: { matchOn: 'Name' } });
+    assert.deepEqual(counts(real), counts(dry));
+    assert.deepEqual(
+      (await find(get(), name, { order: 'Name' })).map(({ Name, Num }) => [Name, Num]),
+      [
+        ['a', 2],
+        ['b', 4],
+      ],
+    );
+    const lines = '{"Title":"n","Extra":true,"Note":1}\n';
+    const query = { newFields: true, map: { Title: 'Name', Note: null } };
+    const json = await imported(get(), name, lines, { query, headers: { 'content-type': 'application/x-ndjson' } });
+    assert.deepEqual(counts(json), ['done', 1, 1, 1, 0, 0]);
+    const [row] = await find(get(), name, { where: { Name: 'n' } });
+    assert.deepEqual([row?.Extra, row?.Note], [true, undefined]);
+    const failed = await imported(get(), name, 'Nmae\nx\n');
+    assert.deepEqual([failed.state, failed.created], ['failed', 0]);
+    assert.match(String(failed.error), /has no field "Nmae" \(perhaps Name\)/);
+  });
+
+  test('Import job: what is wrong with a request is told at once, not as a failed job', async () => {
+    const name = await table();
+    const refused = async (to: string, call: Call, status: number, code: number, content = 'Name\nx\n') => {
+      const answer = await send(get(), to, content, call);
+      assert.deepEqual([answer.status, answer.body.code], [status, code], JSON.stringify([to, call, answer.body]));
+    };
+    for (const closed of ['_Timeline', '_RequestLog', '_syslogTriggers', '_GeneralLogs', '_AdminLog', '_Session', '_ImportJob'])
+      await refused(closed, {}, 400, 119);
+    await refused(`${name}s`, {}, 400, 103);
+    await refused('1x', {}, 400, 103);
+    await refused(name, { query: { dateOrder: 'ddmm' } }, 400, 102);
+    await refused(name, { query: { format: 'xls' } }, 400, 102);
+    await refused(name, { query: { dryRun: 'perhaps' } }, 400, 102);
+    await refused(name, { query: { match: 'Name' } }, 400, 102);
+    await refused(name, { query: { matchOn: 'Nmae' } }, 400, 102);
+    await refused(name, { query: { map: [1] } }, 400, 102);
+    await refused(name, { query: { map: '{' } }, 400, 107);
+    await refused(name, { query: { encoding: 'nothing' } }, 400, 102);
+    await refused(name, {}, 400, 130, '');
+    assert.equal((await get().call('GET', '/platform/jobs/nothing')).status, 404);
+  });
+
+  test('Import job: a session user imports what he may write, and sees his own jobs alone', async () => {
+    const owner = await user();
+    const other = await user();
+    const closed = await table();
+    const denied = await send(get(), closed, 'Name\nx\n', { session: owner.session });
+    assert.deepEqual([denied.status, denied.body.code], [400, 119]);
+    const open = await table({ classLevelPermissions: { create: { '*': true }, find: { '*': true }, get: { '*': true } } });
+    const job = await imported(get(), open, 'Name\nx\n', { session: owner.session });
+    assert.deepEqual(counts(job), ['done', 1, 1, 1, 0, 0]);
+    const [row] = await find(get(), open);
+    assert.deepEqual(row?.createdBy, { __type: 'Pointer', className: '_User', objectId: owner.id });
+    for (const [session, status] of [
+      [owner.session, 200],
+      [other.session, 404],
+    ] as const)
+      for (const path of [`/platform/jobs/${job.id}`, `/platform/jobs/${job.id}/rejected`])
+        assert.equal((await get().call('GET', path, { session })).status, status, path);
+    const times = await send(get(), open, 'Name\nx\n', { session: owner.session, query: { keepTimes: true } });
+    assert.deepEqual([times.status, times.body.code], [400, 102]);
+    const matched = await send(get(), open, 'Name\nx\n', { session: owner.session, query: { matchOn: 'Name' } });
+    assert.deepEqual([matched.status, matched.body.code], [400, 119]);
+    const fresh = await imported(get(), open, 'Name,Fresh\ny,1\n', { session: owner.session, query: { newFields: true } });
+    assert.deepEqual(counts(fresh), ['done', 1, 1, 0, 0, 1]);
+  });
+});
