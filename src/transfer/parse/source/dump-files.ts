@@ -99,7 +99,8 @@ function dumpedOf(text: string, place: string): Dumped {
     throw new OperatorError(`--from: ${place}: this is no JSON`);
   }
   if (!isJsonObject(object)) throw new OperatorError(`--from: ${place}: this is no object`);
-  if (!Object.hasOwn(object, '_id')) return { kind: 'wire', object };
+  if (typeof object.objectId === 'string' || typeof object.owningId === 'string') return { kind: 'wire', object };
+  if (!Object.hasOwn(object, '_id')) throw new OperatorError(`--from: ${place}: it has no id, so that this is no dump`);
   return { kind: 'document', document: EJSON.deserialize(object) as MongoDocument };
 }
 

@@ -46,14 +46,22 @@ class DirectoryOrigin implements FileOrigin {
   }
 
   async open(name: string): Promise<AsyncIterable<Buffer> | null> {
-    return (await this.has(name)) ? createReadStream(join(this.#directory, name)) : null;
+    const path = await this.#pathOf(name);
+    return path === null ? null : createReadStream(path);
   }
 
-  /** Names come from the source: none leads out of the directory. */
   async has(name: string): Promise<boolean> {
-    if (basename(name) !== name || name.includes('\\') || name.includes('\0') || name === '..') return false;
-    const path = await realpath(join(this.#directory, name)).catch(() => null);
-    return path === join(this.#directory, name) && (await stat(path)).isFile();
+    return (await this.#pathOf(name)) !== null;
+  }
+
+  /** Names come from the source: none leads out of the directory. Parse Server's adapter for directories percent-encodes them. */
+  async #pathOf(name: string): Promise<string | null> {
+    for (const file of [name, encodeURIComponent(name.toWellFormed())]) {
+      if (basename(file) !== file || file.includes('\\') || file.includes('\0') || file === '..') continue;
+      const path = join(this.#directory, file);
+      if ((await realpath(path).catch(() => null)) === path && (await stat(path)).isFile()) return path;
+    }
+    return null;
   }
 }
 
@@ -128,27 +136,31 @@ export class FileBringer {
 
   /** Resolves when all are here that there are. @throws OperatorError where the place does not answer; ServiceError where the store does not */
   async bring(named: readonly NamedFile[]): Promise<void> {
-    const each = new Map(named.map((file) => [file.name, file]));
-    const done = await Promise.allSettled([...each.values()].map((file) => this.#turns(() => this.#bring(file))));
+    const byName = Map.groupBy(named, ({ name }) => name);
+    const done = await Promise.allSettled([...byName.values()].map((same) => this.#turns(() => this.#bring(same))));
     for (const one of done) if (one.status === 'rejected') throw one.reason;
   }
 
-  async #bring(file: NamedFile): Promise<void> {
+  /** @param same values that hold one file; they are what is counted */
+  async #bring(same: readonly NamedFile[]): Promise<void> {
+    const [file] = same as readonly [NamedFile];
+    const reason = await this.#obstacleTo(file);
+    if (reason === null) this.#findings.files.brought += same.length;
+    else for (const { sourceName } of same) this.#findings.files.missing.note(reason, sourceName, reason);
+  }
+
+  /** @returns why the file is not here; `null` where it is */
+  async #obstacleTo(file: NamedFile): Promise<string | null> {
     const { sourceName } = file;
-    const missing = (reason: string) => this.#findings.files.missing.note(reason, sourceName, reason);
-    if (!this.#files) {
-      if (await this.#origin.has(sourceName)) this.#findings.files.brought++;
-      else missing('not found');
-      return;
-    }
+    if (!this.#files) return (await this.#origin.has(sourceName)) ? null : 'not found';
     try {
       await this.#files.adopt(this.#system, file, async () => (await this.#origin.open(sourceName)) ?? absent());
-      this.#findings.files.brought++;
+      return null;
     } catch (error) {
-      if (error === notThere) missing('not found');
-      else if (error instanceof ServiceError && refusals.has(error.key)) missing(error.message);
-      else if (error instanceof ServiceError || error instanceof OperatorError) throw error;
-      else throw new OperatorError(`--files-from: ${sourceName}: ${(error as Error).message}`);
+      if (error === notThere) return 'not found';
+      if (error instanceof ServiceError && refusals.has(error.key)) return error.message;
+      if (error instanceof ServiceError || error instanceof OperatorError) throw error;
+      throw new OperatorError(`--files-from: ${sourceName}: ${(error as Error).message}`);
     }
   }
 }

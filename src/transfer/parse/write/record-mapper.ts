@@ -132,7 +132,6 @@ export class RecordMapper {
     if (name.trim() !== '') values.set('_username_key', name);
     const address = typeof email === 'string' ? emailKey(email) : null;
     if (address !== null) values.set('_email_key', address);
-    values.set('_failed_login_count', 0);
     if (hasAuthData) this.#findings.authData++;
     if (passwordHash !== undefined && isUsableHash(passwordHash)) {
       values.set('password', passwordHash);
