@@ -99,9 +99,9 @@ function dumpedOf(text: string, place: string): Dumped {
     throw new OperatorError(`--from: ${place}: this is no JSON`);
   }
   if (!isJsonObject(object)) throw new OperatorError(`--from: ${place}: this is no object`);
+  if (Object.hasOwn(object, '_id')) return { kind: 'document', document: EJSON.deserialize(object) as MongoDocument };
   if (typeof object.objectId === 'string' || typeof object.owningId === 'string') return { kind: 'wire', object };
-  if (!Object.hasOwn(object, '_id')) throw new OperatorError(`--from: ${place}: it has no id, so that this is no dump`);
-  return { kind: 'document', document: EJSON.deserialize(object) as MongoDocument };
+  throw new OperatorError(`--from: ${place}: it has no id, so that this is no dump`);
 }
 
 async function* bytesOf({ path, isCompressed }: DumpFile): AsyncGenerator<Buffer> {

@@ -11,6 +11,8 @@ import { volatileClasses } from './volatile.ts';
 const CONNECT_MS = 10_000;
 /** Documents that one answer of the server has, at most. */
 const BATCH_DOCUMENTS = 500;
+/** MongoDB 5.0: servers before have no snapshots for reads. */
+const SNAPSHOT_WIRE_VERSION = 13;
 /** The server's code for a moment that it no longer has: it keeps them for minutes. */
 const SNAPSHOT_TOO_OLD = 239;
 
@@ -26,14 +28,16 @@ export class MongoSource implements ParseSource {
     const { MongoClient: Client } = await import('mongodb');
     let client: MongoClient | undefined;
     try {
-      client = new Client(url, { serverSelectionTimeoutMS: CONNECT_MS, connectTimeoutMS: CONNECT_MS, appName: 'record-service' });
+      // What the address says counts.
+      const isBounded = /[?&]serverSelectionTimeoutMS=/i.test(url);
+      client = new Client(url, isBounded ? {} : { serverSelectionTimeoutMS: CONNECT_MS, connectTimeoutMS: CONNECT_MS });
       await client.connect();
       const db = client.db();
       const hello = await db.admin().command({ hello: 1 });
       const [found] = await db.listCollections({ name: '_SCHEMA' }, { nameOnly: true }).toArray();
-      if (!found)
-        throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
-      return new MongoSource(client, db, hello.setName !== undefined || hello.msg === 'isdbgrid');
+      if (!found) throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
+      const isReplicated = hello.setName !== undefined || hello.msg === 'isdbgrid';
+      return new MongoSource(client, db, isReplicated && hello.maxWireVersion >= SNAPSHOT_WIRE_VERSION);
     } catch (error) {
       await client?.close().catch(() => {});
       throw refused(error);
@@ -80,9 +84,7 @@ export class MongoSource implements ParseSource {
   }
 
   notes(): readonly string[] {
-    return this.#isOneMoment
-      ? []
-      : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
+    return this.#isOneMoment ? [] : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
   }
 
   async close(): Promise<void> {

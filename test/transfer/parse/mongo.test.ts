@@ -1,0 +1,170 @@
+/** `record-service migrate parse` from what MongoDB holds of a Parse Server, by its protocol and from dumps of all kinds. */
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { EJSON, serialize } from 'bson';
+import { temporary } from '../../edge/process.ts';
+import { startMongo } from '../../support/mongo.ts';
+import { anyEngine, engines, type Service, startService } from '../../support/service.ts';
+import { before, collections, type Json, migrate, objectsOf, oldPassword, shopOne } from './world.ts';
+
+const [engine] = anyEngine;
+
+async function started(): Promise<Service> {
+  const service = await startService(engine ? { engine } : {});
+  after(() => service.stop());
+  return service;
+}
+
+const told = [
+  'Open 1 · Shop 3 · _User 3 (2 passwords kept) · _Role 2 · relations 4 members · ',
+  'files 2: names kept, bytes not taken',
+  '_Hooks not taken (1)',
+  '_Session not taken (1)',
+  'GeoPoint fields kept as Object: Shop.place',
+  'Polygon fields kept as Object: Shop.area',
+  'Bytes fields kept as Object: Shop.raw',
+  'authData of 1 user not taken',
+  '1 user without a password: they have to reset it',
+  '1 user with the name or address of another: they cannot sign in by it',
+  'empty ACL of 1 object written as {"*":{}}',
+  'roles in the place of those of the same name here: Sales',
+  'required of Shop.name',
+  'index Shop.spot (place is of type Object)',
+];
+
+/** That a service has what `collections` holds. */
+async function assertMigrated(service: Service, run: { code: number | null; stdout: string; stderr: string }): Promise<void> {
+  // Done, with losses: a hash of another kind, a name that two have.
+  assert.equal(run.code, 2, run.stderr + run.stdout);
+  for (const part of told) assert.ok(run.stdout.includes(part), `${part}\n${run.stdout}`);
+  assert.ok(!run.stderr.includes('md5$') && !run.stdout.includes('$2b$'), run.stderr);
+  const shops = await objectsOf(service, 'Shop');
+  const { photo, ...one } = shops.get('shop1');
+  assert.deepEqual(one, shopOne);
+  assert.equal(photo.name, '0123456789abcdef0123456789abcdef_photo.txt');
+  assert.deepEqual(shops.get('shop2').ACL, { '*': {} });
+  assert.deepEqual(shops.get('shop3').photo, { __type: 'File', name: 'tfss-old.txt' });
+  assert.deepEqual([...(await objectsOf(service, 'Open')).keys()], ['64b5f0c2a1b2c3d4e5f60718']);
+  const { body: schema } = await service.call('GET', '/platform/schemas/Shop');
+  assert.deepEqual(schema.indexes, { owner_1: { owner: 1 } });
+  assert.deepEqual(schema.classLevelPermissions.protectedFields, { '*': ['info'] });
+  const words = { name: { $text: { $search: { $term: 'חנות' } } } };
+  const found = await service.call('GET', '/platform/classes/Shop', { query: { where: words } });
+  assert.deepEqual(found.body.results.map(({ objectId }: Json) => objectId), ['shop1']);
+  const login = (username: string) =>
+    service.call('POST', '/platform/login', { as: 'anonymous', body: { username, password: oldPassword } });
+  const { status, body } = await login('Dana');
+  assert.deepEqual([status, body.objectId], [200, 'user1']);
+  assert.equal((await login('other')).status, 404);
+  // Role2 holds role1, and role1 the user: he has the rights of both.
+  const { body: roles } = await service.call('GET', '/platform/classes/_Role', {
+    query: { where: { name: { $in: ['Sales', 'Editors'] } }, order: 'objectId', keys: 'name' },
+  });
+  assert.deepEqual(roles.results.map(({ objectId }: Json) => objectId), ['role1', 'role2']);
+  const open = { 'role:Sales': true };
+  const changed = await service.call('PUT', '/platform/schemas/Open', { body: { classLevelPermissions: { find: open } } });
+  assert.equal(changed.status, 200, changed.text);
+  const seen = await service.call('GET', '/platform/classes/Open', { session: body.sessionToken });
+  assert.equal(seen.body.results?.length, 1, seen.text);
+}
+
+test('from MongoDB, in a snapshot where it has some', async () => {
+  const service = await started();
+  const mongo = await startMongo(collections, { isReplicaSet: true });
+  await assertMigrated(service, await migrate(service, mongo.url));
+  const finds = mongo.commands.filter(({ find }) => find !== undefined);
+  assert.ok(finds.length > 5 && finds.every(({ readConcern }) => readConcern?.level === 'snapshot'));
+});
+
+test('from MongoDB without snapshots, and where they do not last: in the order of ids, which is told', async () => {
+  for (const options of [{}, { isReplicaSet: true, snapshotDocuments: 9 }]) {
+    const service = await started();
+    const mongo = await startMongo(collections, options);
+    const run = await migrate(service, mongo.url);
+    assert.match(run.stdout, /what was written meanwhile may be missing$/m);
+    await assertMigrated(service, run);
+  }
+});
+
+test('from MongoDB that refuses', async () => {
+  const service = await started();
+  const { url } = await startMongo(collections);
+  const { code, stderr } = await migrate(service, url.replace('//', '//user:hidden@'));
+  assert.equal(code, 1);
+  assert.match(stderr, /^record-service: --from: MongoDB: Authentication failed\.\n$/);
+  const other = await startMongo({ Shop: [] });
+  const without = await migrate(service, other.url);
+  assert.equal(without.code, 1);
+  assert.match(without.stderr, /the database app has no collection _SCHEMA/);
+});
+
+const bson = (documents: readonly Json[]) => Buffer.concat(documents.map((document) => serialize(document)));
+const lines = (documents: readonly Json[]) => documents.map((document) => `${EJSON.stringify(document, { relaxed: false })}\n`).join('');
+
+for (const [title, suffix, contentOf] of [
+  ['mongodump', '.bson', bson],
+  ['mongodump --gzip', '.bson.gz', (documents: readonly Json[]) => gzipSync(bson(documents))],
+  ['mongoexport', '.json', lines],
+  ['mongoexport --jsonArray', '.json', (documents: readonly Json[]) => `[${documents.map((one) => EJSON.stringify(one)).join(',\n')}]`],
+] as const)
+  test(`from a directory of ${title}`, async () => {
+    const service = await started();
+    const dump = await temporary();
+    // mongodump makes a folder for the database, and encodes what names of files may not have.
+    const folder = join(dump, 'app');
+    await mkdir(folder);
+    for (const [name, documents] of Object.entries(collections))
+      await writeFile(join(folder, encodeURIComponent(name) + suffix), contentOf(documents));
+    await writeFile(join(folder, 'Shop.metadata.json'), '{"indexes":[]}');
+    await assertMigrated(service, await migrate(service, dump));
+  });
+
+test('damaged and missing files of a dump are refused before anything is written', async () => {
+  const service = await started();
+  const cases: [Record<string, string | Buffer>, RegExp][] = [
+    [{ 'Shop.bson': bson(collections.Shop ?? []) }, /_SCHEMA of Parse Server is missing/],
+    [{ '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson': bson(collections.Shop ?? []).subarray(0, -3) }, /Shop\.bson ends in the middle/],
+    [{ '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson': Buffer.alloc(300) }, /Shop\.bson is no BSON/],
+    [{ '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson.gz': gzipSync(bson(collections.Shop ?? [])).subarray(0, -12) }, /Shop\.bson\.gz/],
+    [{ '_SCHEMA.json': lines(collections._SCHEMA ?? []), 'Shop.json': '{"_id":1}\nno json' }, /Shop\.json holds something else/],
+    [{ 'Post.json': '{"results":[{"objectId":"a"' }, /Post\.json ends in the middle/],
+    [{ 'Post.json': '{"results":[{"objectId":a}]}' }, /Post\.json, object 1: this is no JSON/],
+  ];
+  for (const [files, says] of cases) {
+    const dump = await temporary();
+    for (const [name, content] of Object.entries(files)) await writeFile(join(dump, name), content);
+    const { code, stdout, stderr } = await migrate(service, dump);
+    assert.equal(code, 1, `${says} ${stdout}`);
+    assert.match(stderr, says);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  }
+  for (const name of ['Shop', 'Post']) assert.equal((await service.call('GET', `/platform/schemas/${name}`)).status, 400);
+});
+
+for (const each of engines)
+  test(`from an export of Parse, which has no schema (${each})`, async () => {
+    const service = await startService({ engine: each });
+    after(() => service.stop());
+    const dump = await temporary();
+    for (const name of ['Post', 'Place', '_User']) await writeFile(join(dump, `${name}.json`), JSON.stringify({ results: before[name] }));
+    const [post] = before.Post;
+    const joins = { results: [{ owningId: post.objectId, relatedId: before._User[0].objectId }] };
+    await writeFile(join(dump, '_Join:readers:Post.json'), JSON.stringify(joins));
+    const { code, stdout, stderr } = await migrate(service, dump);
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /^Place 5 · Post 12 · _User 9 · relations 1 member · /);
+    assert.match(stdout, /8 users without a password/);
+    assert.match(stdout, /permissions of Post are not known: keys alone reach it/);
+    const read = (await objectsOf(service, 'Post')).get(post.objectId);
+    const { ACL: _, cover: __, ...rest } = post;
+    const { ACL: ___, cover: ____, ...found } = read;
+    assert.deepEqual(found, rest);
+    const cover = before.Post.find(({ cover: one }: Json) => one);
+    // The address of the export is where the bytes are.
+    assert.deepEqual((await objectsOf(service, 'Post')).get(cover.objectId).cover, cover.cover);
+    const { body } = await service.call('GET', '/platform/schemas/Post');
+    assert.deepEqual(body.classLevelPermissions.find, {});
+  });
