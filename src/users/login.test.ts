@@ -7,12 +7,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt } from '../errors/fail.ts';
 import { createRecord, endOf } from '../records/index.ts';
 import { masterContext } from '../records/testing/context.ts';
+import { importedHashesField } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { FaultyStore } from '../storage/testing/faulty-store.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
+import { updateUser } from './accounts/user-update.ts';
+import { changePassword } from './change-password.ts';
 import { Users, userTableRules } from './index.ts';
 import { authenticate } from './login.ts';
 
@@ -88,4 +91,25 @@ test('a login whose session was opened as the store went is in doubt: nobody is 
   const context = { ...masterContext(leaving, userTableRules), progress };
   const error = await new Users(1).logIn(context, { username: 'known', password }, client).catch((thrown) => thrown);
   assert.ok(isInDoubt(endOf(error, progress)), String(error));
+});
+
+test('a user whose hash another service made changes his password, and one whose hash is replaced meanwhile signs in', async () => {
+  // bcrypt of `Right1Pass`
+  const imported = '$2b$04$LwWhWj2x5TykX52pJRI3VeauLFVk./zlcOMKeWWQC94IY2xqqKude';
+  await store.write({
+    plan: () => ({ changes: [{ kind: 'addField', className: '_User', name: importedHashesField, type: 'Boolean' }], mutations: [] }),
+  });
+  const keep = async (username: string): Promise<string> => {
+    const { objectId } = await createRecord(masterContext(store, userTableRules), '_User', { username, password });
+    const isKept = await updateUser(store, objectId, () => ({ condition: { kind: 'always' }, set: { password: imported } }));
+    assert.ok(isKept);
+    return objectId;
+  };
+  const changing = await keep('changing');
+  await changePassword(store, changing, { oldPassword: password, newPassword: 'Other2Pass', network: '192.0.2.1' });
+  await authenticate(store, { username: 'changing', password: 'Other2Pass', network: '192.0.2.1' });
+  await assert.rejects(authenticate(store, { username: 'changing', password, network: '192.0.2.1' }), { code: 101 });
+  await keep('twice');
+  const attempt = { username: 'twice', password, network: '192.0.2.1' };
+  await Promise.all([authenticate(store, attempt), authenticate(slow, attempt)]);
 });
