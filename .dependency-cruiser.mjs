@@ -107,8 +107,13 @@ export default {
   forbidden: [
     ...layerRules,
     onlyIn('sqlite-driver', '^(?:node:)?sqlite$', ['storage/sqlite']),
-    onlyIn('postgres-driver', '(?:^|/)node_modules/(?:pg|postgres)/|^(?:pg|postgres)$', ['storage/postgres']),
-    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['s3', 'files/stores', 'transfer/backup/destinations']),
+    onlyIn('postgres-driver', '(?:^|/)node_modules/(?:pg|postgres)/|^(?:pg|postgres)$', [
+      'storage/postgres',
+      // Another service's tables, which are no store of ours.
+      'transfer/parse/source',
+    ]),
+    onlyIn('mongodb-driver', '(?:^|/)node_modules/mongodb/|^mongodb$', ['transfer/parse/source']),
+    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['files/stores']),
     onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', [
       'http',
       'mcp',

@@ -97,7 +97,10 @@ test('a user whose hash another service made changes his password, and one whose
   // bcrypt of `Right1Pass`
   const imported = '$2b$04$LwWhWj2x5TykX52pJRI3VeauLFVk./zlcOMKeWWQC94IY2xqqKude';
   await store.write({
-    plan: () => ({ changes: [{ kind: 'addField', className: '_User', name: importedHashesField, type: 'Boolean' }], mutations: [] }),
+    plan: () => ({
+      changes: [{ kind: 'addField', className: '_User', name: importedHashesField, type: 'Boolean' }],
+      mutations: [],
+    }),
   });
   const keep = async (username: string): Promise<string> => {
     const { objectId } = await createRecord(masterContext(store, userTableRules), '_User', { username, password });

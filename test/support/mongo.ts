@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after } from 'node:test';
-import { deserialize, type Document, Long, serialize, Timestamp } from 'bson';
+import { type Document, deserialize, Long, serialize, Timestamp } from 'bson';
 
 const OP_REPLY = 1;
 const OP_QUERY = 2004;
@@ -93,7 +93,16 @@ class Fake {
     switch (name.toLowerCase()) {
       case 'hello':
       case 'ismaster':
-        return { ok: 1, helloOk: true, isWritablePrimary: true, ismaster: true, maxWireVersion: 21, minWireVersion: 9, ...sizes, ...this.#kind() };
+        return {
+          ok: 1,
+          helloOk: true,
+          isWritablePrimary: true,
+          ismaster: true,
+          maxWireVersion: 21,
+          minWireVersion: 9,
+          ...sizes,
+          ...this.#kind(),
+        };
       case 'listcollections':
         return this.#first('$cmd.listCollections', this.#named(command.filter?.name), command);
       case 'count':
@@ -148,7 +157,12 @@ class Fake {
   }
 }
 
-const sizes = { maxBsonObjectSize: 16_777_216, maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000, logicalSessionTimeoutMinutes: 30 };
+const sizes = {
+  maxBsonObjectSize: 16_777_216,
+  maxMessageSizeBytes: 48_000_000,
+  maxWriteBatchSize: 100_000,
+  logicalSessionTimeoutMinutes: 30,
+};
 
 function framed(opcode: number, answered: number, body: Buffer): Buffer {
   const head = Buffer.alloc(HEADER_BYTES);

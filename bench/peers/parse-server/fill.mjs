@@ -36,7 +36,12 @@ const signed = { requiresAuthentication: true };
 
 const schema = new Parse.Schema('Post');
 schema.addString('title').addNumber('likes').addDate('at').addBoolean('open').addArray('tags').addObject('meta');
-schema.addPointer('author', '_User').addPointer('previous', 'Post').addRelation('readers', '_User').addFile('cover').addString('secret');
+schema
+  .addPointer('author', '_User')
+  .addPointer('previous', 'Post')
+  .addRelation('readers', '_User')
+  .addFile('cover')
+  .addString('secret');
 schema.addIndex('by_likes', { likes: -1, title: 1 }).addIndex('by_author', { author: 1 });
 schema.setCLP({
   find: user,
@@ -52,16 +57,41 @@ await schema.save();
 const place = new Parse.Schema('Place');
 place.addString('name').addGeoPoint('at').addPolygon('area').addObject('extra');
 place._fields.raw = { type: 'Bytes' };
-place.setCLP({ find: signed, get: signed, count: {}, create: {}, update: {}, delete: {}, addField: {}, readUserFields: [], protectedFields: {} });
+place.setCLP({
+  find: signed,
+  get: signed,
+  count: {},
+  create: {},
+  update: {},
+  delete: {},
+  addField: {},
+  readUserFields: [],
+  protectedFields: {},
+});
 await place.save();
 const letter = new Parse.Schema('Letter');
 letter.addPointer('to', '_User').addString('text').addString('note', { required: false, defaultValue: 'n' });
-letter.setCLP({ find: {}, get: {}, count: {}, create: {}, update: {}, delete: {}, addField: {}, readUserFields: ['to'], writeUserFields: ['to'] });
+letter.setCLP({
+  find: {},
+  get: {},
+  count: {},
+  create: {},
+  update: {},
+  delete: {},
+  addField: {},
+  readUserFields: ['to'],
+  writeUserFields: ['to'],
+});
 await letter.save();
 
 const users = [];
 for (let n = 0; n < USERS; n++) {
-  const one = new Parse.User({ username: nameOf(n), password: passwordOf(n), email: `user${n}@example.com`, nick: `nick\u05d0${n}` });
+  const one = new Parse.User({
+    username: nameOf(n),
+    password: passwordOf(n),
+    email: `user${n}@example.com`,
+    nick: `nick\u05d0${n}`,
+  });
   users.push(await one.signUp(null, master));
 }
 await Parse.User.logIn(nameOf(0), passwordOf(0));
@@ -88,7 +118,11 @@ await join(roles.Editors, 'users', users.slice(1, 6));
 await join(roles.Interns, 'users', users.slice(6, 9));
 await join(roles.Editors, 'roles', [roles.Admin, roles.Interns]);
 
-const file = await new Parse.File('photo one.txt', { base64: Buffer.from('bytes of a photo').toString('base64') }, 'text/plain').save(master);
+const file = await new Parse.File(
+  'photo one.txt',
+  { base64: Buffer.from('bytes of a photo').toString('base64') },
+  'text/plain',
+).save(master);
 const acls = [
   () => undefined,
   (n) => new Parse.ACL(users[n % USERS]),
@@ -124,7 +158,15 @@ for (let from = 0; from < Number(posts); from += 100) {
 }
 for (let n = 0; n < 5; n++) {
   const object = new Parse.Object('Place', { name: `p${n}`, at: new Parse.GeoPoint(32.08 + n, 34.78), extra: { n } });
-  object.set('area', new Parse.Polygon([[0, 0], [0, n + 1], [n + 1, n + 1], [n + 1, 0]]));
+  object.set(
+    'area',
+    new Parse.Polygon([
+      [0, 0],
+      [0, n + 1],
+      [n + 1, n + 1],
+      [n + 1, 0],
+    ]),
+  );
   object.set('raw', { __type: 'Bytes', base64: Buffer.from(`raw${n}`).toString('base64') });
   await object.save(null, master);
 }

@@ -53,7 +53,10 @@ async function assertMigrated(service: Service, run: { code: number | null; stdo
   assert.deepEqual(schema.classLevelPermissions.protectedFields, { '*': ['info'] });
   const words = { name: { $text: { $search: { $term: 'חנות' } } } };
   const found = await service.call('GET', '/platform/classes/Shop', { query: { where: words } });
-  assert.deepEqual(found.body.results.map(({ objectId }: Json) => objectId), ['shop1']);
+  assert.deepEqual(
+    found.body.results.map(({ objectId }: Json) => objectId),
+    ['shop1'],
+  );
   const login = (username: string) =>
     service.call('POST', '/platform/login', { as: 'anonymous', body: { username, password: oldPassword } });
   const { status, body } = await login('Dana');
@@ -63,7 +66,10 @@ async function assertMigrated(service: Service, run: { code: number | null; stdo
   const { body: roles } = await service.call('GET', '/platform/classes/_Role', {
     query: { where: { name: { $in: ['Sales', 'Editors'] } }, order: 'objectId', keys: 'name' },
   });
-  assert.deepEqual(roles.results.map(({ objectId }: Json) => objectId), ['role1', 'role2']);
+  assert.deepEqual(
+    roles.results.map(({ objectId }: Json) => objectId),
+    ['role1', 'role2'],
+  );
   const open = { 'role:Sales': true };
   const changed = await service.call('PUT', '/platform/schemas/Open', { body: { classLevelPermissions: { find: open } } });
   assert.equal(changed.status, 200, changed.text);
@@ -102,13 +108,18 @@ test('from MongoDB that refuses', async () => {
 });
 
 const bson = (documents: readonly Json[]) => Buffer.concat(documents.map((document) => serialize(document)));
-const lines = (documents: readonly Json[]) => documents.map((document) => `${EJSON.stringify(document, { relaxed: false })}\n`).join('');
+const lines = (documents: readonly Json[]) =>
+  documents.map((document) => `${EJSON.stringify(document, { relaxed: false })}\n`).join('');
 
 for (const [title, suffix, contentOf] of [
   ['mongodump', '.bson', bson],
   ['mongodump --gzip', '.bson.gz', (documents: readonly Json[]) => gzipSync(bson(documents))],
   ['mongoexport', '.json', lines],
-  ['mongoexport --jsonArray', '.json', (documents: readonly Json[]) => `[${documents.map((one) => EJSON.stringify(one)).join(',\n')}]`],
+  [
+    'mongoexport --jsonArray',
+    '.json',
+    (documents: readonly Json[]) => `[${documents.map((one) => EJSON.stringify(one)).join(',\n')}]`,
+  ],
 ] as const)
   test(`from a directory of ${title}`, async () => {
     const service = await started();
@@ -126,9 +137,18 @@ test('damaged and missing files of a dump are refused before anything is written
   const service = await started();
   const cases: [Record<string, string | Buffer>, RegExp][] = [
     [{ 'Shop.bson': bson(collections.Shop ?? []) }, /_SCHEMA of Parse Server is missing/],
-    [{ '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson': bson(collections.Shop ?? []).subarray(0, -3) }, /Shop\.bson ends in the middle/],
+    [
+      { '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson': bson(collections.Shop ?? []).subarray(0, -3) },
+      /Shop\.bson ends in the middle/,
+    ],
     [{ '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson': Buffer.alloc(300) }, /Shop\.bson is no BSON/],
-    [{ '_SCHEMA.bson': bson(collections._SCHEMA ?? []), 'Shop.bson.gz': gzipSync(bson(collections.Shop ?? [])).subarray(0, -12) }, /Shop\.bson\.gz/],
+    [
+      {
+        '_SCHEMA.bson': bson(collections._SCHEMA ?? []),
+        'Shop.bson.gz': gzipSync(bson(collections.Shop ?? [])).subarray(0, -12),
+      },
+      /Shop\.bson\.gz/,
+    ],
     [{ '_SCHEMA.json': lines(collections._SCHEMA ?? []), 'Shop.json': '{"_id":1}\nno json' }, /Shop\.json holds something else/],
     [{ 'Post.json': '{"results":[{"objectId":"a"' }, /Post\.json ends in the middle/],
     [{ 'Post.json': '{"results":[{"objectId":a}]}' }, /Post\.json, object 1: this is no JSON/],
@@ -149,7 +169,8 @@ for (const each of engines)
     const service = await startService({ engine: each });
     after(() => service.stop());
     const dump = await temporary();
-    for (const name of ['Post', 'Place', '_User']) await writeFile(join(dump, `${name}.json`), JSON.stringify({ results: before[name] }));
+    for (const name of ['Post', 'Place', '_User'])
+      await writeFile(join(dump, `${name}.json`), JSON.stringify({ results: before[name] }));
     const [post] = before.Post;
     const joins = { results: [{ owningId: post.objectId, relatedId: before._User[0].objectId }] };
     await writeFile(join(dump, '_Join:readers:Post.json'), JSON.stringify(joins));

@@ -14,7 +14,12 @@ async function migrated(engine: (typeof engines)[number]): Promise<Service> {
   const service = await startService({ engine });
   after(() => service.stop());
   const dump = await temporary();
-  const results = names.map((username) => ({ objectId: `${username}Id`, username, email: `${username}@example.com`, bcryptPassword: oldHash }));
+  const results = names.map((username) => ({
+    objectId: `${username}Id`,
+    username,
+    email: `${username}@example.com`,
+    bcryptPassword: oldHash,
+  }));
   await writeFile(join(dump, '_User.json'), JSON.stringify({ results }));
   const { code, stdout, stderr } = await migrate(service, dump);
   assert.equal(code, 0, stderr);
@@ -67,7 +72,10 @@ if (engines.includes('postgres'))
     const service = await migrated('postgres');
     const hashes = async () => {
       const rows = (await storedIn(service)).map(({ bytes }) => bytes.toString());
-      return names.map((name) => /\$2b\$|\$argon2id\$/.exec(rows.find((row) => row.includes(`${name}Id`) && row.includes('@example.com')) ?? '')?.[0]);
+      return names.map(
+        (name) =>
+          /\$2b\$|\$argon2id\$/.exec(rows.find((row) => row.includes(`${name}Id`) && row.includes('@example.com')) ?? '')?.[0],
+      );
     };
     assert.deepEqual(await hashes(), ['$2b$', '$2b$', '$2b$', '$2b$']);
     await login(service, { username: 'dana', password: oldPassword });

@@ -59,7 +59,10 @@ for (const engine of engines) {
     for (const [owner, members] of Object.entries(before.readers)) {
       const where = { $relatedTo: { object: { __type: 'Pointer', className: 'Post', objectId: owner }, key: 'readers' } };
       const { body } = await service.call('GET', '/platform/classes/_User', { query: { where, order: 'objectId' } });
-      assert.deepEqual(body.results.map(({ objectId }: Json) => objectId), members);
+      assert.deepEqual(
+        body.results.map(({ objectId }: Json) => objectId),
+        members,
+      );
     }
     for (const [n, seen] of before.signedIn.entries()) {
       const login = await service.call('POST', '/platform/login', {
@@ -127,7 +130,10 @@ test('what cannot be is refused in one line, before anything is written', async 
     UPDATE "_SCHEMA" SET "schema" = jsonb_set("schema", '{fields,constructor}', '{"type":"String"}') WHERE "className" = 'Letter';
   `);
   const cases: [string[], RegExp][] = [
-    [['--from', clash.url], /^record-service: nothing was written: Accounts\.City is Number in the source and String here; Letter\.constructor: .*--only\n$/],
+    [
+      ['--from', clash.url],
+      /^record-service: nothing was written: Accounts\.City is Number in the source and String here; Letter\.constructor: .*--only\n$/,
+    ],
     [['--from', clash.url, '--only', 'Pots'], /--only: Pots is no class of the source; is Post meant\?\n$/],
     [['--from', clash.url, '--only', '_Session'], /--only: _Session is not taken over\n$/],
     [['--from', 'postgres://nobody:hidden@127.0.0.1:1/x'], /--from: PostgreSQL: .*ECONNREFUSED/],
@@ -213,5 +219,9 @@ test('a run that was killed at any moment goes on, and each object is there once
   assert.match(stdout, /^Letter 4,020 \([\d,]+ were here\)/);
   assert.equal(await count('Letter'), 4_020);
   assert.equal(await count('Post'), 12);
-  assert.equal((await service.call('POST', '/platform/login', { as: 'anonymous', body: { username: 'User 1', password: 'old password 1' } })).status, 200);
+  assert.equal(
+    (await service.call('POST', '/platform/login', { as: 'anonymous', body: { username: 'User 1', password: 'old password 1' } }))
+      .status,
+    200,
+  );
 });

@@ -104,7 +104,17 @@ export const collections: Readonly<Record<string, readonly Json[]>> = {
       tags: ['a', at(2), { deep: [Long.fromNumber(7)] }],
       info: { price: Decimal128.fromString('12.5'), none: null },
       place: [34.78, 32.08],
-      area: { type: 'Polygon', coordinates: [[[0, 1], [2, 3], [4, 5], [0, 1]]] },
+      area: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 1],
+            [2, 3],
+            [4, 5],
+            [0, 1],
+          ],
+        ],
+      },
       raw: new Binary(Buffer.from('raw')),
       photo: '0123456789abcdef0123456789abcdef_photo.txt',
       _p_owner: '_User$user1',
@@ -131,7 +141,14 @@ export const collections: Readonly<Record<string, readonly Json[]>> = {
       _created_at: at(1),
       _updated_at: at(1),
     },
-    { _id: 'user2', username: 'dana', _hashed_password: oldHash, _auth_data_google: { id: '1' }, _created_at: at(2), _updated_at: at(2) },
+    {
+      _id: 'user2',
+      username: 'dana',
+      _hashed_password: oldHash,
+      _auth_data_google: { id: '1' },
+      _created_at: at(2),
+      _updated_at: at(2),
+    },
     { _id: 'user3', username: 'other', _hashed_password: 'md5$0123', _created_at: at(3), _updated_at: at(3) },
   ],
   _Role: [
@@ -162,7 +179,14 @@ export const shopOne: Json = {
   tags: ['a', { __type: 'Date', iso: '2024-01-01T00:00:02.000Z' }, { deep: [7] }],
   info: { price: 12.5, none: null },
   place: { latitude: 32.08, longitude: 34.78 },
-  area: { coordinates: [[1, 0], [3, 2], [5, 4], [1, 0]] },
+  area: {
+    coordinates: [
+      [1, 0],
+      [3, 2],
+      [5, 4],
+      [1, 0],
+    ],
+  },
   raw: { base64: Buffer.from('raw').toString('base64') },
   owner: { __type: 'Pointer', className: '_User', objectId: 'user1' },
   visitors: { __type: 'Relation', className: '_User' },

@@ -35,7 +35,8 @@ export class MongoSource implements ParseSource {
       const db = client.db();
       const hello = await db.admin().command({ hello: 1 });
       const [found] = await db.listCollections({ name: '_SCHEMA' }, { nameOnly: true }).toArray();
-      if (!found) throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
+      if (!found)
+        throw new OperatorError(`--from: the database ${db.databaseName} has no collection _SCHEMA, which Parse Server keeps`);
       const isReplicated = hello.setName !== undefined || hello.msg === 'isdbgrid';
       return new MongoSource(client, db, isReplicated && hello.maxWireVersion >= SNAPSHOT_WIRE_VERSION);
     } catch (error) {
@@ -84,7 +85,9 @@ export class MongoSource implements ParseSource {
   }
 
   notes(): readonly string[] {
-    return this.#isOneMoment ? [] : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
+    return this.#isOneMoment
+      ? []
+      : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
   }
 
   async close(): Promise<void> {

@@ -79,15 +79,14 @@ export const ownFields: ReadonlySet<string> = new Set(['objectId', 'createdAt', 
 /** The ACL that two lists say, as Parse shows it; `null` where there is neither. */
 export function aclOf(readers: unknown, writers: unknown): JsonObject | null {
   if (!Array.isArray(readers) && !Array.isArray(writers)) return null;
-  // No prototype: entities are names from outside.
-  const acl: Record<string, JsonObject> = Object.create(null);
+  const acl = new Map<string, JsonObject>();
   const add = (list: unknown, right: 'read' | 'write') => {
     if (!Array.isArray(list)) return;
-    for (const entity of list) if (typeof entity === 'string') (acl[entity] ??= {})[right] = true;
+    for (const entity of list) if (typeof entity === 'string') acl.set(entity, { ...acl.get(entity), [right]: true });
   };
   add(readers, 'read');
   add(writers, 'write');
-  return acl;
+  return Object.fromEntries(acl);
 }
 
 /** `_Join:users:_Role`. */
