@@ -15,6 +15,7 @@ import { forms } from './workloads/forms.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { mcp } from './workloads/mcp.ts';
+import { migrate } from './workloads/migrate.ts';
 import { parse } from './workloads/parse.ts';
 import { search } from './workloads/search.ts';
 import { soak } from './workloads/soak.ts';
@@ -36,7 +37,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['console', consoleGrid],
   ['hostile', hostile],
   ['import', importRecords],
-  ['export', exportRecords],
+  ['migrate', migrate],
   ['systems', systems],
   ['driver', driver],
   ['versions', versions],

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN } from '../../access/index.ts';
 import type { Files } from '../../files/index.ts';
 import { readFirst } from '../../records/index.ts';
@@ -44,8 +45,8 @@ export interface MigrationEvents {
 }
 
 /** What shares a commit: little where others wait for it. */
-const batchSizes = { none: 5_000, waiting: 500, working: 2_000 } as const;
-const BATCH_CHARACTERS = 8 * 1024 * 1024;
+const batchSizes = { none: 1_000, waiting: 500, working: 1_000 } as const;
+const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /**
  * Takes the data of a Parse Server over into a system (CONTRACT "Export, import, migration"). The source is looked through first, so that
@@ -188,6 +189,9 @@ class Migration {
     const { plan, source, target, origin, events } = this.#parts;
     const findings = new Findings();
     const bounds = (): BatchBounds => ({ items: batchSizes[target.company()], size: BATCH_CHARACTERS });
+    const rest = async (heldMs: number) => {
+      if (target.company() === 'waiting') await pause(heldMs);
+    };
     await prepareTables(target.store, tables, this.#seen.passwords > 0);
     const bringer = origin ? new FileBringer(origin, await target.files(), target, findings) : null;
     const total = Math.max(
@@ -201,7 +205,7 @@ class Migration {
       const mapper = new RecordMapper(planned, findings, origin !== null);
       const write = className === '_Role' ? writeRoles : writeRecords;
       findings.records.set(className, 0);
-      await write(target, source.records(planned.source), { className, mapper, findings, bringer, bounds, progressed });
+      await write(target, source.records(planned.source), { className, mapper, findings, bringer, bounds, progressed, rest });
       before += findings.records.get(className) ?? 0;
     }
     for (const [{ className }, field] of relationsOf(plan)) {

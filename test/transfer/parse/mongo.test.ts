@@ -1,6 +1,9 @@
 /** `record-service migrate parse` from what MongoDB holds of a Parse Server, by its protocol and from dumps of all kinds. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -132,6 +135,34 @@ for (const [title, suffix, contentOf] of [
     await writeFile(join(folder, 'Shop.metadata.json'), '{"indexes":[]}');
     await assertMigrated(service, await migrate(service, dump));
   });
+
+test('files are brought from an address; a name that could not be looked up here gets a beginning', async () => {
+  const service = await started();
+  const dump = await temporary();
+  for (const [name, documents] of Object.entries(collections)) await writeFile(join(dump, `${name}.bson`), bson(documents));
+  const files = createServer((request, response) => {
+    const isThere = request.url === '/files/app/tfss-old.txt';
+    response.writeHead(isThere ? 200 : 404).end(isThere && request.method === 'GET' ? 'old bytes' : undefined);
+  }).listen(0, '127.0.0.1');
+  await once(files, 'listening');
+  const from = `http://127.0.0.1:${(files.address() as AddressInfo).port}/files/app/`;
+  for (const options of [['--dry-run'], []]) {
+    const { code, stdout, stderr } = await migrate(service, dump, '--only', 'Shop', '--files-from', from, ...options);
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, / · files 1 · 1 file with a new beginning of the name · 1 file not taken · /);
+    assert.match(stderr, /1 file not taken: not found, first 0123456789abcdef0123456789abcdef_photo\.txt/);
+  }
+  const { photo } = (await objectsOf(service, 'Shop')).get('shop3');
+  assert.match(photo.name, /^[0-9a-f]{32}_tfss-old\.txt$/);
+  assert.equal(await (await fetch(photo.url)).text(), 'old bytes');
+  files.close();
+  files.closeAllConnections();
+  const gone = from.replace('http://', 'http://user:hidden@').replace(/\/$/, '?key=hidden');
+  const asked = await migrate(service, dump, '--continue', '--only', 'Shop', '--files-from', gone);
+  assert.equal(asked.code, 1);
+  assert.match(asked.stderr, /^record-service: --files-from: http:\/\/127\.0\.0\.1:\d+\/files\/app: .*ECONNREFUSED.*\n$/);
+  assert.ok(!asked.stderr.includes('hidden'));
+});
 
 test('damaged and missing files of a dump are refused before anything is written', async () => {
   const service = await started();

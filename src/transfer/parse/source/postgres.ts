@@ -16,7 +16,7 @@ import {
 import { volatileClasses } from './volatile.ts';
 
 /** Characters of rows that came and were not taken yet: the socket is not read beyond them. */
-const MAX_WAITING = 4 * 1024 * 1024;
+const MAX_WAITING = 1 * 1024 * 1024;
 
 /** Parse Server's tables in PostgreSQL (`PostgresStorageAdapter.js`), in one transaction that sees one moment. */
 export class PostgresSource implements ParseSource {

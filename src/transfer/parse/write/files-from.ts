@@ -66,10 +66,19 @@ class DirectoryOrigin implements FileOrigin {
 }
 
 class AddressOrigin implements FileOrigin {
-  readonly #base: string;
+  readonly #base: URL;
+  readonly #headers: Record<string, string> = {};
 
   constructor(base: string) {
-    this.#base = base.replace(/\/+$/, '');
+    if (!URL.canParse(base)) throw new OperatorError('--files-from: this address cannot be read');
+    this.#base = new URL(base);
+    const { username, password } = this.#base;
+    if (username !== '' || password !== '') {
+      const name = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+      this.#headers.Authorization = `Basic ${Buffer.from(name).toString('base64')}`;
+    }
+    this.#base.username = '';
+    this.#base.password = '';
   }
 
   async open(name: string): Promise<AsyncIterable<Buffer> | null> {
@@ -86,14 +95,15 @@ class AddressOrigin implements FileOrigin {
 
   /** @returns `null` where the address says that there is none, or that it gives it to nobody */
   async #ask(name: string, method: 'GET' | 'HEAD'): Promise<Response | null> {
-    const url = `${this.#base}/${encodeURIComponent(name)}`;
+    const url = new URL(this.#base);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/${encodeURIComponent(name.toWellFormed())}`;
     let reason = '';
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await pause(AGAIN_MS);
       const controller = new AbortController();
       const late = setTimeout(() => controller.abort(), ANSWER_MS);
       try {
-        const answer = await fetch(url, { method, signal: controller.signal });
+        const answer = await fetch(url, { method, headers: this.#headers, signal: controller.signal });
         if (answer.ok) return answer;
         await answer.body?.cancel();
         if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) return null;
@@ -105,16 +115,8 @@ class AddressOrigin implements FileOrigin {
         clearTimeout(late);
       }
     }
-    throw new OperatorError(`--files-from: ${withoutSecrets(this.#base)}: ${reason}`);
-  }
-}
-
-function withoutSecrets(address: string): string {
-  try {
-    const { origin, pathname } = new URL(address);
-    return origin + pathname;
-  } catch {
-    return 'this address cannot be read';
+    // Without its parameters, which may hold a key.
+    throw new OperatorError(`--files-from: ${this.#base.origin}${this.#base.pathname}: ${reason}`);
   }
 }
 

@@ -26,6 +26,8 @@ export interface ClassWrite {
   readonly bounds: () => BatchBounds;
   /** A batch is durable. @param done objects of the class so far */
   progressed(done: number): void;
+  /** Lets others have their turn. @param heldMs for how long they waited */
+  rest(heldMs: number): Promise<void>;
 }
 
 /** Writes given to the store at once. */
@@ -47,12 +49,15 @@ export async function writeRecords({ store }: Target, records: AsyncIterable<Par
     );
     await write.bringer?.bring(batch.flatMap(({ files }) => files));
     const fresh = batch.filter(({ objectId }) => !known.has(objectId));
+    const began = performance.now();
     if (fresh.length > 0) there += await insertAll(store, className, fresh, findings);
+    const heldMs = performance.now() - began;
     there += known.size;
     done += batch.length;
     findings.records.set(className, done);
     findings.there.set(className, there);
     write.progressed(done);
+    await write.rest(heldMs);
   }
 }
 
