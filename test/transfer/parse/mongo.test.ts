@@ -145,6 +145,8 @@ test('files are brought from an address; a name that could not be looked up here
     response.writeHead(isThere ? 200 : 404).end(isThere && request.method === 'GET' ? 'old bytes' : undefined);
   }).listen(0, '127.0.0.1');
   await once(files, 'listening');
+  after(() => files.closeAllConnections());
+  after(() => files.close());
   const from = `http://127.0.0.1:${(files.address() as AddressInfo).port}/files/app/`;
   for (const options of [['--dry-run'], []]) {
     const { code, stdout, stderr } = await migrate(service, dump, '--only', 'Shop', '--files-from', from, ...options);

@@ -177,6 +177,8 @@ test('permissions never give more than the source did', async () => {
     INSERT INTO "Accounts" VALUES ('theirs', now(), now(), 'x', NULL, ARRAY['user']);
     UPDATE "_SCHEMA" SET "schema" = jsonb_set("schema", '{classLevelPermissions}', '${permissions}') WHERE "className" = 'Letter';
     UPDATE "_SCHEMA" SET "schema" = "schema" - 'classLevelPermissions' WHERE "className" = 'Place';
+    UPDATE "_SCHEMA" SET "schema" = jsonb_set("schema", '{fields,mcpPermissions}', '{"type":"Array"}') WHERE "className" = '_User';
+    ALTER TABLE "_User" ADD COLUMN "mcpPermissions" jsonb DEFAULT '["advanced"]';
   `);
   const { body: unchanged } = await service.call('GET', '/platform/schemas/Accounts');
   const { body: roles } = await service.call('GET', '/platform/schemas/_Role');
@@ -192,6 +194,8 @@ test('permissions never give more than the source did', async () => {
   assert.match(stdout, /create of Letter is for keys alone/);
   assert.match(stdout, /Letter\.readUserFields for the users in "text"/);
   assert.deepEqual((await clp('Place')).delete, { '*': true });
+  assert.match(stdout, /not taken: _User\.mcpPermissions, which gives rights here/);
+  for (const user of (await objectsOf(service, '_User')).values()) assert.equal(user.mcpPermissions, undefined);
   assert.deepEqual((await clp('_User')).protectedFields, { '*': ['email'] });
   for (const action of ['create', 'update', 'delete', 'addField'])
     assert.deepEqual((await clp('_Role'))[action], roles.classLevelPermissions[action]);

@@ -26,6 +26,8 @@ export interface PlannedFields {
 
 /** Fields of `_User` that have another place here. */
 const notFields: ReadonlySet<string> = new Set(['password', 'authData', 'sessionToken']);
+/** Those that give rights here: in the source users may write what they like into them. */
+const rightsOfUsers: ReadonlySet<string> = new Set(['mcpPermissions']);
 
 /** Fields that Parse Server's own classes have, whatever the schema says. */
 const ownToClass: ReadonlyMap<string, readonly NewField[]> = new Map([
@@ -57,6 +59,10 @@ export function planFields(parseClass: ParseClass, table: TableSchema | undefine
   for (const [name, field] of parseClass.fields) {
     if (className === '_User' && notFields.has(name)) continue;
     const type = typeOf(field);
+    if (className === '_User' && rightsOfUsers.has(name)) {
+      leftOut.push(`${className}.${name}, which gives rights here`);
+      continue;
+    }
     if (type === null) {
       leftOut.push(`${className}.${name} of type ${field.type}`);
       continue;
