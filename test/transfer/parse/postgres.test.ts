@@ -159,6 +159,8 @@ test('what cannot be is refused in one line, before anything is written', async 
   assert.equal((await service.call('GET', '/platform/schemas/Post')).status, 400);
 });
 
+const action = { type: 'create-object', actionData: { table: 'Notes', fields: { Name: 'fired' } } };
+
 test('permissions never give more than the source did', async () => {
   const service = await startService();
   after(() => service.stop());
@@ -180,6 +182,8 @@ test('permissions never give more than the source did', async () => {
     UPDATE "_SCHEMA" SET "schema" = jsonb_set("schema", '{fields,mcpPermissions}', '{"type":"Array"}') WHERE "className" = '_User';
     ALTER TABLE "_User" ADD COLUMN "mcpPermissions" jsonb DEFAULT '["advanced"]';
   `);
+  const trigger = { Name: 'Noted', table: 'Accounts', events: ['create'], actions: [action], Active: true };
+  assert.equal((await service.call('POST', '/platform/classes/_Trigger', { body: trigger })).status, 201);
   const { body: unchanged } = await service.call('GET', '/platform/schemas/Accounts');
   const { body: roles } = await service.call('GET', '/platform/schemas/_Role');
   const { code, stdout, stderr } = await migrate(service, url);
@@ -199,33 +203,43 @@ test('permissions never give more than the source did', async () => {
   assert.deepEqual((await clp('_User')).protectedFields, { '*': ['email'] });
   for (const action of ['create', 'update', 'delete', 'addField'])
     assert.deepEqual((await clp('_Role'))[action], roles.classLevelPermissions[action]);
+  // Nothing tells of it, and nothing follows from it.
+  const where = { objectIdValue: 'theirs' };
+  const { body: history } = await service.call('GET', '/platform/classes/_Timeline', { query: { where } });
+  assert.deepEqual(history.results, []);
+  assert.equal((await objectsOf(service, 'Notes')).size, 0);
   // Whom Parse let read since it had no list of readers, its own ACL did not name.
   assert.deepEqual((await objectsOf(service, 'Accounts')).get('theirs').ACL, { user: { write: true } });
 });
 
-test('a run that was killed at any moment goes on, and each object is there once', async () => {
-  const service = await startService();
-  after(() => service.stop());
-  const { url } = await parseDatabase(`
+for (const engine of engines)
+  test(`a run that was killed at any moment goes on, and each object is there once (${engine})`, async () => {
+    const service = await startService({ engine });
+    after(() => service.stop());
+    const { url } = await parseDatabase(`
     INSERT INTO "Letter" ("objectId", "createdAt", "updatedAt", "text") SELECT 'many' || n, now(), now(), repeat('x', 200) FROM generate_series(1, 4000) n;
   `);
-  const count = async (className: string): Promise<number> =>
-    (await service.call('GET', `/platform/classes/${className}`, { query: { count: 1, limit: 0 } })).body.count ?? 0;
-  let reached = 0;
-  for (const className of ['_Role', 'Letter', 'Letter', 'Letter']) {
-    const from = await count(className);
-    await killedOnce(service, url, async () => (await count(className)) > from);
-    reached = await count('Letter');
-  }
-  assert.ok(reached > 0 && reached < 4_020, `${reached}`);
-  const { code, stdout, stderr } = await migrate(service, url, '--continue');
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Letter 4,020 \([\d,]+ were here\)/);
-  assert.equal(await count('Letter'), 4_020);
-  assert.equal(await count('Post'), 12);
-  assert.equal(
-    (await service.call('POST', '/platform/login', { as: 'anonymous', body: { username: 'User 1', password: 'old password 1' } }))
-      .status,
-    200,
-  );
-});
+    const count = async (className: string): Promise<number> =>
+      (await service.call('GET', `/platform/classes/${className}`, { query: { count: 1, limit: 0 } })).body.count ?? 0;
+    let reached = 0;
+    for (const className of ['_Role', 'Letter', 'Letter', 'Letter']) {
+      const from = await count(className);
+      await killedOnce(service, url, async () => (await count(className)) > from);
+      reached = await count('Letter');
+    }
+    assert.ok(reached > 0 && reached < 4_020, `${reached}`);
+    const { code, stdout, stderr } = await migrate(service, url, '--continue');
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Letter 4,020 \([\d,]+ were here\)/);
+    assert.equal(await count('Letter'), 4_020);
+    assert.equal(await count('Post'), 12);
+    assert.equal(
+      (
+        await service.call('POST', '/platform/login', {
+          as: 'anonymous',
+          body: { username: 'User 1', password: 'old password 1' },
+        })
+      ).status,
+      200,
+    );
+  });
