@@ -21,7 +21,6 @@ import { registerLongAnswers } from './plugins/long-answers.ts';
 import { Readiness } from './plugins/readiness.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
 import { registerHealth, registerHome } from './plugins/service-info.ts';
-import { registerImport } from './routes/imports.ts';
 import { dataEndpoints } from './routes/index.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimeouts` holds most to less), and to send its headers. */
@@ -125,7 +124,6 @@ export class HttpServer {
         services.conditions.met('a batch item failed', faultPlace(error), error),
       ),
     );
-    registerImport(server, services);
     const takeUpload = registerFiles(server, services);
     registerFunctions(server, services, options);
     for (const part of parts) await part.register(server, takeUpload);

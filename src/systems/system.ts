@@ -77,6 +77,11 @@ export class Registration {
     return found.principal;
   }
 
+  /** Whether an API key of this name is good now. */
+  hasApiKey(name: string): boolean {
+    return this.#apiKeys.some(({ principal }) => principal.kind === 'apiKey' && principal.name === name);
+  }
+
   /** Goes through all keys, so that the time does not tell which of them it is. */
   #withHash(given: Uint8Array): ApiKey | undefined {
     let found: ApiKey | undefined;

@@ -1,11 +1,12 @@
 export * from './backup/index.ts';
 export { exportRecords } from './export/export.ts';
 export { type ExportFormat, ExportParameters, exportFormats } from './export/parameters.ts';
+export type { ImportRequest } from './import/columns/request.ts';
 export { fieldMapOf } from './import/columns/targets.ts';
-export { type Company, type ImportResult, importRecords, type RejectedRow } from './import/import.ts';
-export { type ImportFile, type ImportPlan, type ImportRequest, planImport, refuseImport } from './import/plan.ts';
+export { type Company, importRecords, type RejectedRow } from './import/import.ts';
+export { type ImportPlan, planImport, refuseImport } from './import/plan.ts';
 export { type Format, formats } from './import/source/format.ts';
-export { type Counts, ImportProgress } from './import/write/progress.ts';
+export { ImportProgress } from './import/write/progress.ts';
 export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';
 export { type MigrationEvents, migrateParse } from './parse/migrate.ts';
 export { authorOf, ImportJobs, MAX_BODY_BYTES } from './jobs/import-jobs.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { HttpServices } from '../endpoint/services.ts';
+import { registerImport } from './import.ts';
 import { registerPrivateReads } from './private.ts';
 import { registerReads } from './read.ts';
 import { registerSignedPost } from './signed-post.ts';
@@ -16,5 +17,6 @@ export function registerFiles(server: FastifyInstance, services: HttpServices): 
   registerSignedPost(server, services);
   registerReads(server, services);
   registerPrivateReads(server, services);
+  registerImport(server, services);
   return takeUpload;
 }

@@ -9,8 +9,9 @@ import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { type Fate, FaultyStore } from '../../storage/testing/faulty-store.ts';
 import { imports } from '../../systems/migrations/011-imports.ts';
+import type { ImportRequest } from './columns/request.ts';
 import { importRecords, type RejectedRow } from './import.ts';
-import { type ImportFile, type ImportRequest, planImport } from './plan.ts';
+import { type ImportFile, planImport } from './plan.ts';
 import { ImportProgress } from './write/progress.ts';
 
 let store: SqliteStore;

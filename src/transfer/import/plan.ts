@@ -6,9 +6,9 @@ import { similarTo } from '../../kernel/similar.ts';
 import { type RecordContext, readLabels } from '../../records/index.ts';
 import { checkClassName, type TableSchema } from '../../schema/model.ts';
 import { isLog } from '../../schema/system-tables.ts';
-import type { DateOrder } from '../../values/index.ts';
 import { csvRows, planCsv } from './columns/csv-columns.ts';
 import { type JsonOptions, planJson } from './columns/json-columns.ts';
+import type { ImportRequest } from './columns/request.ts';
 import type { SourceRow } from './columns/row.ts';
 import { comparable, type FieldMap, perhaps, refuseMissingTable, shown, Targets } from './columns/targets.ts';
 import { checkEncoding, decode, FALLBACK, inUtf8, markedEncoding, NotInEncoding } from './source/encoding.ts';
@@ -22,27 +22,6 @@ export interface ImportFile {
   read(): AsyncIterable<Buffer>;
   /** By whose ending its form may be known. */
   readonly name: string;
-}
-
-/** What is to be imported, and how. */
-export interface ImportRequest {
-  readonly className: string;
-  readonly format: Format | 'auto';
-  readonly map: FieldMap;
-  /** Fields by whose values rows are records that are there already; empty: each row is a new one. */
-  readonly matchOn: readonly string[];
-  /** Whether `objectId`, `createdAt`, `updatedAt`, `createdBy` and `updatedBy` of rows are taken over; else the service sets them. */
-  readonly keepTimes: boolean;
-  /** Whether no trigger runs, and nothing is written to the timeline. */
-  readonly skipTriggers: boolean;
-  readonly skipTimeline: boolean;
-  /** Whether fields are made that the table lacks, and the table where there is none. */
-  readonly newFields: boolean;
-  /** In which order dates that are not ISO are. */
-  readonly dateOrder?: DateOrder | undefined;
-  readonly encoding?: string | undefined;
-  /** Characters that a row may have, where that is less than a body may: reading a long one holds the event loop. */
-  readonly longest?: number | undefined;
 }
 
 /** A file that was looked through: nothing of what refuses it as a whole is in it. */

@@ -7,7 +7,6 @@ import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { RecordContext, WriteHooks } from '../../records/index.ts';
-import type { Store } from '../../storage/port.ts';
 import type { System, Systems } from '../../systems/index.ts';
 import { presentUser } from '../../users/index.ts';
 import { planImport } from '../import/plan.ts';
@@ -128,17 +127,25 @@ export class ImportJobs {
   async #lookAtOpened(): Promise<void> {
     const isRound = ++this.#looks % LOOKS_PER_ROUND === 0;
     const opened = [...this.#parts.systems.opened()];
-    const [first] = opened;
-    if (first && (await this.#isOneGone(first.store))) return this.#lookAtAll();
+    if (await this.#isOneGone(opened[0])) return this.#lookAtAll();
     for (const system of opened) {
       if (this.#closed) return;
       if (isRound || !this.#seen.has(system)) await this.#lookAt(system).catch((error) => this.#tell(error, system.appId));
     }
   }
 
-  async #isOneGone(store: Store): Promise<boolean> {
+  /** @param open any that is open; now and then, while none is, one is opened for it */
+  async #isOneGone(open: System | undefined): Promise<boolean> {
+    const { systems } = this.#parts;
     const before = this.#processes;
-    this.#processes = await store.cluster.processes();
+    const look = async ({ store }: System) => {
+      this.#processes = await store.cluster.processes();
+    };
+    if (open) await look(open);
+    else if (this.#looks % LOOKS_PER_ROUND === 0) {
+      const [appId] = await systems.appIds();
+      if (appId !== undefined) await systems.visit(appId, look);
+    }
     return [...before].some((one) => !this.#processes.has(one));
   }
 
@@ -146,8 +153,10 @@ export class ImportJobs {
     // Looking is no use: who looks now and then must not keep the system open.
     system.hold(false);
     try {
-      if ((await unfinishedJobs(system.store, 1)).length > 0) this.#begin(system.appId);
-      this.#seen.add(system);
+      const [oldest] = await unfinishedJobs(system.store, 1);
+      if (oldest) this.#begin(system.appId);
+      // Where another process carries one out, it is looked after until that is done.
+      else this.#seen.add(system);
     } finally {
       system.release();
     }
@@ -236,11 +245,14 @@ export function authorOf(principal: Principal): string {
   return principal.kind === 'apiKey' ? `apiKey:${principal.name}` : 'master';
 }
 
-/** The same as he is now, with the rights that he has now. @throws OperatorError where he is gone or not active */
-async function principalOf({ store }: System, author: string): Promise<Principal> {
+/** The same as he is now, with the rights that he has now. @throws OperatorError where he is gone or not active, or the key revoked */
+async function principalOf({ store, registration }: System, author: string): Promise<Principal> {
   if (author === 'master') return master;
   const [, kind, name = ''] = /^(user|apiKey):(.*)$/s.exec(author) ?? [];
-  if (kind === 'apiKey') return { kind, name };
+  if (kind === 'apiKey') {
+    if (!registration.hasApiKey(name)) throw new OperatorError('the key that asked for the import was revoked');
+    return { kind, name };
+  }
   const user = await presentUser(store, name);
   if (!user) throw new OperatorError('the user who asked for the import is gone or not active');
   return user;

@@ -6,8 +6,9 @@ import type { NamedParameters } from '../../query/index.ts';
 import type { RecordContext } from '../../records/index.ts';
 import { isDescribed } from '../../schema/system-tables.ts';
 import { type DateOrder, dateOrders, parseRequestJson } from '../../values/index.ts';
+import type { ImportRequest } from '../import/columns/request.ts';
 import { fieldMapOf } from '../import/columns/targets.ts';
-import { type ImportRequest, refuseImport } from '../import/plan.ts';
+import { refuseImport } from '../import/plan.ts';
 import { checkEncoding } from '../import/source/encoding.ts';
 import { type Format, formats } from '../import/source/format.ts';
 

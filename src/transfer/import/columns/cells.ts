@@ -25,6 +25,9 @@ export function unguarded(cell: string): string {
   return cell.charCodeAt(0) === APOSTROPHE && guarded.test(cell) ? cell.slice(1) : cell;
 }
 
+/** Of `2024-05-06T07:08:09.010Z`. */
+const isoLength = 24;
+
 /** Characters of a cell that a message shows. */
 const MAX_SHOWN = 60;
 
@@ -48,6 +51,8 @@ export function cellReader(
       return (cell) => readBooleanText(cell) ?? refuse(cell);
     case 'Date':
       return (cell) => {
+        // The write reads it once more, and refuses what is none.
+        if (cell.length === isoLength && cell.endsWith('Z')) return { __type: 'Date', iso: cell };
         const instant = readDateText(cell, dates);
         return typeof instant === 'number' ? { __type: 'Date', iso: isoText(instant) } : refuse(cell);
       };

@@ -142,7 +142,8 @@ class Survey {
     }
     if (target.kind !== 'field' || target.field.type !== 'Date' || dates !== undefined) return null;
     return (cell, row) => {
-      if (cell !== null && readDateText(cell, undefined) === 'ambiguous') refuseAmbiguous({ row, cell }, this.#names[at] ?? '');
+      if (cell !== null && !isIso(cell) && readDateText(cell, undefined) === 'ambiguous')
+        refuseAmbiguous({ row, cell }, this.#names[at] ?? '');
     };
   }
 
@@ -155,6 +156,11 @@ class Survey {
     return { target, read: cellReader(className, { name: target.name, ...(guess?.type ?? { type: 'String' }) }, dates) };
   }
 }
+
+const DASH = 45;
+
+/** Whether a date is ISO where it is one: most are, and nothing of these is to be looked at before they are read. */
+const isIso = (cell: string): boolean => cell.charCodeAt(4) === DASH && cell.length >= 10;
 
 function refuseSame(names: readonly string[]): void {
   const seen = new Set<string>();

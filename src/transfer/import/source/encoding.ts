@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
 /** What a file that is no UTF-8 is taken for: what Excel and older programs write in Israel. */
@@ -45,16 +46,16 @@ export class NotInEncoding extends Error {
  */
 export async function* decode(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
   const decoder = decoderOf(encoding);
-  let isAscii = true;
+  let wasAscii = true;
   for await (const chunk of chunks) {
     let text: string;
     try {
       text = decoder.decode(chunk, { stream: true });
     } catch {
-      throw new NotInEncoding(isAscii && isWrongAtOnce(chunk));
+      throw new NotInEncoding(wasAscii && isWrongAtOnce(chunk));
     }
     // A character that is cut by the end of a chunk is in neither of them.
-    isAscii &&= chunk.every(isAsciiByte);
+    wasAscii &&= isAscii(chunk);
     yield text;
   }
   try {
@@ -65,14 +66,12 @@ export async function* decode(chunks: AsyncIterable<Buffer>, encoding: string): 
   }
 }
 
-const isAsciiByte = (byte: number): boolean => byte < 0x80;
-
 /** Bytes of the longest character of UTF-8. */
 const MAX_CHARACTER_BYTES = 4;
 
 /** Whether the first byte beyond ASCII begins no character of UTF-8. */
 function isWrongAtOnce(chunk: Buffer): boolean {
-  const at = chunk.findIndex((byte) => !isAsciiByte(byte));
+  const at = chunk.findIndex((byte) => byte >= 0x80);
   return at >= 0 && chunk.toString('utf8', at, at + MAX_CHARACTER_BYTES).startsWith('\uFFFD');
 }
 

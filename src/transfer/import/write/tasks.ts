@@ -1,9 +1,9 @@
 import { fail, isRefusal, type ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { OwnValues } from '../../../storage/column-values.ts';
+import type { ImportRequest } from '../columns/request.ts';
 import { none, type ReadRow, type SourceRow } from '../columns/row.ts';
 import { shown } from '../columns/targets.ts';
-import type { ImportRequest } from '../plan.ts';
 import { keyOf } from './keys.ts';
 import { keptNames, knownOf } from './known.ts';
 import { idsByKey, type LookUp } from './lookup.ts';
