@@ -36,14 +36,21 @@ export interface BackupReader {
  * @throws OperatorError for what is no backup, of a later version, or encrypted for others; errors of the source
  */
 export async function readBackup(source: Readable, identities: readonly string[]): Promise<BackupReader> {
+  try {
+    return await opened(source, identities);
+  } catch (error) {
+    source.destroy();
+    throw error;
+  }
+}
+
+async function opened(source: Readable, identities: readonly string[]): Promise<BackupReader> {
   const watched = new Watched(source);
   const start = await watched.start(AGE_MAGIC.length);
   const isEncrypted = start.subarray(0, AGE_MAGIC.length).equals(AGE_MAGIC);
-  const plain = isEncrypted ? await decrypted(watched, identities) : watched.bytes();
-  if (!isEncrypted && !start.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC)) {
-    source.destroy();
+  if (!isEncrypted && !start.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC))
     throw new OperatorError(start.length === 0 ? 'the file is empty' : 'the file is no backup of this service');
-  }
+  const plain = isEncrypted ? await decrypted(watched, identities) : watched.bytes();
   const archive = extract();
   const close = () => {
     archive.destroy();
