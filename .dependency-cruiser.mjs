@@ -113,7 +113,7 @@ export default {
       'transfer/parse/source',
     ]),
     onlyIn('mongodb-driver', '(?:^|/)node_modules/mongodb/|^mongodb$', ['transfer/parse/source']),
-    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['files/stores']),
+    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['s3', 'files/stores', 'transfer/backup/destinations']),
     onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', [
       'http',
       'mcp',

@@ -37,6 +37,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['console', consoleGrid],
   ['hostile', hostile],
   ['import', importRecords],
+  ['export', exportRecords],
   ['migrate', migrate],
   ['systems', systems],
   ['driver', driver],

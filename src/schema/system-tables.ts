@@ -142,7 +142,21 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _StorageUsage: { kept: ['files', 'bytes', 'quota'], hidden: true },
   _ImportJob: {
     kept: [
-      ...['kind', 'objectClass', 'options', 'state', 'run', 'author', 'body', 'owner', 'error', 'done', 'of', 'created', 'updated'],
+      ...[
+        'kind',
+        'objectClass',
+        'options',
+        'state',
+        'run',
+        'author',
+        'body',
+        'owner',
+        'error',
+        'done',
+        'of',
+        'created',
+        'updated',
+      ],
       ...['rejected', 'rejectedBytes', 'finishedAt'],
     ],
     guarding: [],

@@ -7,9 +7,9 @@ export { type Company, importRecords, type RejectedRow } from './import/import.t
 export { type ImportPlan, planImport, refuseImport } from './import/plan.ts';
 export { type Format, formats } from './import/source/format.ts';
 export { ImportProgress } from './import/write/progress.ts';
-export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';
-export { type MigrationEvents, migrateParse } from './parse/migrate.ts';
 export { authorOf, ImportJobs, MAX_BODY_BYTES } from './jobs/import-jobs.ts';
 export { type JobRow, jobAnswer, readJob, rejectedRows } from './jobs/job-rows.ts';
 export { jobRequestOf } from './jobs/parameters.ts';
 export { deleteOldImports } from './jobs/retention.ts';
+export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';
+export { type MigrationEvents, migrateParse } from './parse/migrate.ts';

@@ -1,5 +1,5 @@
 export { encrypterFor } from './archive-writer.ts';
-export { type BackupParts, Backups } from './backups.ts';
+export { Backups } from './backups.ts';
 export { type Destination, type KeptBackup, openBackupFile, openDestination } from './destinations/destination.ts';
 export { timeOfBackup } from './destinations/names.ts';
 export { StreamDestination } from './destinations/stream.ts';
