@@ -301,3 +301,18 @@ test('a system that a request used while it was visited stays open', async () =>
   await systems.visit('app', async () => (await systems.acquire('app'))?.release());
   assert.deepEqual(engine.log, ['open app']);
 });
+test('one that comes in exchange is opened at once, and who works with the other finishes on its store', async () => {
+  await add();
+  const before = await systems.acquire('app');
+  const second = { ...entry('app', 'second'), place: 'app~0123456789', heldAt: 5 };
+  await other.addSystem(second, [], async () => undefined, { replace: { deleteAfter: 9, now: 1 } });
+  const now = await systems.acquire('app');
+  assert.deepEqual([before?.store.place, before?.isClosing, now?.store.place], ['app', true, 'app~0123456789']);
+  assert.deepEqual([now?.isHeld, [...systems.active]], [true, []]);
+  assert.deepEqual(engine.log, ['open app', 'open app']);
+  await other.holdSystem('app', null);
+  assert.equal(await systems.acquire('app'), now);
+  assert.deepEqual([now?.isHeld, [...systems.active]], [false, [['app', 'second']]]);
+  before?.release();
+  for (let n = 0; n < 2; n++) now?.release();
+});
