@@ -7,17 +7,17 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../files/commands/run.ts';
 import { startServices } from '../processes/processes.ts';
-import { makeDatabase } from '../support/data.ts';
+import { makeData, makeDatabase, settingsOf } from '../support/data.ts';
 import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
 import { onEachEngine, type Row } from '../support/query.ts';
-import { engines, type Service } from '../support/service.ts';
+import { engines, type Service, startService } from '../support/service.ts';
 import { afterCommand, soon } from '../support/soon.ts';
 import { addSystem, callSystem, type System } from './cli.ts';
 
 const maker = fileURLToPath(new URL('./maker.ts', import.meta.url));
 
 /** A process that makes a system. */
-function make(service: Service, appId: string, how: 'exchange' | 'beside', end: 'done' | 'waits') {
+function make(service: Service, appId: string, how: 'exchange' | 'beside' | 'hold', end: 'done' | 'waits') {
   const child = spawn(process.execPath, [maker, appId, how, end], {
     cwd: service.dataDir,
     env: { PATH: process.env.PATH ?? '', ...service.settings },
@@ -214,5 +214,40 @@ if (engines.includes('postgres'))
     } finally {
       for (const service of [a, b]) await service.stop();
       await database.drop();
+    }
+  });
+
+if (engines.includes('postgres'))
+  test('a move carries over what is aside in exchange, where each lies, and that a system is held', async () => {
+    const { dataDir, remove } = await makeData('sqlite');
+    const database = await makeDatabase(false);
+    const running: Service[] = [];
+    const start = async (data: object) => {
+      const service = await startService(data);
+      running.push(service);
+      return service;
+    };
+    try {
+      const from = await start({ dataDir });
+      const old = { appId: from.appId, masterKey: from.masterKey, apiKey: from.apiKey };
+      await callSystem(from, old, 'POST', '/platform/classes/Made', { body: { by: 'old' } });
+      const now = await make(from, from.appId, 'exchange', 'done').credentials();
+      await make(from, from.appId, 'hold', 'done').closed;
+      const aside = await removed(from);
+      const held = await succeed(from, 'system', 'list', '--json');
+      assert.match(held, /"held":/);
+      await from.stop();
+      const data = { dataDir, database };
+      const moved = await runCommand(['move', '--to', 'postgres', '--quiet'], settingsOf(data), dataDir);
+      assert.equal(moved.code, 0, moved.stderr);
+      const to = await start(data);
+      assert.deepEqual([await removed(to), await succeed(to, 'system', 'list', '--json')], [aside, held]);
+      assert.deepEqual(await rowsOf(to, now, 'Made'), ['maker']);
+      await succeed(to, 'system', 'restore', to.appId, '--replace');
+      await soon(async () => assert.deepEqual(await rowsOf(to, old, 'Made'), ['old']));
+    } finally {
+      for (const service of running) await service.stop();
+      await database.drop();
+      await remove();
     }
   });
