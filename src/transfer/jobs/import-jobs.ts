@@ -153,10 +153,12 @@ export class ImportJobs {
     // Looking is no use: who looks now and then must not keep the system open.
     system.hold(false);
     try {
+      if (this.#processes.size === 0) this.#processes = await system.store.cluster.processes();
       const [oldest] = await unfinishedJobs(system.store, 1);
-      if (oldest) this.#begin(system.appId);
       // Where another process carries one out, it is looked after until that is done.
+      if (oldest) this.#seen.delete(system);
       else this.#seen.add(system);
+      if (oldest) this.#begin(system.appId);
     } finally {
       system.release();
     }

@@ -142,7 +142,7 @@ class Survey {
     }
     if (target.kind !== 'field' || target.field.type !== 'Date' || dates !== undefined) return null;
     return (cell, row) => {
-      if (cell !== null && !isIso(cell) && readDateText(cell, undefined) === 'ambiguous')
+      if (cell !== null && !beginsWithYear.test(cell) && readDateText(cell, undefined) === 'ambiguous')
         refuseAmbiguous({ row, cell }, this.#names[at] ?? '');
     };
   }
@@ -157,10 +157,8 @@ class Survey {
   }
 }
 
-const DASH = 45;
-
-/** Whether a date is ISO where it is one: most are, and nothing of these is to be looked at before they are read. */
-const isIso = (cell: string): boolean => cell.charCodeAt(4) === DASH && cell.length >= 10;
+/** Of a date that can be read in one way only, as most can. */
+const beginsWithYear = /^\d{4}-/;
 
 function refuseSame(names: readonly string[]): void {
   const seen = new Set<string>();
