@@ -8,7 +8,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import { createRecord, createSchema, type RecordContext, updateRecord } from '../records/index.ts';
 import { tableOf } from '../schema/model.ts';
-import { assignmentsOf } from '../storage/column-values.ts';
+import { assignmentsOf, columnsOf } from '../storage/column-values.ts';
 import type { Engine } from '../storage/engine.ts';
 import type { Store } from '../storage/port.ts';
 import { PostgresEngine } from '../storage/postgres/index.ts';
@@ -132,6 +132,21 @@ for (const [name, make] of [
       const result = await sweepFiles({ store, appId, bytes, complete }, options, (orphan) => orphans.push(orphan));
       return { orphans, result };
     }
+
+    it('spares the body of an import that is still to be carried out', async () => {
+      const [kept, lost] = ['a'.repeat(32), 'b'.repeat(32)];
+      for (const id of [kept, lost]) putBytes(id, 10, Date.now() - 48 * HOUR_MS);
+      await store.write({
+        plan(schema) {
+          const table = tableOf(schema, '_ImportJob');
+          const values = columnsOf(table, { objectId: 'job', createdAt: 1, updatedAt: 1, body: kept });
+          return { changes: [], mutations: [{ kind: 'insert', table, values }] };
+        },
+      });
+      const { orphans } = await sweep();
+      assert.deepEqual(found(orphans), [[lost, 'noRow']]);
+      assert.deepEqual(withBytes(kept, lost), [true, false]);
+    });
 
     it('removes what no record mentions, after it was only told of', async () => {
       const usage = await readUsage(store);

@@ -1,6 +1,6 @@
 import type { Store } from '../storage/port.ts';
 import type { CompleteUpload } from './attach.ts';
-import { eachFile, filesBefore, findFile, removeFile } from './metadata/file-metadata.ts';
+import { eachFile, filesBefore, findFile, isKept, removeFile } from './metadata/file-metadata.ts';
 import type { FileRow } from './metadata/model.ts';
 import { readUsage } from './metadata/usage.ts';
 import { mentionedIds, mentioningRecords } from './reference-scan.ts';
@@ -154,7 +154,7 @@ class Sweep {
     const { store, bytes } = this.#system;
     for await (const { id, size, storedAt } of bytes.list(store.place)) {
       this.#look(1);
-      if (storedAt >= this.#settled || (await findFile(store, id))) continue;
+      if (storedAt >= this.#settled || (await findFile(store, id)) || (await isKept(store, id))) continue;
       if (this.#isDoubted(storedAt)) continue;
       if (this.#remove) await bytes.remove(store.place, id);
       yield { name: id, size, why: 'noRow', uploadedAt: Math.floor(storedAt) };

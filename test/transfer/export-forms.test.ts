@@ -78,6 +78,8 @@ onEachEngine((get) => {
       '+1-2',
       '=972541234567',
       "'=x",
+      // Else it would come back as the one before.
+      "''=x",
       "'-5",
       "'\tx",
       '--5',
@@ -91,7 +93,6 @@ onEachEngine((get) => {
       '+3.5',
       '-1e3',
       "'x",
-      "''=x",
       'a=1',
       '5-5',
       '',

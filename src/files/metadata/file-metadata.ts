@@ -16,6 +16,9 @@ const PAGE_SIZE = 1_000;
 /** The hidden table with a row for each file of a system. */
 export const fileTable = '_StoredFile';
 
+/** The hidden table of imports over HTTP, which keep the id of their body until they have ended. */
+const importTable = '_ImportJob';
+
 const fields: readonly string[] = [
   ...['objectId', 'createdAt', 'updatedAt', 'name', 'size', 'contentType', 'version'],
   ...['isPublic', 'isPrivate'],
@@ -45,6 +48,14 @@ function fileRow(row: Row): FileRow {
     createdAt: Date.parse(row.createdAt),
     updatedAt: Date.parse(row.updatedAt),
   };
+}
+
+/** Whether bytes without a row are what an import over HTTP is still to read. @param id of the bytes */
+export async function isKept(store: Store, id: string): Promise<boolean> {
+  const field = store.schema().tables.get(importTable)?.fields.get('body');
+  if (!field) return false;
+  const filter: Filter = { kind: 'compare', field, op: 'eq', value: id };
+  return (await readRows(store, { className: importTable, fields: ['objectId'], filter: () => filter, limit: 1 })).length > 0;
 }
 
 /** A file to note. */

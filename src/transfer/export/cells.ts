@@ -35,7 +35,7 @@ function quoted(text: string): string {
 }
 
 /** What a spreadsheet takes a formula by, and the mark that takes it off. */
-const formula = /^'?[=+\-@\t\r]/;
+const formula = /^'*[=+\-@\t\r]/;
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const phone = /^\+[\d(][\d ()./-]*$/;
 /** Digits of a phone with its country, at the least and at the most (E.164). */
