@@ -1,3 +1,4 @@
+import { OperatorError } from '../kernel/operator-error.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/types/type.ts';
 
@@ -22,14 +23,18 @@ export interface StoreSnapshot extends RawReads {
   readonly schema: Schema;
 }
 
+/** Rows that a store cannot have: two of one place or id, a value that its column does not take. */
+export class RowsRefused extends OperatorError {}
+
 /** The same, and additions. Nothing is checked or noted on the way. A caller that adds has the store to itself. */
 export interface RawAccess extends RawReads {
   /** The place of the last record; 0 where there is none. */
   lastPlace(table: TableSchema): Promise<number>;
   /** The last of them. */
   lastMember(relation: Field): Promise<StoredMember | null>;
-  /** Adds records at their places; durable when it resolves. */
+  /** Adds records at their places; durable when it resolves. @throws RowsRefused */
   addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
+  /** @throws RowsRefused */
   addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;
 }
 

@@ -6,6 +6,7 @@ import {
   CHUNK_BYTES,
   type RawAccess,
   type RawReads,
+  RowsRefused,
   type StoredMember,
   type StoredRow,
   type StoreSnapshot,
@@ -14,7 +15,7 @@ import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
 import { SqlWriter, type Statement } from '../sql/writer.ts';
 import type { Database, Row } from './connection/database.ts';
-import { causeOf, isTooLarge } from './connection/map-error.ts';
+import { causeOf, isOfValues, isTooLarge } from './connection/map-error.ts';
 import { catalogFrom, loadStatement } from './schema/catalog.ts';
 import { arrayLiteral } from './sql/arrays.ts';
 import { postgresDialect } from './sql/dialect.ts';
@@ -102,12 +103,12 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
     return (row as StoredMember | undefined) ?? null;
   }
 
-  /** @throws OperatorError for a record that PostgreSQL cannot take; those before it are added */
+  /** @throws RowsRefused; OperatorError for a record that PostgreSQL cannot take; those before it are added */
   async addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
     try {
       await this.#addRows(table, rows);
     } catch (error) {
-      if (!isTooLarge(error)) throw error;
+      if (!isTooLarge(error)) throw refusedOr(error);
       if (rows.length === 1) throw tooLarge(table, rows[0] as StoredRow, error);
       const half = Math.ceil(rows.length / 2);
       await this.addRows(table, rows.slice(0, half));
@@ -142,9 +143,14 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
   async addMembers({ column }: Field, members: readonly StoredMember[]): Promise<void> {
     const text = `INSERT INTO ${this.dialect.table(column)} (owner, member) SELECT * FROM unnest($1::text[], $2::text[])`;
     const sides = [0, 1].map((side) => arrayLiteral(members.map((member) => member[side] as string)));
-    await this.#database.atomically([{ text, params: sides }]);
+    await this.#database.atomically([{ text, params: sides }]).catch((error) => {
+      throw refusedOr(error);
+    });
   }
 }
+
+const refusedOr = (error: unknown): unknown =>
+  isOfValues(error) ? new RowsRefused((causeOf(error) as Error).message, { cause: error }) : error;
 
 function tooLarge(table: TableSchema, row: StoredRow, error: unknown): OperatorError {
   const objectId = row[1 + columnFields(table).findIndex(({ name }) => name === 'objectId')];

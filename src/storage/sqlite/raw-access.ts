@@ -4,6 +4,7 @@ import {
   CHUNK_BYTES,
   type RawAccess,
   type RawReads,
+  RowsRefused,
   type StoredMember,
   type StoredRow,
   type StoreSnapshot,
@@ -79,17 +80,29 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
   addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
     const places = ['?', ...columnFields(table).map(() => '?')].join(', ');
     const text = `INSERT INTO ${quoted(table.sqlName)} (${columnsOf(table)}) VALUES (${places})`;
-    return this.#commits.run(() => {
+    return this.#add(() => {
       for (const row of rows) this.connection.run({ text, params: row });
     });
   }
 
   addMembers({ column }: Field, members: readonly StoredMember[]): Promise<void> {
     const text = `INSERT INTO ${quoted(column)} (owner, member) VALUES (?, ?)`;
-    return this.#commits.run(() => {
+    return this.#add(() => {
       for (const member of members) this.connection.run({ text, params: member });
     });
   }
+
+  #add(work: () => void): Promise<void> {
+    return this.#commits.run(work).catch((error) => {
+      throw isOfValues(error) ? new RowsRefused((error as Error).message, { cause: error }) : error;
+    });
+  }
+}
+
+/** CONSTRAINT, MISMATCH (https://sqlite.org/rescode.html). */
+function isOfValues(error: unknown): boolean {
+  const { errcode } = error as { readonly errcode?: number };
+  return errcode !== undefined && [19, 20].includes(errcode & 0xff);
 }
 
 function columnsOf(table: TableSchema): string {

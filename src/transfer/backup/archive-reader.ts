@@ -56,7 +56,14 @@ async function opened(source: Readable, identities: readonly string[]): Promise<
     archive.destroy();
     source.destroy();
   };
-  const text = Readable.from(plain, { objectMode: false }).once('error', (error) => unpack.destroy(error));
+  let given = 0;
+  const counted = async function* () {
+    for await (const chunk of plain) {
+      given += chunk.length;
+      yield chunk;
+    }
+  };
+  const text = Readable.from(counted(), { objectMode: false }).once('error', (error) => unpack.destroy(error));
   const unpack = createZstdDecompress();
   text
     .pipe(unpack)
@@ -69,7 +76,10 @@ async function opened(source: Readable, identities: readonly string[]): Promise<
     const first = await next(MANIFEST_NAME);
     if (first.done || first.value.header.name !== MANIFEST_NAME) throw new OperatorError('the file is no backup of this service');
     const manifest = readManifest(await wholeOf(first.value, watched));
-    return { manifest, isEncrypted, close, parts: () => partsOf(manifest, next, watched) };
+    const refuseMore = () => {
+      if (given > unpack.bytesWritten) throw new OperatorError('the file is damaged: it goes on after its end');
+    };
+    return { manifest, isEncrypted, close, parts: () => partsOf(manifest, next, watched, refuseMore) };
   } catch (error) {
     close();
     throw error;
@@ -80,6 +90,7 @@ async function* partsOf(
   manifest: Manifest,
   next: (what: string) => Promise<IteratorResult<Entry>>,
   watched: Watched,
+  refuseMore: () => void,
 ): AsyncGenerator<PartReader> {
   for (const part of manifest.parts) {
     const entry = await next(part.name);
@@ -90,7 +101,10 @@ async function* partsOf(
   }
   const last = await next('the end');
   if (!last.done)
-    throw new OperatorError(`it holds ${JSON.stringify(last.value.header.name)}, of which its manifest knows nothing`);
+    throw new OperatorError(
+      `it holds ${JSON.stringify(last.value.header.name.slice(0, 100))}, of which its manifest knows nothing`,
+    );
+  refuseMore();
 }
 
 /** The bytes of a part, held against the manifest. */
@@ -117,18 +131,20 @@ class CheckedPart {
       if (chunk.done) break;
       this.#hash.update(chunk.value);
       this.#bytes += chunk.value.length;
+      if (this.#bytes > this.#part.bytes) throw new OperatorError(this.#cutText());
       if (isRows) this.#lines += linesIn(chunk.value);
       yield chunk.value;
     }
     this.isChecked = true;
     const { name, bytes, count, sha256 } = this.#part;
-    if (this.#bytes !== bytes || (isRows && this.#lines !== count)) throw new OperatorError(`${this.#cutText()}`);
+    if (this.#bytes !== bytes || (isRows && this.#lines !== count)) throw new OperatorError(this.#cutText());
     if (this.#hash.digest('hex') !== sha256) throw new OperatorError(`${name}: its checksum does not agree`);
   }
 
   #cutText(): string {
     const { name, count } = this.#part;
     const what = name.replace(/[.]ndjson$/, '');
+    if (this.#bytes > this.#part.bytes) return `${what}: is longer than ${grouped(this.#part.bytes)} bytes`;
     if (name.endsWith('.ndjson')) return `${what}: ends after ${grouped(this.#lines)} of ${grouped(count)} records`;
     return `${what}: ends after ${grouped(this.#bytes)} of ${grouped(this.#part.bytes)} bytes`;
   }

@@ -47,7 +47,9 @@ export async function archiveOf(members: readonly Member[], modifiedAt: Date, en
     archive.destroy();
   });
   compress.once('close', () => archive.destroy());
-  const compressed = tar.pipe(compress);
+  const compressed = tar.pipe(compress, { end: false });
+  // Ended with bytes that still wait to be compressed, Node writes an empty frame behind them, of which a reader does not see where it ends.
+  tar.once('end', () => compress.write(Buffer.alloc(0), () => compress.end()));
   if (!encrypter) return compressed;
   const encrypted = await encrypter.encrypt(Readable.toWeb(compressed) as ReadableStream<Uint8Array>);
   return Readable.fromWeb(encrypted as Parameters<typeof Readable.fromWeb>[0]);

@@ -5,6 +5,7 @@ import type { Schema } from '../../schema/model.ts';
 import { isSameSchema } from '../../schema/replay.ts';
 import { columnFields } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
+import { RowsRefused } from '../../storage/raw-access.ts';
 import { checksumOf } from '../migrate/checksum.ts';
 import { type Part, partsOf } from '../migrate/copy.ts';
 import { tablesInSlices } from '../migrate/table-slices.ts';
@@ -52,7 +53,13 @@ export class StoreFilling {
   }
 
   /** Adds the records of a table, or the members of a Relation. @throws OperatorError for a part that the schema does not know, or that is broken */
-  async add({ part, bytes }: PartReader): Promise<void> {
+  async add(reader: PartReader): Promise<void> {
+    await this.#add(reader).catch((error) => {
+      throw error instanceof RowsRefused ? new OperatorError(`${reader.part.name}: ${error.message}`, { cause: error }) : error;
+    });
+  }
+
+  async #add({ part, bytes }: PartReader): Promise<void> {
     const target = this.#parts.get(part.name);
     if (!target) throw new OperatorError(`${part.name} is of no table of its schema`);
     const { raw } = this.#store;
@@ -60,7 +67,7 @@ export class StoreFilling {
     if (target.kind === 'relation') {
       for await (const members of storedMembers(bytes, part.name)) await raw.addMembers(target.field, members);
     } else {
-      const columns = columnFields(target.table).length;
+      const columns = columnFields(target.table);
       // The next ones are read while these are added.
       let adding = Promise.resolve();
       for await (const rows of storedRows(bytes, part.name, columns)) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { appIdPattern } from '../../kernel/credentials.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { serviceVersion } from '../../kernel/version.ts';
 
@@ -10,8 +11,11 @@ export const REGISTRY_NAME = 'registry.json';
 /** Bytes of a manifest that is read into memory: some hundred thousand files. */
 export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
+/** It is printed in lists. */
+const line = z.string().regex(/^[^\p{C}]{1,100}$/u);
+
 const part = z.object({
-  name: z.string().min(1),
+  name: z.string().min(1).max(300),
   count: z.int().nonnegative(),
   bytes: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -19,12 +23,12 @@ const part = z.object({
 
 const manifest = z.object({
   format: z.literal(FORMAT),
-  version: z.string(),
+  version: line,
   engine: z.enum(['sqlite', 'postgres']),
-  appId: z.string(),
-  name: z.string(),
+  appId: z.string().regex(appIdPattern),
+  name: line,
   madeAt: z.iso.datetime(),
-  parts: z.array(part),
+  parts: z.array(part).refine((parts) => new Set(parts.map(({ name }) => name)).size === parts.length),
 });
 
 /** A member of the archive after the manifest, in its order. `count`: its records, or lines; 1 for a file. */

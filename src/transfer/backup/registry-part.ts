@@ -4,15 +4,18 @@ import type { KeyEntry, SystemEntry } from '../../storage/registry.ts';
 import { REGISTRY_NAME } from './manifest.ts';
 
 const hash = z.string().min(1).max(200);
+/** Of a system or a key; it is printed in lists. */
+const name = z.string().regex(/^[^\p{C}]{1,100}$/u);
+const keys = z.array(z.object({ name, hash, createdAt: z.int() }));
 
 const registry = z.object({
   appId: z.string(),
-  name: z.string(),
+  name,
   createdAt: z.int(),
   /** That the keys are hashed with, together with the application id. */
   salt: z.string().min(1).max(200),
   masterKeyHash: hash,
-  keys: z.array(z.object({ name: z.string().min(1), hash, createdAt: z.int() })),
+  keys: keys.refine((all) => new Set(all.map((key) => key.name)).size === all.length),
 });
 
 /** What a registry knew of a system: hashes of its keys, no key. */
@@ -34,10 +37,10 @@ export function registryText(
   return JSON.stringify(part);
 }
 
-/** @throws OperatorError where it is something else */
-export function readRegistry(text: string): RegistryPart {
+/** @param appId of the backup @throws OperatorError where it is something else, or another system's */
+export function readRegistry(text: string, appId: string): RegistryPart {
   try {
-    return registry.parse(JSON.parse(text));
+    return registry.extend({ appId: z.literal(appId) }).parse(JSON.parse(text));
   } catch (error) {
     throw new OperatorError(`${REGISTRY_NAME} is not what it should be`, { cause: error });
   }

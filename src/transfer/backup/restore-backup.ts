@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { type HeldWork, heldWork } from '../../automation/index.ts';
 import { type FileStore, storeFile } from '../../files/index.ts';
-import { appIdPattern } from '../../kernel/credentials.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { tableOf } from '../../schema/model.ts';
@@ -66,8 +65,6 @@ export async function restoreBackup(
 ): Promise<RestoredBackup> {
   const { manifest } = reader;
   const appId = as.kind === 'new' ? as.appId : manifest.appId;
-  if (!appIdPattern.test(appId))
-    throw new OperatorError(`the application id of the backup is none: ${JSON.stringify(appId.slice(0, 80))}`);
   await refuseFull(parts, manifest.parts, withFiles);
   const heldAt = isActive ? null : Date.now();
   const made = as.kind === 'new' ? newEntry(parts.registry.salt, { appId, name: manifest.name }) : null;
@@ -83,7 +80,7 @@ export async function restoreBackup(
     for await (const part of reader.parts()) {
       const fileId = fileIdOf(part.part.name);
       if (part.part.name === SCHEMA_NAME) await filling.makeTables(await textOf(part.bytes));
-      else if (part.part.name === REGISTRY_NAME) known = readRegistry(await textOf(part.bytes));
+      else if (part.part.name === REGISTRY_NAME) known = readRegistry(await textOf(part.bytes), manifest.appId);
       else if (fileId === null) await filling.add(part);
       else if (withFiles) {
         await storeFile(await parts.files(), { place, id: fileId }, part.bytes, part.part.bytes);

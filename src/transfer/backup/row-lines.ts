@@ -1,21 +1,28 @@
+import { limits } from '../../kernel/limits.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Field } from '../../schema/model.ts';
 import { CHUNK_BYTES, type StoredMember, type StoredRow } from '../../storage/raw-access.ts';
+import { storageOf } from '../../values/index.ts';
 
 const NEWLINE = 10;
 /** Rows that are added at once. */
 const MAX_ROWS = 1_000;
+/** Of a line, which is read whole: JSON writes a byte of a record as six at the most. */
+const MAX_LINE_BYTES = 8 * limits.recordBytes;
 
 /** The lines of a part, each without its end, several at a time: as many as are added at once. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
+async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<readonly string[]> {
   let lines: string[] = [];
   let length = 0;
   let rest: Buffer[] = [];
+  let restBytes = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       const piece = chunk.subarray(start, end);
       const line = rest.length === 0 ? piece.toString() : Buffer.concat([...rest, piece]).toString();
       rest = [];
+      restBytes = 0;
       lines.push(line);
       length += line.length;
       start = end + 1;
@@ -24,7 +31,10 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly 
       lines = [];
       length = 0;
     }
-    if (start < chunk.length) rest.push(chunk.subarray(start));
+    if (start === chunk.length) continue;
+    rest.push(chunk.subarray(start));
+    restBytes += chunk.length - start;
+    if (restBytes > MAX_LINE_BYTES) refuse(name);
   }
   if (rest.length > 0) lines.push(Buffer.concat(rest).toString());
   if (lines.length > 0) yield lines;
@@ -33,30 +43,54 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly 
 /**
  * The rows of a table's part, several at a time.
  * @param name of the part, for messages
- * @param columns how many values a row has
+ * @param columns of the table, in their order
  * @throws OperatorError for a line that is no row
  */
 export async function* storedRows(
   chunks: AsyncIterable<Buffer>,
   name: string,
-  columns: number,
+  columns: readonly Field[],
 ): AsyncGenerator<readonly StoredRow[]> {
-  for await (const lines of linesOf(chunks)) yield lines.map((line) => rowOf(line, name, columns));
+  const fits = columns.map(fitFor);
+  let last = Number.NEGATIVE_INFINITY;
+  for await (const lines of linesOf(chunks, name))
+    yield lines.map((line) => {
+      const row = parsed(line, name);
+      const [place] = row;
+      if (row.length !== fits.length + 1 || typeof place !== 'number' || !Number.isSafeInteger(place) || place <= last)
+        return refuse(name);
+      last = place;
+      for (let at = 0; at < fits.length; at++) {
+        const value = row[at + 1];
+        if (value !== null && fits[at]?.(value) !== true) return refuse(name);
+      }
+      return row as unknown as StoredRow;
+    });
 }
 
-function rowOf(line: string, name: string, columns: number): StoredRow {
-  const row = parsed(line, name);
-  if (row.length !== columns + 1 || !Number.isSafeInteger(row[0])) return refuse(name);
-  for (let at = 1; at < row.length; at++) {
-    const value = row[at];
-    if (value !== null && typeof value !== 'string' && typeof value !== 'number') return refuse(name);
+/** Whether a value, which is not null, can lie in the column of a field. */
+function fitFor(field: Field): (value: unknown) => boolean {
+  const storage = storageOf(field);
+  if (storage === 'number' || storage === 'date') return Number.isFinite;
+  if (storage === 'boolean') return (value) => value === 1 || value === 0;
+  if (storage !== 'json') return (value) => typeof value === 'string';
+  const isArray = field.type === 'Array';
+  return (value) => typeof value === 'string' && isJsonText(value, isArray);
+}
+
+/** @param isArray whether it is an array, or else an object */
+function isJsonText(text: string, isArray: boolean): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && Array.isArray(value) === isArray;
+  } catch {
+    return false;
   }
-  return row as unknown as StoredRow;
 }
 
 /** The members of a Relation's part, in the same way. */
 export async function* storedMembers(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<readonly StoredMember[]> {
-  for await (const lines of linesOf(chunks))
+  for await (const lines of linesOf(chunks, name))
     yield lines.map((line) => {
       const [owner, member, ...more] = parsed(line, name);
       if (typeof owner !== 'string' || typeof member !== 'string' || more.length > 0) return refuse(name);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { applyChanges, emptySchema, type SchemaChange } from '../../schema/change.ts';
-import { fieldTypes, type Schema } from '../../schema/model.ts';
+import { type FieldType, fieldTypes, type Schema, type TableSchema } from '../../schema/model.ts';
 import { SCHEMA_NAME } from './manifest.ts';
 
 /** Names that tables and fields may have, those of the service's own too. They are quoted wherever they meet SQL. */
@@ -9,7 +9,9 @@ const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/);
 const grants = z.record(z.string(), z.union([z.boolean(), z.array(z.string())]));
 const action = grants.optional();
 
-const field = z.object({ name, type: z.enum(fieldTypes), targetClass: name.optional() });
+const field = z
+  .object({ name, type: z.enum(fieldTypes), targetClass: name.optional() })
+  .refine(({ type, targetClass }) => (type === 'Pointer' || type === 'Relation') === (targetClass !== undefined));
 
 const permissions = z.object({
   find: action,
@@ -68,10 +70,25 @@ export interface SchemaPart {
 export function readSchema(text: string): SchemaPart {
   try {
     const changes = z.array(change).parse(JSON.parse(text)) as SchemaChange[];
-    return { changes, schema: applyChanges(emptySchema, changes) };
+    const schema = applyChanges(emptySchema, changes);
+    for (const table of schema.tables.values()) checkIndexes(table);
+    return { changes, schema };
   } catch (error) {
     throw new OperatorError(`${SCHEMA_NAME} makes no schema of this version of the service`, { cause: error });
   }
+}
+
+const texts: ReadonlySet<FieldType | undefined> = new Set(['String', 'HTML/XML'] as const);
+
+/** @throws Error for an index of what is no field, or of one that cannot have it */
+function checkIndexes({ className, fields, indexes, textIndex }: TableSchema): void {
+  const indexed = [...indexes.values()].flatMap((index) => index.keys.map(([key]) => key));
+  for (const key of [...indexed, ...textIndex]) {
+    const type = fields.get(key)?.type;
+    if (type === undefined || type === 'Relation') throw new Error(`an index of ${className} has no field ${key}`);
+  }
+  for (const key of textIndex)
+    if (!texts.has(fields.get(key)?.type)) throw new Error(`the text index of ${className} has ${key}, which is no text`);
 }
 
 /** Changes that an index costs, which is cheaper once the records are there. */

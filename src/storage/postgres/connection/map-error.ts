@@ -201,6 +201,11 @@ export function isTooLarge(error: unknown): boolean {
   return codeOf(error)?.startsWith('54') === true;
 }
 
+/** Whether a value, or two rows together, are what their table cannot have (classes 22 and 23). */
+export function isOfValues(error: unknown): boolean {
+  return /^2[23]/.test(codeOf(error) ?? '');
+}
+
 /**
  * Kinds of faults that can pass by their SQLSTATE, or its class: the first that an error begins with. 08P01 is not among them, which is a
  * fault of ours where the session goes on.
