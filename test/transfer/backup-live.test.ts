@@ -1,0 +1,122 @@
+/** CONTRACT "Backup and restore": one consistent picture of a system that is written to; records, timeline, queued triggers agree. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { on } from '../audit/rows.ts';
+import { createEach, type Row } from '../support/query.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
+import { callSystem, type System } from '../systems/cli.ts';
+import { begin, credentialsIn, done, folderForTest, openedFile } from './backups.ts';
+import { LiveModel, type Moment, table, targets } from './live-model.ts';
+
+const writers = 32;
+const backups = Number(process.env.BACKUPS ?? 2);
+
+/** A table with a timeline and a trigger, a table that the trigger fills, and what a Relation points at. */
+async function prepare(service: Service): Promise<void> {
+  const define = async (className: string, fields: Record<string, object>, more: object = {}) => {
+    const { status, text } = await service.call('POST', `/platform/schemas/${className}`, {
+      body: { className, fields, ...more },
+    });
+    assert.equal(status, 200, text);
+  };
+  await createEach(
+    service,
+    'Target',
+    targets.map((objectId) => ({ objectId })),
+  );
+  await define('Made', { Of: { type: 'String' } });
+  const string = { type: 'String' };
+  const fields = { tag: string, a: string, b: string, c: { type: 'Object' }, filler: string };
+  await define(table, { ...fields, pair: { type: 'Relation', targetClass: 'Target' } }, { timeline: on });
+  const actionData = { table: 'Made', fields: { Of: '{{objectId}}' } };
+  const actions = [{ _id: 'makesmadeX', type: 'create-object', actionData }];
+  const body = { Name: 'live', table, events: ['create'], actions };
+  const made = await service.call('POST', '/platform/classes/_Trigger', { body });
+  assert.equal(made.status, 201, made.text);
+}
+
+async function rowsOf(service: Service, system: System, className: string): Promise<Row[]> {
+  const answer = await callSystem(service, system, 'GET', `/platform/classes/${className}`, { query: { limit: 1_000_000 } });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.results;
+}
+
+const counted = (names: readonly unknown[]): Map<string, number> => {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(String(name), (counts.get(String(name)) ?? 0) + 1);
+  return counts;
+};
+
+for (const engine of engines)
+  describe(`backups of a system that is written to: ${engine}`, () => {
+    test(`${writers} writers: what was acknowledged before is in it, none by half`, async (t) => {
+      const service = await startService({ engine });
+      await prepare(service);
+      const folder = await folderForTest();
+      const model = new LiveModel();
+      const writing = Array.from({ length: writers }, (_, n) => model.write(service, `w${n}`));
+      const taken: { before: Moment; file: string }[] = [];
+      try {
+        for (let n = 0; n < backups; n++) {
+          await wait(100 + Math.random() * 400);
+          const before = model.moment();
+          const { code, stdout, stderr } = await begin(service, ['backup', '--to', folder, '--system', service.appId]).ended;
+          assert.equal(code, 0, stderr);
+          taken.push({ before, file: stdout.trim().split('\t').at(-1) ?? '' });
+        }
+      } finally {
+        model.isOver = true;
+        for (const result of await Promise.allSettled(writing)) assert.equal(result.status, 'fulfilled', JSON.stringify(result));
+      }
+      t.diagnostic(`${model.writes} writes beside ${taken.length} backups`);
+      assert.ok([...(taken.at(-1)?.before.values() ?? [])].length > writers, 'the test tested nothing');
+
+      for (const [n, { before, file }] of taken.entries()) {
+        const members = await openedFile(file);
+        const pairs = String(members.find(({ name }) => name === `members/${table}.pair.ndjson`)?.bytes).trim();
+        const owners = counted(pairs === '' ? [] : pairs.split('\n').map((line) => JSON.parse(line)[0]));
+        // Its triggers go on.
+        const system = credentialsIn(await done(service, ['restore', file, '--as', `Live-${n}`, '--active', '--quiet']));
+        await soon(async () => assert.equal((await callSystem(service, system, 'GET', '/platform/schemas')).status, 200), 5_000);
+        const records = await rowsOf(service, system, table);
+        const writes = model.verify(records as never, before);
+        const history = counted(
+          (await rowsOf(service, system, '_Timeline'))
+            .filter(({ objectClass }) => objectClass === table)
+            .map((row) => row.objectIdValue),
+        );
+        for (const [objectId, count] of writes) {
+          assert.equal(history.get(objectId), count, `${objectId}: rows of the timeline, and writes`);
+          assert.equal(owners.get(objectId), targets.length, `${objectId}: members of its Relation`);
+        }
+        // Each record's trigger is in it, done or queued, once.
+        await soon(async () => {
+          const made = counted((await rowsOf(service, system, 'Made')).map(({ Of }) => Of));
+          for (const objectId of writes.keys()) assert.equal(made.get(objectId), 1, `${objectId}: runs of its trigger`);
+        }, 30_000);
+        await done(service, ['system', 'remove', system.appId, '--now']);
+      }
+      await service.stop();
+    });
+
+    test('one beside 500 writes a second ends', async (t) => {
+      const service = await startService({ engine });
+      await prepare(service);
+      const model = new LiveModel();
+      const writing = Array.from({ length: 25 }, (_, n) => model.write(service, `w${n}`, 20));
+      try {
+        await wait(1_000);
+        const folder = await folderForTest();
+        const { code, stdout, stderr } = await begin(service, ['backup', '--to', folder]).ended;
+        assert.equal(code, 0, stderr);
+        assert.match(await done(service, ['backup', 'verify', stdout.trim().split('\t').at(-1) ?? '']), /all checksums agree/);
+      } finally {
+        model.isOver = true;
+        for (const result of await Promise.allSettled(writing)) assert.equal(result.status, 'fulfilled', JSON.stringify(result));
+      }
+      t.diagnostic(`${model.writes} writes`);
+      await service.stop();
+    });
+  });

@@ -1,0 +1,289 @@
+/** CONTRACT "Backup and restore": a system comes back with all that it had, as another one or as itself, on either engine. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { dataForTest, makeDatabase } from '../support/data.ts';
+import { assertServed, fileObject, publicUrl, recordUrl, uploadFile } from '../support/files.ts';
+import { create, defineTable, find, type Row } from '../support/query.ts';
+import { type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { afterCommand } from '../support/soon.ts';
+import { addSystem, callSystem, type System } from '../systems/cli.ts';
+import { backUp, credentialsIn, done, folderForTest, keyIn, namesBelow, refused } from './backups.ts';
+import { assertAlike, assertCredentials, assertFiles, fill, readAll, type World } from './world.ts';
+
+/** Backups that the cases share. */
+const keptIn = await folderForTest();
+const privateText = 'for the eyes of Dana';
+
+interface Filled {
+  service: Service;
+  world: World;
+  /** What a record of `Letters` holds. */
+  letter: { id: string; name: string };
+  read: Map<string, string>;
+  /** Of the first system. */
+  file: string;
+}
+
+/** Services filled once, by engine: restores go beside what is there. */
+const filled = new Map<EngineName, Promise<Filled>>();
+
+function filledOn(engine: EngineName, folder: string): Promise<Filled> {
+  const known = filled.get(engine) ?? fillOne(engine, folder);
+  filled.set(engine, known);
+  return known;
+}
+
+async function fillOne(engine: EngineName, folder: string): Promise<Filled> {
+  const service = await startService({ engine });
+  const world = await fill(service, 300);
+  await defineTable(service, 'Letters', { f: 'PrivateFile' });
+  const f = fileObject(await uploadFile(service, 'letter.txt', privateText));
+  const id = await create(service, 'Letters', { f });
+  const [row] = await find(service, 'Letters');
+  const read = await readAll(service, world);
+  const file = await backUp(service, folder, service.appId);
+  return { service, world, letter: { id, name: String(fileIn(row).name) }, read, file };
+}
+
+/** The same service, seen as another system of it. */
+function seenAs(service: Service, system: System): Service {
+  return { ...service, ...system, call: (method, path, options) => callAs(service, system, method, path, options) };
+}
+
+const callAs: (service: Service, system: System, ...more: Parameters<Service['call']>) => ReturnType<Service['call']> = (
+  service,
+  system,
+  method,
+  path,
+  options = {},
+) => {
+  const { session, headers = {} } = options;
+  if (session === undefined) return callSystem(service, system, method, path, options);
+  const sent = { 'X-Platform-Session-Token': session, ...headers };
+  return callSystem(service, system, method, path, { ...options, as: 'anonymous', headers: sent });
+};
+
+/** Answers of the first system alone, told without its id. */
+function ofSystem(read: ReadonlyMap<string, string>, appId: string): Map<string, string> {
+  const own = [...read].filter(([asked]) => asked.startsWith(`${appId} `));
+  return new Map(own.map(([asked, text]) => [asked.slice(appId.length), text.replaceAll(`/${appId}/`, '/APP/')]));
+}
+
+/** Each sign-in adds one. */
+const withoutSessions = (read: ReadonlyMap<string, string>) =>
+  new Map([...read].filter(([asked]) => !asked.includes('/_Session ')));
+
+/** All of a system as its master reads it. */
+async function readOf(service: Service, system: System, world: World): Promise<Map<string, string>> {
+  const at = seenAs(service, system);
+  return ofSystem(await readAll(at, { ...world, other: system }), system.appId);
+}
+
+async function assertLetter(at: Service, { id, name }: Filled['letter']): Promise<void> {
+  const place = { table: 'Letters', id, field: 'f' };
+  await assertServed(recordUrl(at, name, place), privateText, {
+    'X-Platform-Application-Id': at.appId,
+    'X-Platform-Master-Key': at.masterKey,
+  });
+}
+
+/** What a record holds in its field `f`. */
+const fileIn = (row: Row | undefined) => row?.f as { name: string };
+
+const isServed = (service: Service, system: System) =>
+  afterCommand(service, async () => {
+    const { status, text } = await callSystem(service, system, 'GET', '/platform/classes/Target');
+    assert.equal(status, 200, text);
+  });
+
+const removedIn = async (service: Service): Promise<Row[]> =>
+  (await done(service, ['system', 'list', '--removed', '--json']))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+for (const from of engines)
+  for (const to of engines)
+    describe(`restore --as: from ${from} to ${to}`, () => {
+      test('all is there, to the byte; its keys are new; it can be backed up and restored again', async () => {
+        const folder = await folderForTest();
+        const { world, letter, read, file, service: source } = await filledOn(from, join(keptIn, from));
+        const { service } = await filledOn(to, join(keptIn, to));
+        const id = `Again-${from}`;
+        const output = await done(service, ['restore', file, '--as', id]);
+        assert.match(output, new RegExp(`^${id}: \\d+ records and 2 files restored and compared$`, 'm'));
+        const system = credentialsIn(output);
+        assert.equal(system.appId, id);
+        await isServed(service, system);
+        assertAlike(await readOf(service, system, world), ofSystem(read, source.appId));
+        const at = seenAs(service, system);
+        await assertServed(publicUrl(at, world.file.name), await bytesOf(publicUrl(source, world.file.name)));
+        await assertLetter(at, letter);
+        await assertFiles(at, { ...world, file: { ...world.file, url: publicUrl(at, world.file.name) } });
+        const { token } = world;
+        const none = { ...world, secondKey: system.apiKey };
+        await assertCredentials(at, none);
+        assert.equal((await at.call('GET', '/platform/users/me', { session: token })).status, 200);
+        for (const key of [source.masterKey, source.apiKey, world.secondKey])
+          for (const name of ['X-Platform-Master-Key', 'X-Platform-API-Key']) {
+            const answer = await at.call('GET', '/platform/classes/Target', { as: 'anonymous', headers: { [name]: key } });
+            assert.ok(answer.status >= 400, `a key of the first opens the new one: ${answer.text}`);
+          }
+        // The first one is as it was, and so are the id's rules.
+        await refused(service, ['restore', file, '--as', id], /taken/);
+        await refused(service, ['restore', file, '--as', 'no id'], /an application id has/);
+        const made = await at.call('POST', '/platform/classes/Hostile', { body: { s: 'new' } });
+        assert.equal(made.status, 201, made.text);
+
+        const again = await backUp(service, folder, id);
+        const counts = /^(\d+ records, 2 files): all checksums agree\n$/.exec(
+          await done(service, ['backup', 'verify', again]),
+        )?.[1];
+        assert.ok(counts);
+        const now = await readOf(service, system, world);
+        const third = credentialsIn(await done(service, ['restore', again, '--as', `${id}-3`]));
+        await isServed(service, third);
+        assertAlike(await readOf(service, third, world), now);
+        for (const { appId } of [system, third]) await done(service, ['system', 'remove', appId, '--now']);
+        await assertLetter(source, letter);
+      });
+    });
+
+for (const engine of engines)
+  describe(`restore: ${engine}`, () => {
+    test('--without-files, a backup without them, and an encrypted one', async () => {
+      const folder = await folderForTest();
+      const { service, world } = await filledOn(engine, join(keptIn, engine));
+      const key = await keyIn(folder, 'key');
+      const shut = await backUp(service, folder, service.appId, '--recipient', key.recipient);
+      const bare = await backUp(service, folder, service.appId, '--no-files');
+      for (const args of [[shut, '--identity', key.file, '--without-files'], [bare]]) {
+        const output = await done(service, ['restore', ...args, '--as', 'Bare']);
+        assert.match(output, /^Bare: \d+ records and 0 files restored/m);
+        const system = credentialsIn(output);
+        await isServed(service, system);
+        assert.equal((await fetch(publicUrl(seenAs(service, system), world.file.name))).status, 503, 'known, and not there');
+        await done(service, ['system', 'remove', 'Bare', '--now']);
+      }
+      const told = JSON.parse(await done(service, ['restore', shut, '--identity', key.file, '--as', 'Whole', '--json']));
+      assert.deepEqual([told.appId, told.files], ['Whole', 2]);
+      await isServed(service, told);
+      await done(service, ['system', 'remove', 'Whole', '--now']);
+    });
+
+    test('--replace: the present one is put aside, its keys hold, and both keep their files', async () => {
+      const service = await startService({ engine });
+      const system = await addSystem(service, '--app-id', 'Exchanged');
+      const at = seenAs(service, system);
+      const folder = await folderForTest();
+      const second =
+        /\S+$/.exec((await done(service, ['key', 'add', '--system', system.appId, '--name', 'k'])).trim())?.[0] ?? '';
+      const old = await uploadFile(at, 'old.txt', 'old bytes');
+      await defineTable(at, 'Kept', { n: 'Number', f: 'File' });
+      await create(at, 'Kept', { n: 1, f: fileObject(old) });
+      const { name } = fileIn((await find(at, 'Kept'))[0]);
+      const file = await backUp(service, folder, system.appId);
+      const later = await uploadFile(at, 'later.txt', 'later bytes');
+      await create(at, 'Kept', { n: 2, f: fileObject(later) });
+      const before = await find(at, 'Kept');
+
+      const output = await done(service, ['restore', file, '--replace']);
+      assert.match(output, /^Exchanged: \d+ records and 1 file restored and compared$/m);
+      assert.doesNotMatch(output, /key/i);
+      // At once, by keys of before.
+      const numbers = async (by: System) => (await find(seenAs(service, by), 'Kept')).map(({ n }) => n);
+      await afterCommand(service, async () => assert.deepEqual(await numbers(system), [1]));
+      const own = { as: 'anonymous', headers: { 'X-Platform-API-Key': second } } as const;
+      assert.equal((await at.call('GET', '/platform/classes/Kept', own)).status, 200);
+      await assertServed(publicUrl(at, name), 'old bytes');
+      assert.equal((await fetch(publicUrl(at, later.name))).status, 404);
+
+      const [aside] = (await removedIn(service)).filter(({ appId }) => appId === system.appId);
+      await done(service, ['system', 'restore', system.appId, '--replace']);
+      await afterCommand(service, async () => assert.deepEqual(await find(at, 'Kept'), before));
+      await assertServed(publicUrl(at, fileIn(before[1]).name), 'later bytes');
+      // The restored one is aside now; what is in force keeps its files when that goes.
+      const [restored] = (await removedIn(service)).filter(({ appId }) => appId === system.appId);
+      assert.notEqual(restored?.restoreAs, aside?.restoreAs);
+      await done(service, ['system', 'remove', String(restored?.restoreAs), '--now']);
+      await assertServed(publicUrl(at, name), 'old bytes');
+
+      // And the other way round: what was put aside goes, with its files alone.
+      await done(service, ['restore', file, '--replace']);
+      await afterCommand(service, async () => assert.deepEqual(await numbers(system), [1]));
+      for (const { appId, restoreAs } of await removedIn(service))
+        if (appId === system.appId) await done(service, ['system', 'remove', String(restoreAs), '--now']);
+      await assertServed(publicUrl(at, name), 'old bytes');
+      const places = (await readdir(join(service.dataDir, 'files'))).filter((place) => place.startsWith(system.appId));
+      assert.equal(places.length, 1, `${places}`);
+      assert.equal((await namesBelow(join(service.dataDir, 'files', places[0] ?? ''))).length, 1);
+      // A removed one is no obstacle.
+      await done(service, ['system', 'remove', system.appId]);
+      await done(service, ['restore', file, '--replace']);
+      await afterCommand(service, async () => assert.deepEqual(await numbers(system), [1]));
+      await done(service, ['check']);
+      await service.stop();
+    });
+
+    test('--replace on another installation: the keys are good there, can be added to, and outlive a move and a backup', async () => {
+      const folder = await folderForTest();
+      const { service: source, world, letter, read, file } = await filledOn(engine, join(keptIn, engine));
+      const data = await dataForTest(engine, false);
+      const other = await startService({
+        ...data,
+        engine,
+        env: { APP_ID: 'elsewhere', MASTER_KEY: 'its-own-master', API_KEY: 'its-own-key' },
+      });
+      await done(other, ['restore', file, '--replace']);
+      const { appId, masterKey, apiKey } = source;
+      const system: System = { appId, masterKey, apiKey };
+      const at = seenAs(other, system);
+      const keysHold = async (where: Service) => {
+        assertAlike(withoutSessions(await readOf(where, system, world)), withoutSessions(ofSystem(read, source.appId)));
+        // It signs in, too.
+        await assertCredentials(seenAs(where, system), world);
+        await assertLetter(seenAs(where, system), letter);
+      };
+      await isServed(other, system);
+      await keysHold(other);
+      const added = /\S+$/.exec((await done(other, ['key', 'add', '--system', system.appId, '--name', 'new'])).trim())?.[0] ?? '';
+      const by = (key: string) => ({ as: 'anonymous', headers: { 'X-Platform-API-Key': key } }) as const;
+      const status = async (key: string) => (await at.call('GET', '/platform/classes/Target', by(key))).status;
+      await afterCommand(other, async () => assert.equal(await status(added), 200));
+      const again = await backUp(other, folder, system.appId);
+      await done(other, ['key', 'revoke', '--system', system.appId, '--name', 'second']);
+      await afterCommand(other, async () => assert.ok((await status(world.secondKey)) >= 400));
+      assert.equal(await status(added), 200);
+      assert.match(await done(other, ['key', 'list', '--system', system.appId]), /new/);
+      // Its backup has the keys of then.
+      await done(other, ['restore', again, '--replace']);
+      await afterCommand(other, async () => assert.equal(await status(world.secondKey), 200));
+      await keysHold(other);
+      assert.equal(await status(added), 200);
+      await other.stop();
+      if (engines.length < 2) return;
+      const embedded = engine === 'sqlite' ? data : await dataForTest('sqlite', false);
+      const database = data.database ?? (await emptyDatabase());
+      const target = engine === 'sqlite' ? 'postgres' : 'embedded';
+      await done({ dataDir: embedded.dataDir, database }, ['move', '--to', target, '--quiet']);
+      const there = await startService(engine === 'sqlite' ? { ...data, database } : { dataDir: embedded.dataDir });
+      await isServed(there, system);
+      await keysHold(there);
+      const moved = await backUp(there, folder, system.appId);
+      await done(there, ['restore', moved, '--replace']);
+      await afterCommand(there, () => keysHold(there));
+      await there.stop();
+    });
+  });
+
+async function emptyDatabase(): Promise<{ url: string }> {
+  const database = await makeDatabase(false);
+  after(database.drop);
+  return database;
+}
+
+async function bytesOf(url: string): Promise<Buffer> {
+  return Buffer.from(await (await fetch(url)).arrayBuffer());
+}
