@@ -69,6 +69,6 @@ describe('migrations on PostgreSQL', () => {
     const opened = await together((database) => openCatalog(database, 'rds_new', true));
     for (const { schema, changes } of opened) assert.deepEqual([schema.tables.size, changes], [0, opened[0]?.changes]);
     await together(migrateRegistry);
-    assert.deepEqual(await ask('SELECT number FROM rds.rds_migrations ORDER BY 1'), [[1], [2], [3], [4]]);
+    assert.deepEqual(await ask('SELECT number FROM rds.rds_migrations ORDER BY 1'), [[1], [2], [3], [4], [5]]);
   });
 });
