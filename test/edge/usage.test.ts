@@ -28,9 +28,12 @@ const near: [args: string[], nearest: RegExp][] = [
   [['user', 'add', '--system', 'x'], /required option '--username <name>'/],
   [['start', 'now'], /too many arguments/],
   [['nonsense'], /unknown command 'nonsense'/],
-  [['backup', '--to', 'x'], /backup is not part of it yet/],
-  [['help', 'backup'], /backup is not part of it yet/],
-  [['backup', '--help'], /backup is not part of it yet/],
+  [['backup'], /--to must be given/],
+  [['backup', 'lst', '--from', 'x'], /too many arguments/],
+  [['backup', 'list'], /required option '--from <place>'/],
+  [['backup', '--to', 'x', '--keep', 'ever'], /--keep: must be such as 48h,30d,12m/],
+  [['restore', 'f'], /either --as NEWID or --replace must be given/],
+  [['restore', 'f', '--as', 'x', '--replace'], /either --as NEWID or --replace must be given/],
   [['help', 'sytem'], /unknown command 'sytem' \(Did you mean system\?\)/],
   [['sytem', '--help'], /unknown command 'sytem' \(Did you mean system\?\)/],
   [['help', 'system', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
@@ -46,7 +49,9 @@ for (const [args, nearest] of near)
   });
 
 const helped: [args: string[], says: RegExp][] = [
-  [['--help'], /import[\s\S]*Not part of it yet: backup/],
+  [['--help'], /export[\s\S]*import[\s\S]*backup[\s\S]*migrate[\s\S]*restore/],
+  [['backup', 'list', '--help'], /--from/],
+  [['help', 'restore'], /--replace/],
   [['help'], /import/],
   [['system', '--help'], /remove/],
   [['help', 'system'], /remove/],
@@ -65,8 +70,14 @@ for (const [args, says] of helped)
   });
 
 const tell: [command: string, options: string[]][] = [
-  ...['import', 'move', 'files sweep'].map((command): [string, string[]] => [command, ['--json', '--quiet']]),
-  ...['system list', 'key list', 'user list', 'files usage'].map((command): [string, string[]] => [command, ['--json']]),
+  ...['import', 'export', 'backup', 'backup verify', 'restore', 'move', 'files sweep'].map((command): [string, string[]] => [
+    command,
+    ['--json', '--quiet'],
+  ]),
+  ...['backup list', 'system list', 'key list', 'user list', 'files usage'].map((command): [string, string[]] => [
+    command,
+    ['--json'],
+  ]),
 ];
 for (const [command, options] of tell)
   test(`Operations: ${command} takes ${options.join(' and ')}`, async () => {
