@@ -137,7 +137,17 @@ for (const engine of engines)
       const file = join(service.dataDir, 'accounts.ndjson');
       const rows = forms.map(([PhoneNumber], at) => ({ objectId: `imported${at}`, PhoneNumber }));
       await writeFile(file, rows.map((row) => JSON.stringify(row)).join('\n'));
-      const { code } = await command(service, 'import', '--system', service.appId, '--table', table, '--file', file);
+      const { code } = await command(
+        service,
+        'import',
+        '--system',
+        service.appId,
+        '--table',
+        table,
+        '--file',
+        file,
+        '--keep-times',
+      );
       assert.equal(code, 0);
       const keys = await keysIn(service);
       for (const [at, [PhoneNumber, key]] of forms.entries()) assert.equal(keys.get(`imported${at}`), key, PhoneNumber);
