@@ -71,9 +71,9 @@ function ofSystem(read: ReadonlyMap<string, string>, appId: string): Map<string,
   return new Map(own.map(([asked, text]) => [asked.slice(appId.length), text.replaceAll(`/${appId}/`, '/APP/')]));
 }
 
-/** Each sign-in adds one. */
+/** A sign-in is noted with its user, and makes a session. */
 const withoutSessions = (read: ReadonlyMap<string, string>) =>
-  new Map([...read].filter(([asked]) => !asked.includes('/_Session ')));
+  new Map([...read].filter(([asked]) => !/\/(_Session|_User) /.test(asked)));
 
 /** All of a system as its master reads it. */
 async function readOf(service: Service, system: System, world: World): Promise<Map<string, string>> {
@@ -264,11 +264,12 @@ for (const engine of engines)
       assert.equal(await status(added), 200);
       await other.stop();
       if (engines.length < 2) return;
-      const embedded = engine === 'sqlite' ? data : await dataForTest('sqlite', false);
+      // The files stay where they are.
+      const { dataDir } = data;
       const database = data.database ?? (await emptyDatabase());
       const target = engine === 'sqlite' ? 'postgres' : 'embedded';
-      await done({ dataDir: embedded.dataDir, database }, ['move', '--to', target, '--quiet']);
-      const there = await startService(engine === 'sqlite' ? { ...data, database } : { dataDir: embedded.dataDir });
+      await done({ dataDir, database }, ['move', '--to', target, '--quiet']);
+      const there = await startService(engine === 'sqlite' ? { dataDir, database } : { dataDir });
       await isServed(there, system);
       await keysHold(there);
       const moved = await backUp(there, folder, system.appId);

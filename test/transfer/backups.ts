@@ -73,7 +73,7 @@ export async function refused(
 export function assertRefused({ code, stdout, stderr }: Run, says: RegExp, what = ''): void {
   assert.deepEqual([code, stdout], [1, ''], `${what}: ${stderr}`);
   assert.match(stderr, says, what);
-  assert.match(stderr, /^record-service: [^\n]+\n$/, `${what}: one line`);
+  assert.match(stderr, /^record-service: [^\n]+\n$/, `${what}: one line: ${stderr}`);
 }
 
 /** Backs up one system into a folder. @returns the file */
