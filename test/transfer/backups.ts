@@ -147,15 +147,6 @@ export const member = (name: string, value: unknown): Member => ({
   bytes: Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
 });
 
-/** The members with a manifest that is true of them. */
-export function withManifest(manifest: Manifest, rest: readonly Member[], counts: ReadonlyMap<string, number>): Member[] {
-  const parts = rest.map((one) => {
-    const part = partOf(one);
-    return { ...part, count: one.name.endsWith('.ndjson') ? part.count : (counts.get(one.name) ?? part.count) };
-  });
-  return [member('manifest.json', { ...manifest, parts }), ...rest];
-}
-
 /** A key of age: whom to encrypt for, and the file that `--identity` takes. */
 export async function keyIn(folder: string, name: string): Promise<{ recipient: string; identity: string; file: string }> {
   const identity = await generateIdentity();
