@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { master, type Principal } from '../../access/index.ts';
-import { fail, isPassing, ServiceError } from '../../errors/fail.ts';
+import { fail, isPassing, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { Files, KeptBody } from '../../files/index.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -226,12 +226,19 @@ export class ImportJobs {
       if (!(await runRows(context, job, request, plan, pace))) return false;
     } catch (thrown) {
       if (thrown instanceof TakenOver) return true;
-      if (!(thrown instanceof OperatorError) && !(thrown instanceof ServiceError && !isPassing(thrown))) throw thrown;
-      error = thrown.message;
+      if (isPassing(thrown) || this.#closed || system.isClosing) throw thrown;
+      error = this.#reasonOf(thrown, appId);
     }
     await finishJob(context, job, error);
     if (job.body !== undefined) await this.#parts.files.removeKept(system, job.body).catch((fault) => this.#tell(fault, appId));
     return true;
+  }
+
+  /** Why a job failed. A fault of the service fails it too: tried again, it would keep all later imports of its system from going on. */
+  #reasonOf(thrown: unknown, app: string): string {
+    if (thrown instanceof OperatorError || thrown instanceof ServiceError) return thrown.message;
+    this.#parts.conditions.met('an import failed by a fault', { app }, thrown);
+    return serviceError('internal').message;
   }
 
   async *#read(system: System, { body = '' }: JobRow): AsyncGenerator<Buffer> {

@@ -126,7 +126,8 @@ class JsonSourceRow implements SourceRow {
 
   told(): JsonValue {
     try {
-      return JSON.parse(this.#text ?? 'null') as JsonValue;
+      // What is nested too deep could not be written out again: it is told as a text.
+      return parseRequestJson(this.#text ?? 'null', limits.jsonDepth, Number.POSITIVE_INFINITY);
     } catch {
       return this.#text;
     }
