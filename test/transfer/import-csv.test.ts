@@ -92,6 +92,24 @@ onEachEngine((get) => {
       assert.deepEqual(await find(get(), name), []);
     });
 
+  test('Import CSV: a file with other separators, and a workbook, are refused with what to do', async () => {
+    const name = await table();
+    const cases: [string | Buffer, RegExp][] = [
+      ['Name;City\na;b\n', /separated by ";": save the file with commas\. /],
+      ['Name\tCity\na\tb\n', /separated by "\\t": save/],
+      ['sep=;\r\nName;City\r\na;b\r\n', /separated by ";": save .* without the row sep=/],
+      ['sep=,\r\nName,City\r\na,b\r\n', /without the row sep=/],
+      [Buffer.from('504b03041400060008000000', 'hex'), /no text, perhaps a workbook: save it as CSV/],
+    ];
+    for (const [content, told] of cases)
+      for (const options of [[], ['--new-fields']]) {
+        const { code, stderr } = await importCsv(get(), name, content, ...options);
+        assert.equal(code, 1);
+        assert.match(stderr, told);
+      }
+    assert.equal((await find(get(), name)).length, 0);
+  });
+
   test('Import CSV: rows that are wrong are rejected with number and reason, kept as objects', async () => {
     const name = await table();
     const rejected = freshPath('rejected');

@@ -119,6 +119,24 @@ onEachEngine((get) => {
     assert.match(String(failed.error), /has no field "Nmae" \(perhaps Name\)/);
   });
 
+  test('Import job: a line that is nested without end is one refused row, told as its text', async () => {
+    const name = await table({});
+    const bomb = `{"Name":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`;
+    const shapes = [
+      ['ndjson', `${bomb}\n{"Name":"after"}\n`],
+      ['json', `[${bomb},{"Name":"after"}]`],
+      ['parse', `{"results":[${bomb},{"Name":"after"}]}`],
+      ['mongoexport', `${bomb}\n{"Name":"after"}\n`],
+    ];
+    for (const [format, text] of shapes) {
+      const job = await imported(get(), name, text ?? '', { query: { format } });
+      assert.deepEqual(counts(job), ['done', 2, 2, 1, 0, 1], JSON.stringify(job));
+      const told = await get().call('GET', new URL(String(job.rejectedUrl)).pathname);
+      const { code, row } = JSON.parse(told.text);
+      assert.deepEqual([code, row], [107, bomb]);
+    }
+  });
+
   test('Import job: what is wrong with a request is told at once, not as a failed job', async () => {
     const name = await table();
     const refused = async (to: string, call: Call, status: number, code: number, content = 'Name\nx\n') => {

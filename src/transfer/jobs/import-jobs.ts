@@ -226,25 +226,32 @@ export class ImportJobs {
       if (!(await runRows(context, job, request, plan, pace))) return false;
     } catch (thrown) {
       if (thrown instanceof TakenOver) return true;
-      if (isPassing(thrown) || this.#closed || system.isClosing) throw thrown;
-      error = this.#reasonOf(thrown, appId);
+      const isTold = thrown instanceof OperatorError || thrown instanceof ServiceError;
+      if (isPassing(thrown) || (!isTold && pace.isEnough())) throw thrown;
+      error = isTold ? thrown.message : this.#fault(thrown, appId);
     }
     await finishJob(context, job, error);
     if (job.body !== undefined) await this.#parts.files.removeKept(system, job.body).catch((fault) => this.#tell(fault, appId));
     return true;
   }
 
-  /** Why a job failed. A fault of the service fails it too: tried again, it would keep all later imports of its system from going on. */
-  #reasonOf(thrown: unknown, app: string): string {
-    if (thrown instanceof OperatorError || thrown instanceof ServiceError) return thrown.message;
+  /** A fault of the service fails a job too: tried again and again, it would keep the imports behind it from their turn. */
+  #fault(thrown: unknown, app: string): string {
     this.#parts.conditions.met('an import failed by a fault', { app }, thrown);
     return serviceError('internal').message;
   }
 
   async *#read(system: System, { body = '' }: JobRow): AsyncGenerator<Buffer> {
-    const bytes = await this.#parts.files.openKept(system, body);
-    if (!bytes) throw new OperatorError('the file of the import is gone');
-    yield* bytes as AsyncIterable<Buffer>;
+    try {
+      const bytes = await this.#parts.files.openKept(system, body);
+      if (!bytes) throw new OperatorError('the file of the import is gone');
+      yield* bytes as AsyncIterable<Buffer>;
+    } catch (error) {
+      if (error instanceof OperatorError || error instanceof ServiceError) throw error;
+      // What keeps files is away: the job goes on later.
+      this.#tell(error, system.appId);
+      fail('unavailable');
+    }
   }
 }
 

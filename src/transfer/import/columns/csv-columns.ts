@@ -82,7 +82,9 @@ class Survey {
   constructor({ cells, fault, number }: CsvRow, options: CsvOptions) {
     if (fault !== null) throw new OperatorError(`row ${number}: ${faults[fault]}. Nothing was imported`);
     this.#options = options;
-    this.#names = cells.map((cell) => unguarded(cell ?? '').trim());
+    const header = cells.map((cell) => cell ?? '');
+    refuseOther(header);
+    this.#names = header.map((cell) => unguarded(cell).trim());
     refuseSame(this.#names);
     refuseUnusedMap(options.map, this.#names);
     this.#targets = this.#find();
@@ -125,6 +127,7 @@ class Survey {
       unknown.push(target);
       return { kind: 'none' };
     });
+    if (unknown.length > 0) refuseSeparator(this.#names);
     refuseUnknown(this.#options.className, unknown);
     return targets;
   }
@@ -159,6 +162,26 @@ class Survey {
 
 /** Of a date that can be read in one way only, as most can. */
 const beginsWithYear = /^\d{4}-/;
+
+/** What a header tells of a file that is no CSV. @throws OperatorError */
+function refuseOther(header: readonly string[]): void {
+  if (header.some((name) => name.includes('\0')))
+    throw new OperatorError('the file is no text, perhaps a workbook: save it as CSV. Nothing was imported');
+}
+
+/** As Excel begins a CSV that is to be read with a separator of its own. */
+const separatorRow = /^sep=(.?)$/i;
+
+/** Where unknown names come of cells that are separated by something else than commas. @throws OperatorError */
+function refuseSeparator([first = '', ...others]: readonly string[]): void {
+  const isNamed = separatorRow.test(first);
+  const separator = separatorRow.exec(first)?.[1] ?? /[;\t|]/.exec(others.length === 0 ? first : '')?.[0];
+  if (!isNamed && separator === undefined) return;
+  const row = isNamed ? ', without the row sep= before the header' : '';
+  throw new OperatorError(
+    `its cells seem to be separated by ${shown(separator || ',')}: save the file with commas${row}. Nothing was imported`,
+  );
+}
 
 function refuseSame(names: readonly string[]): void {
   const seen = new Set<string>();

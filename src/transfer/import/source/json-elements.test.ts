@@ -34,6 +34,17 @@ test('an export that is cut off is told', async () => {
     await assert.rejects(elementsOf(text, 3), /cut off/);
 });
 
+test('what stands beside the lists of a file is no record, and is told', async () => {
+  const strays: [string, Holder][] = [
+    ['[{"a":1}] junk', 'list'],
+    ['[{"a":1}]\n{"a":2}', 'list'],
+    ['[{"a":1}]]', 'list'],
+    ['{"results":[{"a":1}]}\n[{"a":2}]', 'results'],
+    ['{"results":[]} "x"', 'results'],
+  ];
+  for (const [text, holder] of strays) await assert.rejects(elementsOf(text, 3, holder), /beside the list/, text);
+});
+
 const files: [text: string, holder: Holder, records: unknown[]][] = [
   ['[{"a":1}, 2 ,[3],"x"]', 'list', [{ a: 1 }, 2, [3], 'x']],
   ['\uFEFF [ ]\n[{"a":"]"}]', 'list', [{ a: ']' }]],

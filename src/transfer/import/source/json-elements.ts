@@ -15,7 +15,7 @@ const [newline, quote, backslash, comma, openBrace, closeBrace, openBracket, clo
 /**
  * The records of a JSON file, as texts, block by block. Memory holds no more than one chunk and one record.
  * @param chunks the bytes in UTF-8, cut anywhere
- * @throws OperatorError where the file ends in the middle
+ * @throws OperatorError where the file ends in the middle, and where something else stands beside its lists
  */
 export async function* readElements(chunks: AsyncIterable<Buffer>, holder: Holder): AsyncGenerator<readonly Line[]> {
   const scanner = new ElementScanner(holder);
@@ -61,6 +61,8 @@ class ElementScanner {
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at] as number;
       if (this.#inText) this.#text(byte);
+      else if (this.depth === 0 && this.#isStray(byte))
+        throw new OperatorError('something else than records stands beside the list of the file. Nothing was imported');
       else if (byte === quote) this.#beginText();
       else if (byte === openBrace || byte === openBracket) {
         this.depth++;
@@ -87,6 +89,11 @@ class ElementScanner {
     }
     if (this.#isOpen) this.#keep(chunk.subarray(start));
     return lines;
+  }
+
+  /** Whether a byte stands where only the beginning of what holds the records may. */
+  #isStray(byte: number): boolean {
+    return this.#holder !== 'file' && byte > 32 && byte !== (this.#holder === 'list' ? openBracket : openBrace) && !isMark(byte);
   }
 
   #beginText(): void {
