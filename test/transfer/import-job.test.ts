@@ -183,4 +183,19 @@ onEachEngine((get) => {
     const fresh = await imported(get(), open, 'Name,Fresh\ny,1\n', { session: owner.session, query: { newFields: true } });
     assert.deepEqual(counts(fresh), ['done', 1, 1, 0, 0, 1]);
   });
+
+  test('Import job: one whose user is blocked while it runs fails, and what is imported stays', async () => {
+    const owner = await user();
+    const open = await table({ classLevelPermissions: { create: { '*': true } } });
+    const rows = 20_000;
+    const { body } = await send(get(), open, `Name\n${'x\n'.repeat(rows)}`, { session: owner.session });
+    const path = `/platform/jobs/${body.job}`;
+    while (!((await get().call('GET', path)).body.done > 0)) await wait(5);
+    assert.equal((await get().call('PUT', `/platform/classes/_User/${owner.id}`, { body: { active: false } })).status, 200);
+    const job = await ended(get(), body.job);
+    assert.deepEqual([job.state, job.error], ['failed', 'the user who asked for the import is gone or not active']);
+    const { body: count } = await get().call('GET', `/platform/classes/${open}`, { query: { count: 1, limit: 0 } });
+    assert.ok(Number(job.created) < rows);
+    assert.equal(count.count, job.created);
+  });
 });

@@ -216,10 +216,12 @@ export class ImportJobs {
     const { appId, store } = system;
     const { request, referer } = readStored(job.options);
     let context: RecordContext = { appId, store, principal: master, hooks: this.#parts.hooks, referer };
-    const pace = { isEnough: () => this.#closed || system.isClosing, companions: () => this.#limit.activeCount };
+    const author = () => principalOf(system, job.author);
+    const isEnough = () => this.#closed || system.isClosing;
+    const pace = { isEnough, companions: () => this.#limit.activeCount, author };
     let error: string | null = null;
     try {
-      context = { ...context, principal: await principalOf(system, job.author) };
+      context = { ...context, principal: await author() };
       const plan = await planImport(context, { name: '', read: () => this.#read(system, job) }, request);
       if (job.of !== plan.rows) await changeJob(store, job.objectId, { of: plan.rows }, { run: job.run ?? '' });
       if (request.dryRun) await dropRejects(store, job.objectId);

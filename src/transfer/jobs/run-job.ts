@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Principal } from '../../access/index.ts';
 import { isInDoubt, isPassing, isRefusal, type ServiceError as Refusal, ServiceError } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import { type RecordContext, type RecordWrite, writeTogether } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
@@ -26,6 +28,8 @@ export interface Pace {
   isEnough(): boolean;
   /** Jobs that are carried out now, this one too. */
   companions(): number;
+  /** Who asked for the job, with the rights that he has now. @throws OperatorError where he has none any more */
+  author(): Promise<Principal>;
 }
 
 type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'>;
@@ -34,14 +38,14 @@ type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'
  * Carries the rows of a job out, from where it is. Each commit holds some rows, all of them or none, how far the job is by them, and what was
  * refused before them. Where one row is refused the others are tried without it. Between two commits others have as long a turn, where several jobs run as long as all of them.
  * @returns whether all was done
- * @throws TakenOver; unavailable, outcomeUnknown, timeout: the job is to go on later
+ * @throws TakenOver; OperatorError where who asked for it has no rights any more; unavailable, outcomeUnknown, timeout: the job is to go on later
  */
 export async function runRows(
   context: RecordContext,
   job: JobRow,
   request: JobRequest,
   plan: ImportPlan,
-  { isEnough, companions }: Pace,
+  { isEnough, companions, author }: Pace,
 ): Promise<boolean> {
   const running = new RunningJob(context, job, request, plan);
   let left = running.counts.done;
@@ -58,20 +62,20 @@ export async function runRows(
       if (slice.length < SLICE_ROWS && length < MAX_SLICE_LENGTH) continue;
       if (isEnough()) return false;
       const begun = performance.now();
-      await running.carryOut(slice);
+      await running.carryOut(slice, author);
       slice = [];
       length = 0;
       await pause((performance.now() - begun) * companions());
     }
   if (isEnough()) return false;
-  await running.carryOut(slice);
+  if (slice.length > 0) await running.carryOut(slice, author);
   await running.settle();
   return true;
 }
 
 class RunningJob {
   counts: Counts;
-  readonly #context: RecordContext;
+  #context: RecordContext;
   readonly #job: JobRow;
   readonly #request: JobRequest;
   readonly #made: MadeRecords;
@@ -93,8 +97,9 @@ class RunningJob {
     this.#stored = this.counts.done;
   }
 
-  async carryOut(rows: readonly SourceRow[]): Promise<void> {
-    const context = this.#context;
+  async carryOut(rows: readonly SourceRow[], author: Pace['author']): Promise<void> {
+    const context = { ...this.#context, principal: await this.#present(author) };
+    this.#context = context;
     for (const part of this.#maker.parts(rows)) {
       const lookUp = { context, schema: context.store.schema() };
       await this.#try(await this.#maker.tasks(lookUp, part));
@@ -109,6 +114,16 @@ class RunningJob {
     await this.#committing(this.counts, () =>
       store.write({ plan: (schema) => ({ changes: [], mutations: this.#steps(schema, this.counts) }) }),
     );
+  }
+
+  /** What was refused before is kept where he is gone. */
+  async #present(author: Pace['author']): Promise<Principal> {
+    try {
+      return await author();
+    } catch (error) {
+      if (error instanceof OperatorError) await this.settle();
+      throw error;
+    }
   }
 
   async #try(tasks: readonly Task[]): Promise<void> {
