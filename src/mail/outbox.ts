@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newObjectId } from '../kernel/ids.ts';
+import { syncDirectory } from '../kernel/sync-directory.ts';
 
 /** What becomes of a message in the box: it stays, or it is there until it is sent. */
 export type OutboxState = 'kept' | 'sending';
@@ -76,12 +77,6 @@ async function writeWhole(path: string, raw: Buffer): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
   await file.writeFile(raw);
   await file.sync();
-}
-
-/** Makes a new name durable. */
-async function syncDirectory(path: string): Promise<void> {
-  await using directory = await open(path, 'r');
-  await directory.sync();
 }
 
 function unlessMissing(error: unknown): undefined {

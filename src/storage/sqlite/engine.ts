@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import { syncDirectory } from '../../kernel/sync-directory.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose } from '../engine.ts';
 import {
@@ -283,14 +284,4 @@ function at<T>(path: string, work: (path: string) => T): T {
 async function refuseUsed(folder: string): Promise<void> {
   const [name] = await namesIn(folder);
   if (name !== undefined) throw new OperatorError(`${join(folder, name)} is there, and nothing says that it may be removed`);
-}
-
-/** Has names that are new in a directory outlive a power cut. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

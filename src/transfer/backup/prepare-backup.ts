@@ -112,7 +112,8 @@ export async function prepareBackup(source: BackupSource, spool: Spool, events: 
   };
   const { madeAt, ofFiles } = await store.withSnapshot(async (snapshot) => {
     const taken = Date.now();
-    await add(SCHEMA_NAME, whole(schemaText(changesTo(snapshot.schema)), changesTo(snapshot.schema).length));
+    const changes = changesTo(snapshot.schema);
+    await add(SCHEMA_NAME, whole(schemaText(changes), changes.length));
     await addRecords(snapshot, add, events);
     await add(REGISTRY_NAME, whole(registryText(entry, keys, salt), keys.length));
     return { madeAt: taken, ofFiles: files && (await addFiles(snapshot, files, contents, events.readingFiles)) };

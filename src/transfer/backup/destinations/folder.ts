@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newSecret } from '../../../kernel/ids.ts';
+import { syncDirectory } from '../../../kernel/sync-directory.ts';
 import { HOUR_MS } from '../../../kernel/time.ts';
 import type { Destination, KeptBackup } from './destination.ts';
 import { isBackupName } from './names.ts';
@@ -100,15 +101,5 @@ async function clearAbandoned(directory: string): Promise<void> {
     const path = join(directory, name);
     const found = await stat(path).catch(() => null);
     if (found && found.mtimeMs < before) await rm(path, { force: true });
-  }
-}
-
-/** Has names that are new in a directory outlive a power cut. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
