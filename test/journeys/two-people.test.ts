@@ -1,6 +1,8 @@
 /** Journey 5: two people at one record. Different fields merge, the same field asks, nothing that somebody typed is lost. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChangesAnswer } from '../../src/console/protocol/protocol.ts';
 import { newPerson, type Person } from '../support/browser.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
@@ -85,28 +87,50 @@ describe('two people, one record', () => {
     assert.equal(await field(ben, 'Note').inputValue(), 'half a sentence', 'the cursor stays where it was');
   });
 
-  test('what another changes while a page is opened shows too', async () => {
-    const { page } = ben;
-    const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
-    // The watching of changes could begin late.
-    await page.route(/\/changes$/, async (route) => {
-      await Promise.race([changed, new Promise((resolve) => setTimeout(resolve, 1_500))]);
-      await route.continue();
-    });
-    await page.route(
-      (url) => url.pathname.endsWith(`/rows/${table}`),
-      async (route) => {
-        const response = await route.fetch();
-        await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Name: 'Changed meanwhile' } });
-        hasChanged();
-        await route.fulfill({ response });
-      },
-      { times: 1 },
-    );
-    await ben.open(`/console/${service.appId}/${table}`);
-    await page.getByRole('gridcell', { name: 'Changed meanwhile' }).waitFor({ timeout: PATIENCE_MS });
-    await page.unrouteAll({ behavior: 'wait' });
-  });
+  for (const [what, { path, asks, shown }] of Object.entries({
+    grid: {
+      path: () => table,
+      asks: () => `/rows/${table}`,
+      shown: () => ben.page.getByRole('gridcell', { name: `Changed ${objectId}` }),
+    },
+    record: {
+      path: () => `${table}/${objectId}`,
+      asks: () => `/records/${table}/${objectId}`,
+      shown: () => ben.page.getByRole('heading', { name: `Changed ${objectId}` }),
+    },
+  })) {
+    for (const isTold of [false, true]) {
+      test(`what another changes while the ${what} is opened shows too${isTold ? ', told before the first answer is here' : ''}`, async () => {
+        const { page } = ben;
+        const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
+        const { promise: told, resolve: hasTold } = Promise.withResolvers<void>();
+        // The watching of changes could begin late.
+        await page.route(/\/changes$/, async (route) => {
+          await Promise.race([changed, delay(1_500)]);
+          await route.continue();
+        });
+        await page.route(/\/changes\?/, async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response });
+          if (((await response.json()) as ChangesAnswer).tables.includes(table)) hasTold();
+        });
+        await page.route(
+          (url) => url.pathname.endsWith(asks()),
+          async (route) => {
+            const response = await route.fetch();
+            await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Name: `Changed ${objectId}` } });
+            hasChanged();
+            if (isTold) await Promise.race([told.then(() => delay(300)), delay(PATIENCE_MS)]);
+            await route.fulfill({ response });
+          },
+          { times: 1 },
+        );
+        await ben.open(`/console/${service.appId}/${path()}`);
+        await shown().waitFor({ timeout: PATIENCE_MS });
+        await page.unrouteAll({ behavior: 'wait' });
+      });
+    }
+  }
 
   test('the same field: a dialog shows before, mine and theirs, and asks; the timeline has both', async () => {
     await type(ana, 'City', 'Jaffa');

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import type { ChangesAnswer } from '../../../src/console/protocol/protocol.ts';
 import { call } from './client.ts';
 import { ApiFailure } from './failure.ts';
-import { keys, queryClient } from './query-client.ts';
+import { keys, outdate } from './query-client.ts';
 import { currentStatus, onStatus } from './status.ts';
 
 const EVERY_MS = 2000;
@@ -62,11 +62,11 @@ export function useChanges(appId: string): void {
 }
 
 function renew(appId: string, answer: ChangesAnswer, wasOffline: boolean): void {
-  if (answer.isModelChanged) queryClient.invalidateQueries({ queryKey: keys.model(appId) });
+  if (answer.isModelChanged) outdate({ queryKey: keys.model(appId) });
   if (wasOffline) {
-    queryClient.invalidateQueries();
+    outdate();
     return;
   }
-  for (const table of answer.tables) queryClient.invalidateQueries({ queryKey: keys.table(appId, table) });
-  if (answer.tables.length > 0) queryClient.invalidateQueries({ queryKey: keys.related(appId) });
+  for (const table of answer.tables) outdate({ queryKey: keys.table(appId, table) });
+  if (answer.tables.length > 0) outdate({ queryKey: keys.related(appId) });
 }

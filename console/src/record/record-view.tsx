@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { RecordAnswer, TableModel } from '../../../src/console/protocol/protocol.ts';
-import { keys } from '../api/query-client.ts';
+import { keys, outdate } from '../api/query-client.ts';
 import { useSystem } from '../api/system.tsx';
 import { updateRecord } from '../api/writes.ts';
 import { writeOf } from '../memory/draft.ts';
@@ -51,7 +51,7 @@ export function RecordView({ table, objectId, answer, title }: Props) {
     onSaved: (next, sent) => {
       own.current = { changes: sent, updatedAt: next.record.updatedAt };
       show(next);
-      client.invalidateQueries({ queryKey: keys.history(appId, table.name, objectId) });
+      outdate({ queryKey: keys.history(appId, table.name, objectId) });
     },
     onConflict: ({ record, names, may }) => {
       show({ record, names, may });

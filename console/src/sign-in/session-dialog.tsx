@@ -1,5 +1,5 @@
 import type { Me } from '../../../src/console/protocol/protocol.ts';
-import { queryClient } from '../api/query-client.ts';
+import { outdate } from '../api/query-client.ts';
 import { setStatus } from '../api/status.ts';
 import { useSystem } from '../api/system.tsx';
 import { draftText } from '../memory/draft-text.ts';
@@ -20,7 +20,7 @@ export function SessionDialog() {
       return;
     }
     setStatus({ isSignedOut: false });
-    queryClient.invalidateQueries();
+    outdate();
   };
   const typed = () =>
     drafts

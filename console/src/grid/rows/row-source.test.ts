@@ -21,6 +21,7 @@ class Table implements RowReader {
   async block(request: BlockRequest, signal: AbortSignal): Promise<RowsAnswer> {
     const text = request.kind === 'skip' ? `skip ${request.skip}` : `${request.kind} ${request.cursor}`;
     this.asked.push(text);
+    const { suffix } = this;
     await delay(2);
     if (signal.aborted) this.ended.push(text);
     signal.throwIfAborted();
@@ -32,7 +33,7 @@ class Table implements RowReader {
           ? Number(request.cursor) + 1
           : Number(request.cursor) - BLOCK_ROWS;
     const numbers = Array.from({ length: BLOCK_ROWS }, (_, at) => start + at).filter((at) => at >= 0 && at < this.#count);
-    return this.#answer(numbers);
+    return this.#answer(numbers, suffix);
   }
 
   async byIds(objectIds: readonly string[]): Promise<RowsAnswer> {
@@ -40,8 +41,8 @@ class Table implements RowReader {
     return this.#answer(objectIds.filter((id) => !this.deleted.has(id)).map((id) => Number(id.slice(1))));
   }
 
-  #answer(numbers: readonly number[]): RowsAnswer {
-    const rows = numbers.map((number) => ({ objectId: `r${number}`, Name: `${number}${this.suffix}` }));
+  #answer(numbers: readonly number[], suffix = this.suffix): RowsAnswer {
+    const rows = numbers.map((number) => ({ objectId: `r${number}`, Name: `${number}${suffix}` }));
     return { rows, names: {}, first: String(numbers[0] ?? ''), last: String(numbers.at(-1) ?? '') };
   }
 }
@@ -118,6 +119,15 @@ describe('the rows of a grid', () => {
     source.patch('r6', { Name: 'mine' }, { T: { a: 'A' } });
     assert.equal(nameAt(source, 6), 'mine');
     assert.equal(source.row(0)?.names.T?.a, 'A');
+  });
+
+  it('that were read before a change and come after word of it are read again', async () => {
+    const table = new Table(300);
+    const source = new RowSource(table, 0);
+    source.want(0, 40, 300, 0);
+    table.suffix = ' changed';
+    await source.refresh();
+    assert.equal(nameAt(source, 6), '6 changed');
   });
 
   it('are asked for again after a failure or a stop, not before', async () => {

@@ -31,6 +31,13 @@ export interface Row {
   readonly names: PointerNames;
 }
 
+/** A request for a block that is under way. */
+interface Pending {
+  readonly controller: AbortController;
+  /** Fulfilled once it has ended, in whatever way. */
+  readonly ended: Promise<void>;
+}
+
 interface Wish {
   readonly first: number;
   readonly end: number;
@@ -45,7 +52,7 @@ export class RowSource {
   readonly #reader: RowReader;
   readonly #pauseMs: number;
   readonly #cache = new BlockCache();
-  readonly #pending = new Map<number, AbortController>();
+  readonly #pending = new Map<number, Pending>();
   readonly #listeners = new Set<() => void>();
   #wish = NOTHING;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -118,7 +125,7 @@ export class RowSource {
     this.#isStopped = false;
     const wanted = this.#wanted();
     for (const index of wanted) this.#cache.get(index);
-    for (const [index, controller] of this.#pending) if (!wanted.includes(index)) this.#abort(index, controller);
+    for (const index of this.#pending.keys()) if (!wanted.includes(index)) this.#abort(index);
     this.#ask();
   }
 
@@ -126,7 +133,7 @@ export class RowSource {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    for (const [index, controller] of this.#pending) this.#abort(index, controller);
+    for (const index of this.#pending.keys()) this.#abort(index);
     this.#changed();
   }
 
@@ -146,19 +153,28 @@ export class RowSource {
 
   /**
    * Reads the seen rows again, by their ids: values change in place, rows do not move, and those that are gone are marked. Blocks that are not seen are
-   * forgotten; their neighbours find them again by key.
+   * forgotten; their neighbours find them again by key. Blocks under way may have been read before the change: they are read again once
+   * they are here.
    */
   async refresh(): Promise<void> {
     this.#refreshing?.abort();
     const controller = new AbortController();
     this.#refreshing = controller;
+    const underWay = [...this.#pending.values()].map(({ ended }) => ended);
+    await this.#readAgain(controller.signal);
+    if (underWay.length === 0) return;
+    await Promise.all(underWay);
+    if (!controller.signal.aborted) await this.#readAgain(controller.signal);
+  }
+
+  async #readAgain(signal: AbortSignal): Promise<void> {
     const { first, end } = this.#wish;
     const seen = this.#cache.all().filter(({ index }) => index >= blockOf(first) && index <= blockOf(Math.max(first, end - 1)));
     for (const block of this.#cache.all()) if (!seen.includes(block)) this.#cache.delete(block.index);
     const ids = seen.flatMap(({ rows }) => rows.map(idOf));
     if (ids.length === 0) return;
-    const answer = await this.#reader.byIds(ids, controller.signal);
-    if (controller.signal.aborted) return;
+    const answer = await this.#reader.byIds(ids, signal);
+    if (signal.aborted) return;
     const records = new Map(shownRows(answer).map((record) => [idOf(record), record]));
     this.#gone = new Set([...this.#gone, ...ids.filter((id) => !records.has(id))]);
     for (const { index } of seen) {
@@ -204,15 +220,18 @@ export class RowSource {
     }
   }
 
-  async #start(index: number, request: BlockRequest): Promise<void> {
+  #start(index: number, request: BlockRequest): void {
     if (this.#pending.has(index) || this.#cache.peek(index)) return;
     this.#waitsSince = null;
     const controller = new AbortController();
-    this.#pending.set(index, controller);
+    this.#pending.set(index, { controller, ended: this.#read(index, request, controller.signal) });
     this.#changed();
+  }
+
+  async #read(index: number, request: BlockRequest, signal: AbortSignal): Promise<void> {
     try {
-      const answer = await this.#reader.block(request, controller.signal);
-      if (controller.signal.aborted) return;
+      const answer = await this.#reader.block(request, signal);
+      if (signal.aborted) return;
       this.#pending.delete(index);
       if (request.kind === 'before' && answer.rows.length < BLOCK_ROWS) {
         // Rows went away above: what is there now does not fill the block.
@@ -221,7 +240,7 @@ export class RowSource {
       }
       this.#take(toBlock(index, answer));
     } catch (error) {
-      if (controller.signal.aborted) return;
+      if (signal.aborted) return;
       this.#pending.delete(index);
       this.#failure = error;
     }
@@ -237,9 +256,9 @@ export class RowSource {
     this.#cache.put(block);
   }
 
-  #abort(index: number, controller: AbortController): void {
+  #abort(index: number): void {
+    this.#pending.get(index)?.controller.abort();
     this.#pending.delete(index);
-    controller.abort();
   }
 
   #changed(): void {

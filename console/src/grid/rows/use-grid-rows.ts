@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { CountAnswer, RowsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { call } from '../../api/client.ts';
 import { NoConnection } from '../../api/failure.ts';
-import { keys } from '../../api/query-client.ts';
+import { keys, outdate } from '../../api/query-client.ts';
 import { BLOCK_ROWS, type BlockRequest } from './blocks.ts';
 import { type RowReader, RowSource } from './row-source.ts';
 
@@ -41,7 +41,6 @@ export function useGridRows(
   fields: readonly string[],
   countsFirst: boolean,
 ): GridRows {
-  const client = useQueryClient();
   const [generation, setGeneration] = useState(0);
   const question = JSON.stringify([appId, table, where, order, generation]);
   const asked = useAskedFields(fields);
@@ -64,9 +63,7 @@ export function useGridRows(
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  useRefresh(source, [...keys.table(appId, table), 'grid', question], () =>
-    client.invalidateQueries({ queryKey: countKey }, { cancelRefetch: false }),
-  );
+  useRefresh(source, [...keys.table(appId, table), 'grid', question], () => outdate({ queryKey: countKey }));
 
   const now = count.data?.count ?? null;
   const first = useRef<{ source: RowSource; count: number } | null>(null);

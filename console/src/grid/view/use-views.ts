@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SavedView, ViewContent, ViewsAnswer } from '../../../../src/console/protocol/protocol.ts';
 import { call } from '../../api/client.ts';
+import { outdate } from '../../api/query-client.ts';
 
 const keyOfList = (appId: string, table: string) => [appId, 'views', table] as const;
 const keyOfOne = (appId: string, viewId: string) => [appId, 'view', viewId] as const;
@@ -25,7 +26,7 @@ export function useSavedView(appId: string, viewId: string | null) {
 /** Saves and deletes views, and lets the lists know. */
 export function useViewWrites(appId: string, table: string) {
   const client = useQueryClient();
-  const renew = () => client.invalidateQueries({ queryKey: keyOfList(appId, table) });
+  const renew = () => outdate({ queryKey: keyOfList(appId, table) });
   const keep = (saved: SavedView) => {
     client.setQueryData(keyOfOne(appId, saved.objectId), saved);
     renew();
