@@ -2,16 +2,20 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import { reason, runCommand } from '../support/command.ts';
 import type { BenchContext } from '../support/context.ts';
 import { declareTable } from '../support/fill.ts';
 import { makeRecord, table } from '../support/records.ts';
 import { count, megabytes, note, printTable, verdict } from '../support/report.ts';
 
-/** NDJSON, then CSV, into a declared, indexed, empty table by the `import` sub-command, the service being stopped. */
+/** NDJSON and CSV into a declared, indexed, empty table by the `import` sub-command; embedded, the service being stopped, and on PostgreSQL. */
 export async function importRecords(context: BenchContext): Promise<void> {
+  const server = await testServer();
+  context.scratch.keep(server);
   await importAs(context, 'ndjson', 30_000);
   await importAs(context, 'csv', 25_000);
+  await importAs(context, 'csv', 12_000, await server.database());
 }
 
 const writers = { ndjson: lines, csv: rows } as const;
@@ -20,9 +24,10 @@ async function importAs(
   { records = 1_000_000, scratch }: BenchContext,
   format: keyof typeof writers,
   target: number,
+  database?: { url: string },
 ): Promise<void> {
   const dataDir = await scratch.directory();
-  const service = await scratch.service(dataDir);
+  const service = await scratch.service(dataDir, database);
   await declareTable(service);
   await service.stop();
   const file = join(await scratch.directory(), `records.${format}`);
@@ -30,14 +35,14 @@ async function importAs(
   note(`${count(records)} rows written`);
 
   const args = ['import', '--system', service.appId, '--table', table, '--file', file];
-  const result = await runCommand(scratch, dataDir, args);
-  const heading = `import: ${count(records)} records from ${format.toUpperCase()}`;
+  const result = await runCommand(scratch, dataDir, args, database ? { DATABASE_URL: database.url } : {});
+  const heading = `import: ${count(records)} records from ${format.toUpperCase()}, ${database ? 'PostgreSQL' : 'embedded'}`;
   if (result.code !== 0) {
     console.log(`\n${heading}\nnot available: \`${args.slice(0, 5).join(' ')} …\` ended with ${reason(result)}`);
     return;
   }
 
-  const again = await scratch.service(dataDir);
+  const again = await scratch.service(dataDir, database);
   const answer = await again.call('GET', `/platform/classes/${table}`, { query: { count: 1, limit: 0 } });
   await again.stop();
   if (answer.body?.count !== records) throw new Error(`${answer.text} after an import of ${records} records`);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
-/** Bytes read at once. */
-const CHUNK_BYTES = 256 * 1024;
+/** Bytes read at once; their rows are in memory together. */
+const CHUNK_BYTES = 32 * 1024;
 
 /** The file of an import; the standard input is kept in a temporary one, since a file is read twice. */
 export class Source {

@@ -5,6 +5,7 @@ import type { RecordContext } from '../../records/index.ts';
 import type { ImportRequest } from './columns/request.ts';
 import type { SourceRow } from './columns/row.ts';
 import type { ImportPlan } from './plan.ts';
+import { RowFeed } from './source/row-feed.ts';
 import { DryRun, Undone } from './write/dry-run.ts';
 import { type GroupResult, runGroup } from './write/group.ts';
 import { MadeRecords } from './write/made.ts';
@@ -15,12 +16,18 @@ import type { ImportOrder } from './write/tasks.ts';
 export type Company = 'none' | 'waiting' | 'working';
 
 /**
- * Rows that share a commit; memory holds no more than one such group. Many, since pages of indexes are written once for each commit;
- * few where others wait; and not too many where they work, since a new column keeps them from the table until the commit.
+ * Rows that share a commit. Many, since pages of indexes are written once for each commit; few where others wait; and not too many where they
+ * work, since a new column keeps them from the table until the commit.
  */
-const groupSizes: Readonly<Record<Company, number>> = { none: 20_000, waiting: 500, working: 5_000 };
-/** Characters of a group's rows, where rows are long. */
-const MAX_GROUP_LENGTH = 16 * 1024 * 1024;
+const groupSizes: Readonly<Record<Company, number>> = { none: 100_000, waiting: 500, working: 5_000 };
+/** Characters of a group's rows, of which those that are refused are held until its commit. */
+const MAX_GROUP_LENGTH = 32 * 1024 * 1024;
+/** Rows that are given to the store at once: they share a round trip, and a query for what they ask. */
+const SLICE_ROWS = 1_000;
+/** The same where nothing is far, nor asked: what is made of few rows is gone before memory is tidied, which else takes a third of the time. */
+const SMALL_SLICE_ROWS = 50;
+/** Milliseconds after which a group ends, however few its rows: what is done so far is to be durable, and told. */
+const MAX_GROUP_MS = 4_000;
 /** Milliseconds for which a group is tried again while the store is away. */
 const PATIENCE_MS = 120_000;
 /** Milliseconds until it is tried again, at least: a commit without an answer may be carried out a little late. */
@@ -72,7 +79,7 @@ export interface ImportRun {
 export async function importRecords(
   context: RecordContext,
   request: ImportRequest,
-  plan: Pick<ImportPlan, 'read' | 'linkedBy'>,
+  plan: Pick<ImportPlan, 'read' | 'linkedBy' | 'looksUp'>,
   { company, progress, events }: ImportRun,
 ): Promise<ImportResult> {
   const dry = progress === null ? new DryRun(request.className) : null;
@@ -86,16 +93,26 @@ export async function importRecords(
   };
   const leftOut = new Map<string, number>();
   let counts = progress?.counts ?? nothingDone;
-  const sizeOf = () => dry?.groupSize ?? groupSizes[company()];
-  for await (const rows of groupsOf(plan.read(), counts.done, sizeOf)) {
-    const begun = performance.now();
-    const group = await runInTime(importing, rows, counts);
-    counts = group.counts;
-    for (const [name, count] of group.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
-    for (const row of group.rejected) events.rejected(row);
-    events.progressed(counts);
-    // The service's writes have their turn for as long as they have waited.
-    if (rows.length <= groupSizes.waiting && company() === 'waiting') await pause(performance.now() - begun);
+  const feed = new RowFeed(plan.read, counts.done);
+  try {
+    while (await feed.hasMore()) {
+      const begun = performance.now();
+      const among = company();
+      const sliceRows = plan.looksUp || among === 'working' ? SLICE_ROWS : SMALL_SLICE_ROWS;
+      // What a dry run tries depends on its groups, so they do not depend on the time.
+      const limit = dry
+        ? { rows: dry.groupSize, ms: Number.POSITIVE_INFINITY, sliceRows }
+        : { rows: groupSizes[among], ms: MAX_GROUP_MS, sliceRows };
+      const group = await runInTime(importing, feed, limit, counts);
+      counts = group.counts;
+      for (const [name, count] of group.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
+      for (const row of group.rejected) events.rejected(row);
+      events.progressed(counts);
+      // The service's writes have their turn for as long as they have waited.
+      if (limit.rows <= groupSizes.waiting && company() === 'waiting') await pause(performance.now() - begun);
+    }
+  } finally {
+    await feed.close();
   }
   if (progress) await inTime(context, () => progress.finish());
   return { ...counts, leftOut };
@@ -111,31 +128,25 @@ interface Importing {
   readonly events: ImportEvents;
 }
 
-/** The rows in groups, without those that were dealt with before. @param sizeOf the size of the next group */
-async function* groupsOf(
-  blocks: AsyncIterable<readonly SourceRow[]>,
-  done: number,
-  sizeOf: () => number,
-): AsyncGenerator<readonly SourceRow[]> {
-  let left = done;
-  let group: SourceRow[] = [];
-  let size = sizeOf();
+/** Where a group ends at the latest. */
+interface GroupLimit {
+  readonly rows: number;
+  readonly ms: number;
+  readonly sliceRows: number;
+}
+
+/** The rows of the next group, a slice after the other. */
+async function* slicesOf(feed: RowFeed, { rows, ms, sliceRows }: GroupLimit): AsyncGenerator<readonly SourceRow[]> {
+  const until = performance.now() + ms;
+  let left = rows;
   let length = 0;
-  for await (const block of blocks)
-    for (const row of block) {
-      if (left > 0) {
-        left--;
-        continue;
-      }
-      group.push(row);
-      length += row.length;
-      if (group.length < size && length < MAX_GROUP_LENGTH) continue;
-      yield group;
-      group = [];
-      size = sizeOf();
-      length = 0;
-    }
-  if (group.length > 0) yield group;
+  while (left > 0 && length < MAX_GROUP_LENGTH && performance.now() < until) {
+    const slice = await feed.next(Math.min(left, sliceRows));
+    if (slice.length === 0) return;
+    yield slice;
+    left -= slice.length;
+    for (const row of slice) length += row.length;
+  }
 }
 
 /** What came of a group, and how far the import is by it. */
@@ -144,13 +155,14 @@ interface Done extends GroupResult {
 }
 
 /** Carries a group out, again and again for a while where its store is away. */
-async function runInTime(importing: Importing, rows: readonly SourceRow[], before: Counts): Promise<Done> {
+async function runInTime(importing: Importing, feed: RowFeed, limit: GroupLimit, before: Counts): Promise<Done> {
   const { context, progress, made } = importing;
   const until = performance.now() + PATIENCE_MS;
+  let tried = limit;
   for (;;) {
     let reached: Done | undefined;
     try {
-      const done = await runOnce(importing, rows, before, (one) => {
+      const done = await runOnce(importing, slicesOf(feed, tried), before, (one) => {
         reached = one;
       });
       made.next();
@@ -158,8 +170,9 @@ async function runInTime(importing: Importing, rows: readonly SourceRow[], befor
     } catch (error) {
       made.undo();
       if (progress === null || reached === undefined) {
-        if (isPassing(error) && (await isBack(context.store, until))) continue;
-        throw error;
+        if (!isPassing(error) || !(await isBack(context.store, until))) throw error;
+        await feed.begin(before.done);
+        continue;
       }
       const { counts } = reached;
       // Where the commit had no answer, or one before it that had none was carried out late.
@@ -167,6 +180,9 @@ async function runInTime(importing: Importing, rows: readonly SourceRow[], befor
       if (!isMoved && !(isPassing(error) && (await isBack(context.store, until)))) throw error;
       if ((isMoved || isInDoubt(error)) && (await inTime(context, () => progress.wasCommitted(counts), until))) return reached;
       if (isMoved) throw new OperatorError('another process has taken this import over');
+      // The same rows: a commit without an answer may still be carried out, and is known by how far it came.
+      tried = { ...limit, rows: counts.done - before.done, ms: Number.POSITIVE_INFINITY };
+      await feed.begin(before.done);
     }
   }
 }
@@ -174,7 +190,7 @@ async function runInTime(importing: Importing, rows: readonly SourceRow[], befor
 /** @param reached told of what the group has come to, before its commit */
 async function runOnce(
   { context, order, progress, dry, made, events }: Importing,
-  rows: readonly SourceRow[],
+  slices: AsyncIterable<readonly SourceRow[]>,
   before: Counts,
   reached: (done: Done) => void,
 ): Promise<Done> {
@@ -183,10 +199,10 @@ async function runOnce(
     return await context.store.bulkTransaction(async (within) => {
       const inside = { ...context, store: within };
       await dry?.begin(within);
-      const group = await runGroup(inside, lookUp, order, rows, made);
+      const group = await runGroup(inside, lookUp, order, slices, made);
       const rejectedBytes = await events.keep(group.rejected, before.rejectedBytes);
       const counts = {
-        done: before.done + rows.length,
+        done: before.done + group.rows,
         created: before.created + group.created,
         updated: before.updated + group.updated,
         rejected: before.rejected + group.rejected.length,

@@ -10,7 +10,7 @@ import { csvRows, planCsv } from './columns/csv-columns.ts';
 import { type JsonOptions, planJson } from './columns/json-columns.ts';
 import type { ImportRequest } from './columns/request.ts';
 import type { SourceRow } from './columns/row.ts';
-import { comparable, type FieldMap, perhaps, refuseMissingTable, shown, Targets } from './columns/targets.ts';
+import { comparable, type FieldMap, type LinkTarget, perhaps, refuseMissingTable, shown, Targets } from './columns/targets.ts';
 import { checkEncoding, decode, FALLBACK, inUtf8, markedEncoding, NotInEncoding } from './source/encoding.ts';
 import { type Form, type Format, formOf, SAMPLE_BYTES } from './source/format.ts';
 import { readElements } from './source/json-elements.ts';
@@ -37,6 +37,8 @@ export interface ImportPlan {
   readonly notes: readonly string[];
   /** The fields of the table by whose values rows of the file point at each other. */
   readonly linkedBy: readonly string[];
+  /** Whether rows ask for records that are there. */
+  readonly looksUp: boolean;
   /** Its rows, block by block, in their order. */
   read(): AsyncIterable<readonly SourceRow[]>;
 }
@@ -150,7 +152,9 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
   const { file, request, form, looked, targets } = reading;
   const { className, map, dateOrder: dates, longest = Number.POSITIVE_INFINITY } = request;
   const { format } = form;
-  const linkedBy = ownLinks(targets, map, className);
+  const links = linksOf(targets, map);
+  const linkedBy = [...new Set(links.filter((link) => link.className === className).map(({ by }) => by.name))];
+  const looksUp = links.length > 0 || request.matchOn.length > 0;
   const hash = createHash('sha256');
   const chunks = hashed(file.read(), hash);
   if (form.holder === 'rows') {
@@ -163,7 +167,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
         yield rows.map((row) => plan.row(row));
       }
     };
-    return { format, unit: 'row', rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, read };
+    return { format, unit: 'row', rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, looksUp, read };
   }
   const blocks = (bytes: AsyncIterable<Buffer>) => {
     const utf8 = isUtf8(encoding) ? bytes : inUtf8(bytes, encoding);
@@ -185,16 +189,14 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
       yield rows;
     }
   };
-  return { format, unit, rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, read };
+  return { format, unit, rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, looksUp, read };
 }
 
-function ownLinks(targets: Targets, map: FieldMap, className: string): string[] {
-  const names = [...map.keys()].flatMap((column) => {
+const linksOf = (targets: Targets, map: FieldMap): LinkTarget[] =>
+  [...map.keys()].flatMap((column) => {
     const target = targets.of(column);
-    return 'kind' in target && target.kind === 'link' && target.className === className ? [target.by.name] : [];
+    return 'kind' in target && target.kind === 'link' ? [target] : [];
   });
-  return [...new Set(names)];
-}
 
 const isUtf8 = (encoding: string): boolean => new TextDecoder(encoding).encoding === 'utf-8';
 

@@ -6,11 +6,9 @@ import type { MadeRecords } from './made.ts';
 import { type ImportOrder, TaskMaker } from './tasks.ts';
 import { writeEach } from './writers.ts';
 
-/** Rows that are given to the store at once, which carries them out in their order: where it is far, one round trip is shared. */
-const SLICE_ROWS = 1_000;
-
 /** What came of a group. */
 export interface GroupResult {
+  readonly rows: number;
   readonly created: number;
   readonly updated: number;
   /** In the order of rows. */
@@ -19,12 +17,17 @@ export interface GroupResult {
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-/** Carries out the rows of a group. @param context inside its transaction @throws what ends the group: nothing of it is done then */
+/**
+ * Carries out the rows of a group.
+ * @param context inside its transaction
+ * @param slices rows that are given to the store at once, which carries them out in their order
+ * @throws what ends the group: nothing of it is done then
+ */
 export async function runGroup(
   context: RecordContext,
   lookUp: LookUp,
   order: ImportOrder,
-  rows: readonly SourceRow[],
+  slices: AsyncIterable<readonly SourceRow[]>,
   made: MadeRecords,
 ): Promise<GroupResult> {
   const rejected: { row: SourceRow; error: ServiceError }[] = [];
@@ -32,8 +35,10 @@ export async function runGroup(
   const maker = new TaskMaker(order, made, (name) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1));
   let created = 0;
   let updated = 0;
-  for (let from = 0; from < rows.length; from += SLICE_ROWS)
-    for (const part of maker.parts(rows.slice(from, from + SLICE_ROWS))) {
+  let rows = 0;
+  for await (const slice of slices) {
+    rows += slice.length;
+    for (const part of maker.parts(slice)) {
       const tasks = await maker.tasks(lookUp, part);
       const outcomes = await writeEach(context, order.request.className, tasks);
       for (const [at, outcome] of outcomes.entries()) {
@@ -47,5 +52,6 @@ export async function runGroup(
         else created++;
       }
     }
-  return { created, updated, rejected, leftOut };
+  }
+  return { rows, created, updated, rejected, leftOut };
 }
