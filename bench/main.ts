@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import type { BenchContext } from './support/context.ts';
 import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
+import { backup } from './workloads/backup.ts';
 import { consoleGrid } from './workloads/console.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
@@ -38,6 +39,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['hostile', hostile],
   ['import', importRecords],
   ['export', exportRecords],
+  ['backup', backup],
   ['migrate', migrate],
   ['systems', systems],
   ['driver', driver],

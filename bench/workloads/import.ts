@@ -6,6 +6,7 @@ import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import { reason, runCommand } from '../support/command.ts';
 import type { BenchContext } from '../support/context.ts';
 import { declareTable } from '../support/fill.ts';
+import { linesOf } from '../support/fill-by-import.ts';
 import { makeRecord, table } from '../support/records.ts';
 import { count, megabytes, note, printTable, verdict } from '../support/report.ts';
 
@@ -18,7 +19,7 @@ export async function importRecords(context: BenchContext): Promise<void> {
   await importAs(context, 'csv', 12_000, await server.database());
 }
 
-const writers = { ndjson: lines, csv: rows } as const;
+const writers = { ndjson: linesOf, csv: rows } as const;
 
 async function importAs(
   { records = 1_000_000, scratch }: BenchContext,
@@ -65,27 +66,13 @@ async function importAs(
   printTable(heading, ['', 'measured', 'target', ''], told);
 }
 
-const BLOCK = 1000;
-
-function* blocks(records: number): Generator<Record<string, unknown>[]> {
-  for (let first = 0; first < records; first += BLOCK)
-    yield Array.from({ length: Math.min(BLOCK, records - first) }, (_, index) => makeRecord(first + index));
-}
-
-function* lines(records: number): Generator<string> {
-  for (const block of blocks(records)) yield `${block.map((record) => JSON.stringify(record)).join('\n')}\n`;
-}
-
 function* rows(records: number): Generator<string> {
-  let header: string[] | undefined;
-  for (const block of blocks(records))
-    for (const record of block) {
-      if (!header) {
-        header = Object.keys(record);
-        yield `${header.join(',')}\n`;
-      }
-      yield `${header.map((name) => cellOf(record[name])).join(',')}\n`;
-    }
+  const header = Object.keys(makeRecord(0));
+  yield `${header.join(',')}\n`;
+  for (let seed = 0; seed < records; seed++) {
+    const record = makeRecord(seed);
+    yield `${header.map((name) => cellOf(record[name])).join(',')}\n`;
+  }
 }
 
 /** As an export writes it. */
