@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { lowerPriority, runningOf } from '../../scripts/runtime.mjs';
 import { MemoryWatch } from './memory.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -20,13 +21,15 @@ export async function runCommand(
   env: Record<string, string> = {},
 ): Promise<CommandResult> {
   const started = performance.now();
+  const { flags, priority } = runningOf(args[0]);
   const child = scratch.watch(
-    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+    spawn(process.execPath, [...flags, main, ...args], {
       cwd: dataDir,
       env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
+  lowerPriority(child, priority);
   let output = '';
   const read = (chunk: Buffer) => {
     output += chunk.toString();
