@@ -4,7 +4,7 @@ import { triggerRules } from './automation/definition/index.ts';
 import { triggerObserver, type WriteListener, WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config } from './config/index.ts';
 import { isUnavailable } from './errors/fail.ts';
-import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
+import { type FileStore, type FileSystem, Files, fileKeeper, makeFilePlace, openFileStore } from './files/index.ts';
 import { isoText } from './kernel/time.ts';
 import { Conditions, createLog, type Logger } from './observe/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
@@ -103,6 +103,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     engine,
     engineName: databaseUrl === undefined ? 'sqlite' : 'postgres',
     files: () => (bytes ??= openBytes(config, log)),
+    makeFilePlace: (place) => makeFilePlace(config, place),
     spoolDirectory: config.dataDir,
     storeDirectory: databaseUrl === undefined ? config.dataDir : null,
   });

@@ -5,7 +5,7 @@ export type { Orphan } from './garbage-collect.ts';
 export type { KeptBody } from './kept-bodies.ts';
 export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './metadata/model.ts';
 export { sortFileError } from './stores/faults.ts';
-export { openFileStore } from './stores/index.ts';
+export { makeFilePlace, openFileStore } from './stores/index.ts';
 export { fileNameOf } from './stores/name.ts';
 export type { ByteRange, FileStore } from './stores/port.ts';
 export { serving } from './types/index.ts';

@@ -1,6 +1,6 @@
 /** CONTRACT "Backup and restore": a system comes back with all that it had, as another one or as itself, on either engine. */
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { dataForTest, makeDatabase } from '../support/data.ts';
@@ -164,7 +164,12 @@ for (const engine of engines)
         assert.match(output, /^Bare: \d+ records and 0 files restored/m);
         const system = credentialsIn(output);
         await isServed(service, system);
-        assert.equal((await fetch(publicUrl(seenAs(service, system), world.file.name))).status, 503, 'known, and not there');
+        const at = seenAs(service, system);
+        const { status } = await fetch(publicUrl(at, world.file.name));
+        assert.equal(status, 404, 'its place is there, and it is not');
+        await uploadFile(at, 'new.txt', 'uploads are taken');
+        await rm(join(service.dataDir, 'files', 'Bare'), { recursive: true });
+        assert.equal((await fetch(publicUrl(at, world.file.name))).status, 503, 'a place that is gone is an outage');
         await done(service, ['system', 'remove', 'Bare', '--now']);
       }
       const told = JSON.parse(await done(service, ['restore', shut, '--identity', key.file, '--as', 'Whole', '--json']));

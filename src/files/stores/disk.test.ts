@@ -43,6 +43,16 @@ test('directories that somebody removed are made again', async () => {
   assert.equal((await store.stat('gone', id))?.size, 1);
 });
 
+test('the place of a system that has no files yet is there once it was made', async () => {
+  const isUsed = async () => true;
+  await assert.rejects(store.ready('bare', isUsed), { name: 'ServiceError' });
+  await store.makePlace('bare');
+  await store.ready('bare', isUsed);
+  await store.makePlace('bare');
+  await rm(join(directory, 'data', 'files', 'bare'), { recursive: true });
+  await assert.rejects(store.ready('bare', isUsed), { name: 'ServiceError' });
+});
+
 test('what a crash left is removed after an hour', async () => {
   const [old, young] = [join(store.incoming, 'old.part'), join(store.incoming, 'young.part')];
   await writeFile(old, 'x');

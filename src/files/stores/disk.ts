@@ -51,6 +51,11 @@ export class DiskStore implements FileStore {
     await sync(parent);
   }
 
+  /** Makes the place of a system that has no files yet, durably: once it is there one that is missing is an outage. @throws unavailable */
+  async makePlace(place: string): Promise<void> {
+    await withFileFaults(() => this.#make(this.#systemDirectory(place)));
+  }
+
   async ready(place: string, isUsed: () => Promise<boolean>): Promise<void> {
     const directory = this.#systemDirectory(place);
     const isThere = await withFileFaults(() => stat(directory).catch(nullIfMissing));

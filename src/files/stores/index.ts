@@ -14,10 +14,20 @@ export async function openFileStore(
   { dataDir, filesUrl }: Pick<Config, 'dataDir' | 'filesUrl'>,
   report: (fault: string) => void,
 ): Promise<FileStore> {
-  const store = await open(join(dataDir, 'files'), filesUrl, report);
+  const store = await open(directoryIn(dataDir), filesUrl, report);
   await clearAbandoned(store.incoming);
   return store;
 }
+
+/**
+ * Makes the place of a system whose store knows files that may not be there. A bucket has no places, and is not asked.
+ * @throws unavailable
+ */
+export async function makeFilePlace({ dataDir, filesUrl }: Pick<Config, 'dataDir' | 'filesUrl'>, place: string): Promise<void> {
+  if (filesUrl === undefined) await new DiskStore(directoryIn(dataDir)).makePlace(place);
+}
+
+const directoryIn = (dataDir: string) => join(dataDir, 'files');
 
 async function open(directory: string, filesUrl: Config['filesUrl'], report: (fault: string) => void): Promise<FileStore> {
   const disk = new DiskStore(directory);

@@ -21,6 +21,8 @@ export interface BackupParts {
   readonly engineName: Manifest['engine'];
   /** Opens the files of all systems. @throws OperatorError where they cannot be reached */
   readonly files: () => Promise<FileStore>;
+  /** Makes the place of the files of a system that is restored. */
+  readonly makeFilePlace: (place: string) => Promise<void>;
   /** Of this service's own, for what is not encrypted yet. */
   readonly spoolDirectory: string;
   /** Where embedded stores lie; `null`: they lie elsewhere. */
@@ -91,13 +93,13 @@ export class Backups {
     { identities, appId, withFiles, isActive, confirm }: RestoreWish,
     events: RestoreEvents,
   ): Promise<RestoredBackup> {
-    const { administration, registry, files, storeDirectory } = this.#parts;
+    const { administration, registry, files, makeFilePlace, storeDirectory } = this.#parts;
     const reader = await readBackup(source, identities);
     try {
       const present = this.systems().some((one) => one.appId === reader.manifest.appId);
       if (appId === null && present) await confirm(reader.manifest.appId);
       const as = appId === null ? ({ kind: 'replace' } as const) : ({ kind: 'new', appId } as const);
-      const parts = { administration, registry, files, directory: storeDirectory };
+      const parts = { administration, registry, files, makeFilePlace, directory: storeDirectory };
       return await restoreBackup(parts, reader, { as, withFiles, isActive }, events);
     } finally {
       reader.close();

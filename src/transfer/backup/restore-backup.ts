@@ -37,6 +37,8 @@ export interface RestoreParts {
   readonly registry: Pick<Registry, 'read' | 'salt'>;
   /** Opened where the backup has files. @throws OperatorError where they cannot be reached */
   readonly files: () => Promise<FileStore>;
+  /** Makes the place of a system's files, of which there may be none. */
+  readonly makeFilePlace: (place: string) => Promise<void>;
   /** Where an embedded store lies; `null`: it lies elsewhere. */
   readonly directory: string | null;
 }
@@ -77,6 +79,8 @@ export async function restoreBackup(
   let held: HeldWork = { schedules: 0, jobs: 0 };
   const fill = async (store: Store): Promise<Registered> => {
     const filling = new StoreFilling(store, totals.records, events);
+    // Its records may name files that are left out: those are missing, and their place is not.
+    await parts.makeFilePlace(place);
     for await (const part of reader.parts()) {
       const fileId = fileIdOf(part.part.name);
       if (part.part.name === SCHEMA_NAME) await filling.makeTables(await textOf(part.bytes));
