@@ -230,7 +230,7 @@ for (const engine of anyEngine)
       const parts = [{ name: 'schema.json', count: 1, bytes, sha256: '0'.repeat(64) }];
       const manifest = member('manifest.json', { ...manifestOf(first), parts });
       await swollen(file, [manifest], 'schema.json', bytes);
-      const ofSchema = await memoryOf(service, restore, /too long|no room/);
+      const ofSchema = await memoryOf(service, restore, /schema[.]json is longer|no room/);
       const schema = first[1] as Member;
       const rows = {
         name: `rows/${JSON.parse(String(schema.bytes))[0].className}.ndjson`,

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
 import { type ExtractEvents, extract } from 'tar-stream';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { MANIFEST_NAME, MAX_MANIFEST_BYTES, type Manifest, type ManifestPart, readManifest } from './manifest.ts';
+import { MANIFEST_NAME, type Manifest, type ManifestPart, readManifest } from './manifest.ts';
+import { wholeText } from './whole-text.ts';
 
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const AGE_MAGIC = Buffer.from('age-encryption.org/');
@@ -75,7 +76,12 @@ async function opened(source: Readable, identities: readonly string[]): Promise<
   try {
     const first = await next(MANIFEST_NAME);
     if (first.done || first.value.header.name !== MANIFEST_NAME) throw new OperatorError('the file is no backup of this service');
-    const manifest = readManifest(await wholeOf(first.value, watched));
+    const manifest = readManifest(
+      await wholeText(
+        chunksOf(first.value, watched, () => MANIFEST_NAME),
+        MANIFEST_NAME,
+      ),
+    );
     const refuseMore = () => {
       if (given > unpack.bytesWritten) throw new OperatorError('the file is damaged: it goes on after its end');
     };
@@ -124,16 +130,13 @@ class CheckedPart {
   }
 
   async *bytes(): AsyncGenerator<Buffer> {
-    const chunks = this.#entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     const isRows = this.#part.name.endsWith('.ndjson');
-    for (;;) {
-      const chunk = await told(chunks.next(), this.#watched, () => this.#cutText());
-      if (chunk.done) break;
-      this.#hash.update(chunk.value);
-      this.#bytes += chunk.value.length;
+    for await (const chunk of chunksOf(this.#entry, this.#watched, () => this.#cutText())) {
+      this.#hash.update(chunk);
+      this.#bytes += chunk.length;
       if (this.#bytes > this.#part.bytes) throw new OperatorError(this.#cutText());
-      if (isRows) this.#lines += linesIn(chunk.value);
-      yield chunk.value;
+      if (isRows) this.#lines += linesIn(chunk);
+      yield chunk;
     }
     this.isChecked = true;
     const { name, bytes, count, sha256 } = this.#part;
@@ -178,16 +181,13 @@ function isOfSystem(error: unknown): boolean {
   return name === 'S3Fault' || (typeof code === 'string' && /^E[A-Z]+$/.test(code));
 }
 
-async function wholeOf(entry: Entry, watched: Watched): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const all = entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+/** The bytes of a member, whose errors are told in words. @param where what was read when it broke off */
+async function* chunksOf(entry: Entry, watched: Watched, where: () => string): AsyncGenerator<Buffer> {
+  const chunks = entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   for (;;) {
-    const chunk = await told(all.next(), watched, () => MANIFEST_NAME);
-    if (chunk.done) return Buffer.concat(chunks).toString();
-    bytes += chunk.value.length;
-    if (bytes > MAX_MANIFEST_BYTES) throw new OperatorError(`${MANIFEST_NAME} is longer than a manifest is`);
-    chunks.push(chunk.value);
+    const chunk = await told(chunks.next(), watched, where);
+    if (chunk.done) return;
+    yield chunk.value;
   }
 }
 

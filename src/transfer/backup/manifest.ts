@@ -8,8 +8,6 @@ export const FORMAT = 1;
 export const MANIFEST_NAME = 'manifest.json';
 export const SCHEMA_NAME = 'schema.json';
 export const REGISTRY_NAME = 'registry.json';
-/** Bytes of a manifest that is read into memory: some hundred thousand files. */
-export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** It is printed in lists. */
 const line = z.string().regex(/^[^\p{C}]{1,100}$/u);

@@ -12,9 +12,7 @@ import type { BackupReader } from './archive-reader.ts';
 import { type RestoreEvents, StoreFilling } from './fill-store.ts';
 import { fileIdOf, type ManifestPart, REGISTRY_NAME, SCHEMA_NAME, totalsOf } from './manifest.ts';
 import { type RegistryPart, readRegistry } from './registry-part.ts';
-
-/** Characters of a schema, or of what a registry knew: they are read whole. */
-const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+import { wholeText } from './whole-text.ts';
 
 /** What a system is restored as. */
 export type RestoreAs =
@@ -83,8 +81,8 @@ export async function restoreBackup(
     await parts.makeFilePlace(place);
     for await (const part of reader.parts()) {
       const fileId = fileIdOf(part.part.name);
-      if (part.part.name === SCHEMA_NAME) await filling.makeTables(await textOf(part.bytes));
-      else if (part.part.name === REGISTRY_NAME) known = readRegistry(await textOf(part.bytes), manifest.appId);
+      if (part.part.name === SCHEMA_NAME) await filling.makeTables(await wholeText(part.bytes, SCHEMA_NAME));
+      else if (part.part.name === REGISTRY_NAME) known = readRegistry(await wholeText(part.bytes, REGISTRY_NAME), manifest.appId);
       else if (fileId === null) await filling.add(part);
       else if (withFiles) {
         await storeFile(await parts.files(), { place, id: fileId }, part.bytes, part.part.bytes);
@@ -146,14 +144,3 @@ async function refuseFull({ directory }: RestoreParts, parts: readonly ManifestP
 }
 
 const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString('en-US');
-
-async function textOf(bytes: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of bytes) {
-    length += chunk.length;
-    if (length > MAX_TEXT_BYTES) throw new OperatorError('a part that is read whole is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
