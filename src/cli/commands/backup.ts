@@ -20,6 +20,7 @@ import {
   verifyBackup,
 } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
+import { counted } from '../terminal/counted.ts';
 import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
 import { identitiesFrom } from '../terminal/identities.ts';
 import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
@@ -147,8 +148,6 @@ const rowOf = ({ appId, records, files, bytes, file, missingFiles, deletedFiles 
 
 const lineOf = ({ appId, records, files, bytes, file }: MadeBackup) =>
   [appId, counted(records, 'record'), counted(files, 'file'), counted(bytes, 'byte'), file].join('\t');
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** @returns whether bytes of files are missing that should be there */
 function noteMissing({ appId, missingFiles, deletedFiles }: MadeBackup, teller: Teller): boolean {

@@ -3,6 +3,7 @@ import type { Orphan, StorageUsage } from '../../files/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { DAY_MS, isoText } from '../../kernel/time.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
+import { counted } from '../terminal/counted.ts';
 import { forOperator, withRefusals } from '../terminal/format-error.ts';
 import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
 
@@ -61,12 +62,12 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
         spared += swept.spared;
         if (swept.spared > 0) {
           const since = isoText(of.doubtedUntil ?? 0);
-          const text = `${of.appId}: ${counted(swept.spared)} of before ${since} stay: what says whose they are may be missing`;
+          const text = `${of.appId}: ${counted(swept.spared, 'file')} of before ${since} stay: what says whose they are may be missing`;
           teller.note(text, { system: of.appId, spared: swept.spared, before: since });
         }
       }).finally(() => teller.clear());
       if (tell.json) print(JSON.stringify(total));
-      else print(`${dryRun ? 'would remove' : 'removed'} ${counted(total.files)}, ${total.bytes} bytes`);
+      else print(`${dryRun ? 'would remove' : 'removed'} ${counted(total.files, 'file')}, ${total.bytes} bytes`);
       tellRefused(refused, teller);
       if (spared > 0) throw withRefusals('files were spared');
     });
@@ -109,8 +110,6 @@ function tellRefused(refused: ReadonlyMap<string, unknown>, teller: Teller): voi
   }
   if (refused.size > 0) throw withRefusals('systems were passed over');
 }
-
-const counted = (files: number) => `${files} ${files === 1 ? 'file' : 'files'}`;
 
 function asLine(appId: string, { name, size, uploadedAt, why }: Orphan): string {
   return [appId, name, size, isoText(uploadedAt), reasons[why]].join('\t');

@@ -3,6 +3,7 @@ import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { MoveEvents } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
+import { counted } from '../terminal/counted.ts';
 import { forOperator } from '../terminal/format-error.ts';
 import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
 
@@ -35,13 +36,13 @@ export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions
         })
         .finally(() => teller.clear());
       if (options.json) print(JSON.stringify({ systems, records }));
-      else print(`moved ${counted(systems, 'system')} and ${counted(records, 'record')}; counts and checksums are the same`);
+      else print(`moved ${grouped(systems, 'system')} and ${grouped(records, 'record')}; counts and checksums are the same`);
     });
 }
 
 const lost = 'PostgreSQL cannot be reached any more; what was copied stays there, and the same command goes on from it';
 
-const counted = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+const grouped = (count: number, what: string) => counted(count, what, count.toLocaleString('en-US'));
 
 /** Tells how a move goes: a line for each system, and where it is. */
 class Events implements MoveEvents {
@@ -64,7 +65,7 @@ class Events implements MoveEvents {
   }
 
   moved(system: string, records: number): void {
-    this.#say(`${system}: ${counted(records, 'record')} copied and compared`, { system, records, outcome: 'moved' });
+    this.#say(`${system}: ${grouped(records, 'record')} copied and compared`, { system, records, outcome: 'moved' });
   }
 
   skipped(system: string): void {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { openBackupFile, type RestoredBackup } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
+import { counted } from '../terminal/counted.ts';
 import { oneLine } from '../terminal/format-error.ts';
 import { identitiesFrom } from '../terminal/identities.ts';
 import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
@@ -80,5 +81,3 @@ function linesOf({ appId, records, files, credentials, held }: RestoredBackup, {
     );
   return lines;
 }
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
