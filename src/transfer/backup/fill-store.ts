@@ -7,12 +7,12 @@ import { columnFields } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
 import { RowsRefused } from '../../storage/raw-access.ts';
 import { checksumOf } from '../migrate/checksum.ts';
-import { type Part, partsOf } from '../migrate/copy.ts';
+import { type Part, partIn } from '../migrate/copy.ts';
 import { tablesInSlices } from '../migrate/table-slices.ts';
 import type { PartReader } from './archive-reader.ts';
-import { type ManifestPart, membersName, rowsName } from './manifest.ts';
+import type { ManifestPart } from './manifest.ts';
 import { storedMembers, storedRows } from './row-lines.ts';
-import { inTwoSteps, readSchema } from './schema-part.ts';
+import { inTwoSteps, type SchemaPart } from './schema-part.ts';
 
 /** What is told in the course of a restore. */
 export interface RestoreEvents {
@@ -28,11 +28,10 @@ export class StoreFilling {
   readonly #store: Store;
   readonly #events: RestoreEvents;
   readonly #total: number;
-  /** Of the target, by their names in the archive. */
-  #parts = new Map<string, Part>();
   #expected: Schema | undefined;
   #late: readonly SchemaChange[] = [];
-  readonly #filled = new Map<string, ManifestPart>();
+  /** What it has by now, and what the backup says of it. */
+  readonly #filled: { readonly target: Part; readonly said: ManifestPart }[] = [];
   #records = 0;
 
   /** @param total records of the backup */
@@ -43,25 +42,21 @@ export class StoreFilling {
   }
 
   /** Makes the tables; what indexes them comes once they have their records. @throws OperatorError where the engine cannot take them */
-  async makeTables(text: string): Promise<void> {
-    const { changes, schema } = readSchema(text);
+  async makeTables({ changes, schema }: SchemaPart): Promise<void> {
     const { before, after } = inTwoSteps(changes);
     for (const slice of tablesInSlices(before)) await this.#change(slice);
     this.#expected = schema;
     this.#late = after;
-    this.#parts = new Map(partsOf(this.#store.schema()).map((part) => [nameOf(part), part]));
   }
 
-  /** Adds the records of a table, or the members of a Relation. @throws OperatorError for a part that the schema does not know, or that is broken */
-  async add(reader: PartReader): Promise<void> {
-    await this.#add(reader).catch((error) => {
+  /** Adds the records of a table, or the members of a Relation. @throws OperatorError for a part that is broken */
+  async add(reader: PartReader, of: Part): Promise<void> {
+    await this.#add(reader, partIn(this.#store, of)).catch((error) => {
       throw error instanceof RowsRefused ? new OperatorError(`${reader.part.name}: ${error.message}`, { cause: error }) : error;
     });
   }
 
-  async #add({ part, bytes }: PartReader): Promise<void> {
-    const target = this.#parts.get(part.name);
-    if (!target) throw new OperatorError(`${part.name} is of no table of its schema`);
+  async #add({ part, bytes }: PartReader, target: Part): Promise<void> {
     const { raw } = this.#store;
     const { className } = target.table;
     if (target.kind === 'relation') {
@@ -79,7 +74,7 @@ export class StoreFilling {
       }
       await adding;
     }
-    this.#filled.set(part.name, part);
+    this.#filled.push({ target, said: part });
   }
 
   /**
@@ -92,14 +87,14 @@ export class StoreFilling {
     if (!expected || !isSameSchema(expected, this.#store.schema()))
       throw new OperatorError('the tables or fields are not those of the backup');
     let compared = 0;
-    for (const [name, part] of this.#parts) {
-      const said = this.#filled.get(name);
-      if (!said) throw new OperatorError(`${name} is not in the backup`);
-      this.#events.comparing(part.table.className, compared, this.#total);
-      const { count, hash } = await checksumOf(this.#store.raw, part);
+    for (const { target, said } of this.#filled) {
+      this.#events.comparing(target.table.className, compared, this.#total);
+      const { count, hash } = await checksumOf(this.#store.raw, target);
       if (count !== said.count || hash !== said.sha256)
-        throw new OperatorError(`${name}: what was restored is not the same (${count} rows, and ${said.count} in the backup)`);
-      if (part.kind === 'table') compared += count;
+        throw new OperatorError(
+          `${said.name}: what was restored is not the same (${count} rows, and ${said.count} in the backup)`,
+        );
+      if (target.kind === 'table') compared += count;
     }
   }
 
@@ -109,6 +104,3 @@ export class StoreFilling {
     });
   }
 }
-
-const nameOf = (part: Part): string =>
-  part.kind === 'table' ? rowsName(part.table.className) : membersName(part.table.className, part.field.name);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { appIdPattern } from '../../kernel/credentials.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { serviceVersion } from '../../kernel/version.ts';
+import type { Part } from '../migrate/copy.ts';
 
 /** The form of a backup that this version writes, and the newest that it reads. */
 export const FORMAT = 1;
@@ -65,11 +66,9 @@ export function totalsOf({ parts }: Pick<Manifest, 'parts'>): { records: number;
   };
 }
 
-/** The name of a table's rows. */
-export const rowsName = (className: string): string => `rows/${className}.ndjson`;
-
-/** The name of a Relation's members. */
-export const membersName = (className: string, field: string): string => `members/${className}.${field}.ndjson`;
+/** The name of a table's rows, or of a Relation's members. */
+export const nameOfPart = (part: Part): string =>
+  part.kind === 'table' ? `rows/${part.table.className}.ndjson` : `members/${part.table.className}.${part.field.name}.ndjson`;
 
 const FILES_FOLDER = 'files/';
 

@@ -8,7 +8,7 @@ import type { Store } from '../../storage/port.ts';
 import type { StoreSnapshot } from '../../storage/raw-access.ts';
 import type { KeyEntry, SystemEntry } from '../../storage/registry.ts';
 import { linesOf } from '../migrate/checksum.ts';
-import { type Part, partsOf } from '../migrate/copy.ts';
+import { partsOf } from '../migrate/copy.ts';
 import { archiveOf, type Member } from './archive-writer.ts';
 import { addFiles, type FileSource } from './file-parts.ts';
 import {
@@ -17,9 +17,8 @@ import {
   MANIFEST_NAME,
   type Manifest,
   type ManifestPart,
-  membersName,
+  nameOfPart,
   REGISTRY_NAME,
-  rowsName,
   SCHEMA_NAME,
 } from './manifest.ts';
 import { registryText } from './registry-part.ts';
@@ -145,12 +144,9 @@ async function addRecords(snapshot: StoreSnapshot, add: Add, events: BackupEvent
         events.reading(part.table.className, records, Math.min(1, records / total));
       }
     };
-    await add(nameOf(part), counted());
+    await add(nameOfPart(part), counted());
   }
 }
-
-const nameOf = (part: Part): string =>
-  part.kind === 'table' ? rowsName(part.table.className) : membersName(part.table.className, part.field.name);
 
 async function* whole(text: string, rows: number): AsyncGenerator<{ rows: number; text: string }> {
   yield { rows, text };

@@ -10,9 +10,9 @@ import type { Registry, SystemEntry } from '../../storage/registry.ts';
 import { type Administration, newEntry, type Registered, type SystemCredentials } from '../../systems/index.ts';
 import type { BackupReader } from './archive-reader.ts';
 import { type RestoreEvents, StoreFilling } from './fill-store.ts';
-import { fileIdOf, type ManifestPart, REGISTRY_NAME, SCHEMA_NAME, totalsOf } from './manifest.ts';
-import { type RegistryPart, readRegistry } from './registry-part.ts';
-import { wholeText } from './whole-text.ts';
+import { fileIdOf, type ManifestPart, totalsOf } from './manifest.ts';
+import { readMembers } from './read-members.ts';
+import type { RegistryPart } from './registry-part.ts';
 
 /** What a system is restored as. */
 export type RestoreAs =
@@ -72,27 +72,24 @@ export async function restoreBackup(
   const isTaken = as.kind === 'replace' && isKnown(parts, appId);
   const place = isTaken ? nameBeside(appId) : appId;
   const totals = totalsOf(manifest);
-  let known: RegistryPart | undefined;
   let files = 0;
   let held: HeldWork = { schedules: 0, jobs: 0 };
   const fill = async (store: Store): Promise<Registered> => {
     const filling = new StoreFilling(store, totals.records, events);
     // Its records may name files that are left out: those are missing, and their place is not.
     await parts.makeFilePlace(place);
-    for await (const part of reader.parts()) {
-      const fileId = fileIdOf(part.part.name);
-      if (part.part.name === SCHEMA_NAME) await filling.makeTables(await wholeText(part.bytes, SCHEMA_NAME));
-      else if (part.part.name === REGISTRY_NAME) known = readRegistry(await wholeText(part.bytes, REGISTRY_NAME), manifest.appId);
-      else if (fileId === null) await filling.add(part);
-      else if (withFiles) {
-        await storeFile(await parts.files(), { place, id: fileId }, part.bytes, part.part.bytes);
+    const known = await readMembers(reader.parts(), manifest.appId, {
+      schema: (schema) => filling.makeTables(schema),
+      rows: (part, of) => filling.add(part, of),
+      async file({ part, bytes }, fileId) {
+        if (!withFiles) return;
+        await storeFile(await parts.files(), { place, id: fileId }, bytes, part.bytes);
         events.files(++files);
-      }
-    }
+      },
+    });
     await filling.finish();
     held = await heldWork(store);
     await forgetVersions(store);
-    if (!known) throw new OperatorError(`${REGISTRY_NAME} is not in it`);
     if (made) return { system: { ...made.entry, place, heldAt }, keys: [made.key] };
     const keySalt = known.salt === parts.registry.salt ? null : known.salt;
     return registeredAs(known, { id, place, heldAt, keySalt });

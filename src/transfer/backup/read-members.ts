@@ -1,0 +1,47 @@
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { type Part, partsOf } from '../migrate/copy.ts';
+import type { PartReader } from './archive-reader.ts';
+import { fileIdOf, nameOfPart, REGISTRY_NAME, SCHEMA_NAME } from './manifest.ts';
+import { type RegistryPart, readRegistry } from './registry-part.ts';
+import { readSchema, type SchemaPart } from './schema-part.ts';
+import { wholeText } from './whole-text.ts';
+
+/** What is done with the members of a backup. What is left unread is checked all the same. */
+export interface MemberWork {
+  schema(schema: SchemaPart): Promise<void>;
+  /** @param of what the records or members are, by the schema of the backup */
+  rows(reader: PartReader, of: Part): Promise<void>;
+  file(reader: PartReader, id: string): Promise<void>;
+}
+
+/**
+ * Reads the members of a backup, in their order, and sees to it that it has all that a system is made of, and nothing else.
+ * @param appId that its manifest says
+ * @returns what a registry knew of the system
+ * @throws OperatorError for a member that is missing, or of which the schema knows nothing, and for a schema or a registry that is none; what
+ *   the work throws
+ */
+export async function readMembers(members: AsyncIterable<PartReader>, appId: string, work: MemberWork): Promise<RegistryPart> {
+  let missing: Map<string, Part> | undefined;
+  let known: RegistryPart | undefined;
+  for await (const reader of members) {
+    const { name } = reader.part;
+    const fileId = fileIdOf(name);
+    if (name === SCHEMA_NAME) {
+      const schema = readSchema(await wholeText(reader.bytes, name));
+      missing = new Map(partsOf(schema.schema).map((part) => [nameOfPart(part), part]));
+      await work.schema(schema);
+    } else if (name === REGISTRY_NAME) known = readRegistry(await wholeText(reader.bytes, name), appId);
+    else if (fileId !== null) await work.file(reader, fileId);
+    else {
+      const part = missing?.get(name);
+      if (!part) throw new OperatorError(`${name} is of no table of its schema`);
+      missing?.delete(name);
+      await work.rows(reader, part);
+    }
+  }
+  if (!missing) throw new OperatorError(`${SCHEMA_NAME} is not in it`);
+  for (const name of missing.keys()) throw new OperatorError(`${name} is not in the backup`);
+  if (!known) throw new OperatorError(`${REGISTRY_NAME} is not in it`);
+  return known;
+}
