@@ -38,7 +38,7 @@ async function startFilled(engine: EngineName): Promise<Service> {
 
 /** What a restore could leave: names in DATA_DIR, schemas. */
 async function stateOf({ dataDir, database }: Service): Promise<string[]> {
-  const names = (await namesBelow(dataDir)).filter((name) => !/-(wal|shm)$|[.]lock$|[.]lock-/.test(name));
+  const names = (await namesBelow(dataDir)).filter((name) => !/-(wal|shm)$|[.]lock$/.test(name));
   const schemas = database ? await query(database.url, 'SELECT nspname FROM pg_namespace ORDER BY 1') : [];
   return [...names, ...schemas.map((row) => JSON.stringify(row))];
 }
@@ -108,7 +108,12 @@ for (const engine of engines)
         t.diagnostic(`${to.slice(0, 5)}…: ${kills} kills within ${Math.round(boundMs)} ms, ${ended} came too late`);
       }
       assert.deepEqual(await stateOf(service), untouched, 'nothing is left beside the data');
-      // Others may be writing: what is left there goes once nobody has written to it for an hour.
+      assert.deepEqual(
+        (await namesBelow(folder)).filter((name) => !name.endsWith('.rdsb')),
+        [],
+        'the next one clears what is left',
+      );
+      // Others may be writing: what other machines left goes once nobody has written to it for an hour.
       const partial = join(folder, service.appId, '.20200101T000000Z.rdsb.abc.partial');
       const young = join(folder, service.appId, '.20200101T000000Z.rdsb.def.partial');
       const old = (Date.now() - 3_700_000) / 1_000;

@@ -73,7 +73,10 @@ export class SqliteEngine implements Engine {
 
   async lockPlace(place: string): Promise<PlaceLock | null> {
     await mkdir(this.#directory, { recursive: true });
-    const release = tryLockPlace(join(this.#directory, `.lock-${place}`));
+    const release = tryLockPlace(join(this.#directory, `${LOCK}${place}`));
+    // What a crash left names places that nobody may ever take again.
+    if (release)
+      for (const name of await namesIn(this.#directory)) if (name.startsWith(LOCK)) tryLockPlace(join(this.#directory, name))?.();
     return release && { release: async () => release() };
   }
 
@@ -233,6 +236,8 @@ export class SqliteEngine implements Engine {
 export const fileOf = (folder: string): string => join(folder, FILE);
 
 const FILE = 'records.sqlite';
+/** Beginning of the names of files that are there while a place is locked. */
+const LOCK = '.lock-';
 
 /**
  * The files of systems in a directory, those that are gone but for their logs of changes too.

@@ -4,10 +4,13 @@ import type { Readable } from 'node:stream';
 import { Readable as Source } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { newSecret } from '../../kernel/ids.ts';
+import { clearPassing, passingName } from '../../kernel/passing-files.ts';
 
 /** Fast: it is read once, and thrown away. */
 const LEVEL = 1;
+
+/** Of its name, which it has for a moment: a crash may leave it then. */
+const [START, END] = ['.backup', 'spool'];
 
 const READ_BYTES = 128 * 1024;
 
@@ -28,7 +31,8 @@ export class Spool {
 
   /** @param directory of this service's own: what is spooled is not encrypted */
   static async open(directory: string): Promise<Spool> {
-    const path = join(directory, `.spool-${newSecret()}`);
+    await clearPassing(directory, START, END);
+    const path = join(directory, passingName(START, END));
     const handle = await open(path, 'wx+', 0o600);
     await unlink(path);
     return new Spool(handle);

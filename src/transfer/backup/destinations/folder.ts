@@ -3,16 +3,13 @@ import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { newSecret } from '../../../kernel/ids.ts';
+import { clearPassing, passingName } from '../../../kernel/passing-files.ts';
 import { syncDirectory } from '../../../kernel/sync-directory.ts';
-import { HOUR_MS } from '../../../kernel/time.ts';
 import type { Destination, KeptBackup } from './destination.ts';
 import { isBackupName } from './names.ts';
 
 /** The end of names of files that are being written. */
-const PARTIAL = '.partial';
-/** Milliseconds after which a file that nobody has written to is what a crash left. */
-const ABANDONED_AFTER_MS = HOUR_MS;
+const PARTIAL = 'partial';
 const CHUNK_BYTES = 256 * 1024;
 
 /** Backups in a folder, one folder for each system in it. */
@@ -35,12 +32,12 @@ export class FolderDestination implements Destination {
     const directory = join(this.#folder, appId);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await clearAbandoned(directory);
+      await clearPassing(directory, '.', PARTIAL);
     } catch (error) {
       archive.destroy();
       throw error;
     }
-    const partial = join(directory, `.${name}.${newSecret()}${PARTIAL}`);
+    const partial = join(directory, passingName(`.${name}`, PARTIAL));
     try {
       // Flushed to the disk before it has its name.
       await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true, highWaterMark: CHUNK_BYTES }));
@@ -91,15 +88,4 @@ export async function openFile(path: string): Promise<Readable> {
     throw Object.assign(new Error(`EISDIR: ${path} is a directory`), { code: 'EISDIR' });
   }
   return createReadStream('', { fd: handle, highWaterMark: CHUNK_BYTES });
-}
-
-/** Removes what a crash left; others may be writing there. */
-async function clearAbandoned(directory: string): Promise<void> {
-  const before = Date.now() - ABANDONED_AFTER_MS;
-  for (const name of await readdir(directory)) {
-    if (!name.startsWith('.') || !name.endsWith(PARTIAL)) continue;
-    const path = join(directory, name);
-    const found = await stat(path).catch(() => null);
-    if (found && found.mtimeMs < before) await rm(path, { force: true });
-  }
 }
