@@ -12,6 +12,7 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import { connectBucket } from '../../../s3/client.ts';
 import { S3Fault } from '../../../s3/fault.ts';
 import type { Destination, KeptBackup } from './destination.ts';
+import { abortLeftUploads } from './left-uploads.ts';
 import { isBackupName } from './names.ts';
 
 /** Bytes of a part of an upload, at least; memory holds two. */
@@ -25,6 +26,8 @@ export class S3Destination implements Destination {
   readonly #client: S3Client;
   readonly #location: S3Location;
   readonly #url: string;
+  /** Looked for once. */
+  #leftAborted: Promise<void> | undefined;
 
   /** @throws OperatorError in one line that says what to mend */
   static async open(location: S3Location, url: string, option: string): Promise<S3Destination> {
@@ -51,6 +54,7 @@ export class S3Destination implements Destination {
   async write(appId: string, name: string, archive: Readable, estimatedBytes: number): Promise<KeptBackup> {
     let bytes = 0;
     let broken: unknown;
+    this.#leftAborted ??= abortLeftUploads(this.#client, this.#location.bucket, this.#root);
     archive.once('error', (error) => {
       broken = error;
     });
@@ -67,6 +71,7 @@ export class S3Destination implements Destination {
       queueSize: 2,
     });
     try {
+      await this.#leftAborted;
       await upload.done();
     } catch (error) {
       archive.destroy();
@@ -76,8 +81,8 @@ export class S3Destination implements Destination {
   }
 
   async *list(only?: string): AsyncGenerator<KeptBackup> {
-    const { bucket, prefix } = this.#location;
-    const root = prefix === '' ? '' : `${prefix}/`;
+    const { bucket } = this.#location;
+    const root = this.#root;
     let token: string | undefined;
     do {
       const page = await this.#client
@@ -113,9 +118,14 @@ export class S3Destination implements Destination {
     this.#client.destroy();
   }
 
+  /** What keys begin with. */
+  get #root(): string {
+    const { prefix } = this.#location;
+    return prefix === '' ? '' : `${prefix}/`;
+  }
+
   #object({ appId, name }: Pick<KeptBackup, 'appId' | 'name'>): { Bucket: string; Key: string } {
-    const { bucket, prefix } = this.#location;
-    return { Bucket: bucket, Key: [...(prefix === '' ? [] : [prefix]), appId, name].join('/') };
+    return { Bucket: this.#location.bucket, Key: `${this.#root}${appId}/${name}` };
   }
 
   /** The destination's own address, with the object's place in it. */
