@@ -5,11 +5,11 @@ import type { RecordContext } from '../../records/index.ts';
 import type { ImportRequest } from './columns/request.ts';
 import type { SourceRow } from './columns/row.ts';
 import type { ImportPlan } from './plan.ts';
-import { RowFeed } from './source/row-feed.ts';
 import { DryRun, Undone } from './write/dry-run.ts';
 import { type GroupResult, runGroup } from './write/group.ts';
 import { MadeRecords } from './write/made.ts';
 import { type Counts, type ImportProgress, nothingDone } from './write/progress.ts';
+import { RowFeed } from './write/row-feed.ts';
 import type { ImportOrder } from './write/tasks.ts';
 
 /** Who else works on the store: nobody; a service whose writes wait while a commit is under way; others, who go on meanwhile. */
