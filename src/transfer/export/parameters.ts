@@ -35,7 +35,8 @@ export class ExportParameters extends ReadParameters implements ExportOptions {
   }
 
   get format(): ExportFormat {
-    const asked: JsonValue = this.given.get('format') ?? 'csv';
+    const asked: JsonValue | undefined = this.given.get('format');
+    if (asked === undefined) return 'csv';
     return exportFormats.find((one) => one === asked) ?? fail('badParameterValue', 'format', 'should be csv, ndjson or json');
   }
 
