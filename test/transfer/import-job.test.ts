@@ -3,52 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { create, defineTable, find, onEachEngine, type Row, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
-
-const csv = { 'content-type': 'text/csv' };
-
-interface Call {
-  readonly query?: Record<string, unknown>;
-  readonly headers?: Record<string, string>;
-  readonly session?: string;
-}
-
-/** Sends a file. */
-async function send(service: Service, table: string, content: string, { query = {}, headers = csv, session }: Call = {}) {
-  const url = new URL(`${service.url}/platform/import/${table}`);
-  for (const [name, value] of Object.entries(query))
-    url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value));
-  const credential: Record<string, string> = session
-    ? { 'x-platform-session-token': session }
-    : { 'x-platform-master-key': service.masterKey };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'x-platform-application-id': service.appId, ...credential, ...headers },
-    body: content,
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
-
-/** Waits until a job is over. */
-async function ended(service: Service, job: string): Promise<Row> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const { status, body } = await service.call('GET', `/platform/jobs/${job}`);
-    assert.equal(status, 200);
-    if (body.state !== 'running') return body;
-    assert.ok(Date.now() < deadline, JSON.stringify(body));
-    await wait(50);
-  }
-}
-
-async function imported(service: Service, table: string, content: string, call: Call = {}): Promise<Row> {
-  const { status, body } = await send(service, table, content, call);
-  assert.deepEqual([status, Object.keys(body)], [202, ['job']], JSON.stringify(body));
-  return { id: body.job, ...(await ended(service, body.job)) };
-}
-
-const counts = ({ state, done, of, created, updated, rejected }: Row) => [state, done, of, created, updated, rejected];
+import { type Call, counts, ended, imported, newUser, send } from './import-jobs.ts';
 
 onEachEngine((get) => {
   const fields = { Name: 'String', Num: 'Number' };
@@ -57,15 +12,6 @@ onEachEngine((get) => {
     await defineTable(get(), name, fields, more);
     return name;
   };
-
-  async function user(): Promise<{ session: string; id: string }> {
-    const name = tableName('user');
-    const { body } = await get().call('POST', '/platform/users', {
-      body: { username: name, password: 'A-long-password-1', email: `${name}@example.com` },
-    });
-    const login = await get().call('GET', '/platform/login', { query: { username: name, password: 'A-long-password-1' } });
-    return { session: login.body.sessionToken, id: body.objectId };
-  }
 
   test('Import job: rows become records, in order; refused rows are told where rejectedUrl says', async () => {
     const name = await table();
@@ -160,8 +106,8 @@ onEachEngine((get) => {
   });
 
   test('Import job: a session user imports what he may write, and sees his own jobs alone', async () => {
-    const owner = await user();
-    const other = await user();
+    const owner = await newUser(get());
+    const other = await newUser(get());
     const closed = await table();
     const denied = await send(get(), closed, 'Name\nx\n', { session: owner.session });
     assert.deepEqual([denied.status, denied.body.code], [400, 119]);
@@ -185,7 +131,7 @@ onEachEngine((get) => {
   });
 
   test('Import job: one whose user is blocked while it runs fails, and what is imported stays', async () => {
-    const owner = await user();
+    const owner = await newUser(get());
     const open = await table({ classLevelPermissions: { create: { '*': true } } });
     const rows = 20_000;
     const { body } = await send(get(), open, `Name\n${'x\n'.repeat(rows)}`, { session: owner.session });

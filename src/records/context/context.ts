@@ -2,6 +2,7 @@ import type { Principal } from '../../access/index.ts';
 import { isPassing } from '../../errors/fail.ts';
 import { endOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
 import type { SharedPatterns } from '../../query/regex/index.ts';
+import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, Store } from '../../storage/port.ts';
 import type { FileKeeper } from './file-keeper.ts';
@@ -49,8 +50,11 @@ export interface RecordContext {
   readonly held?: Omit<Extract<Condition, { kind: 'unchanged' }>, 'kind'>;
   /** Of which values of other records a write is made, where its table keeps that (`copyFields.sources`). */
   readonly sources?: string;
-  /** Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure. */
-  readonly alongside?: (schema: Schema) => readonly Mutation[];
+  /**
+   * Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure.
+   * @param changes of the schema in the same commit
+   */
+  readonly alongside?: (schema: Schema, changes: readonly SchemaChange[]) => readonly Mutation[];
   /** Of the request, told of each write that is carried out. */
   readonly progress?: Progress;
   /** Ends lists and counts that are under way, in the database too, with `timeout`: nobody waits for them any more. Where it is left out they go on. */

@@ -170,7 +170,7 @@ function observedPlan(context: RecordContext, schema: Schema, planned: RecordPla
       if (added.before) before.push(...added.before);
       if (added.after) after.push(...added.after);
     }
-  const last = context.alongside?.(schema) ?? none;
+  const last = context.alongside?.(schema, planned.changes) ?? none;
   for (const steps of [before, planned.mutations, after, last]) refuseLarge(steps);
   const { changes } = planned;
   const mutations =

@@ -4,10 +4,12 @@ import { isInDoubt, isPassing, isRefusal, type ServiceError as Refusal, ServiceE
 import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { type RecordContext, type RecordWrite, writeTogether } from '../../records/index.ts';
+import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { SourceRow } from '../import/columns/row.ts';
 import type { ImportPlan } from '../import/plan.ts';
+import { WouldBeFields } from '../import/write/dry-run.ts';
 import { MadeRecords } from '../import/write/made.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
 import { type Task, TaskMaker } from '../import/write/tasks.ts';
@@ -80,6 +82,8 @@ class RunningJob {
   readonly #request: JobRequest;
   readonly #made: MadeRecords;
   readonly #maker: TaskMaker;
+  /** Of a dry run. */
+  readonly #wouldBe: WouldBeFields;
   /** How far the stored job is. */
   #stored: number;
   /** Rows that were refused since the last commit, as they are kept. */
@@ -90,6 +94,7 @@ class RunningJob {
     this.#job = job;
     this.#request = request;
     this.#made = new MadeRecords(request.dryRun);
+    this.#wouldBe = new WouldBeFields(request.className);
     this.#maker = new TaskMaker({ request, linkedBy }, this.#made, () => {});
     const { done = 0, created = 0, updated = 0, rejected = 0 } = job;
     // What a dry run has seen is not kept: it begins anew.
@@ -166,16 +171,19 @@ class RunningJob {
     return written?.map(({ objectId }) => objectId) ?? [];
   }
 
-  /** A commit that fails at its last step: nothing else is in its way. */
+  /** A commit that fails at its last step: nothing else is in its way. It begins with the fields that those before it would have made. */
   async #tryOut(tasks: readonly Task[]): Promise<readonly string[]> {
-    const alongside = (schema: Schema): Mutation[] => [
-      { kind: 'require', table: tableOf(schema, importTable), filter: { kind: 'never' }, missing: 'outOfStorage' },
-    ];
+    let tried: { readonly schema: Schema; readonly changes: readonly SchemaChange[] } | undefined;
+    const alongside = (schema: Schema, changes: readonly SchemaChange[]): Mutation[] => {
+      tried = { schema, changes };
+      return [{ kind: 'require', table: tableOf(schema, importTable), filter: { kind: 'never' }, missing: 'outOfStorage' }];
+    };
     try {
-      await writeTogether({ ...this.#context, alongside }, this.#writesOf(tasks));
+      await writeTogether({ ...this.#context, alongside }, this.#writesOf(tasks), (schema) => this.#wouldBe.changes(schema));
     } catch (error) {
       if (!isMissingJob(error)) throw error;
     }
+    if (tried && tried.changes.length > 0) this.#wouldBe.learn(tried.schema, applyChanges(tried.schema, tried.changes));
     return [];
   }
 

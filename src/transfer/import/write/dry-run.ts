@@ -18,37 +18,56 @@ export class Undone extends Error {
   }
 }
 
-/** A group that is tried begins with the fields that those before it would have made, and ends by being undone. */
-export class DryRun {
-  readonly groupSize: number;
+/** The fields that a table would have by what was only tried, and the table itself. */
+export class WouldBeFields {
   readonly #className: string;
-  #before: Schema | null = null;
-  #changes: readonly SchemaChange[] = [];
+  #fields: readonly NewField[] | null = null;
 
   constructor(className: string) {
     this.#className = className;
+  }
+
+  /** What makes them in a schema that may have some of them by now. */
+  changes(schema: Schema): readonly SchemaChange[] {
+    const className = this.#className;
+    const known = schema.tables.get(className);
+    if (!this.#fields) return [];
+    if (!known) return [{ kind: 'createTable', className, fields: this.#fields }];
+    const missing = this.#fields.filter(({ name }) => !known.fields.has(name));
+    return missing.map((field) => ({ kind: 'addField', className, ...field }));
+  }
+
+  /** Remembers what the table has gained. */
+  learn(before: Schema, after: Schema): void {
+    const known = before.tables.get(this.#className);
+    const table = after.tables.get(this.#className);
+    if (!table) return;
+    this.#fields = [...table.fields.values()]
+      .filter(({ name }) => (known ? !known.fields.has(name) : !isDefaultField(name)))
+      .map(({ name, type, targetClass }) => ({ name, type, ...(targetClass !== undefined && { targetClass }) }));
+  }
+}
+
+/** A group that is tried begins with the fields that those before it would have made, and ends by being undone. */
+export class DryRun {
+  readonly groupSize: number;
+  readonly #fields: WouldBeFields;
+  #before: Schema | null = null;
+
+  constructor(className: string) {
+    this.#fields = new WouldBeFields(className);
     this.groupSize = uniqueFieldsOf(className).size > 0 ? UNIQUE_GROUP_SIZE : GROUP_SIZE;
   }
 
   async begin(within: Store): Promise<void> {
     this.#before = within.schema();
-    const changes = this.#changes;
-    if (changes.length > 0) await within.write({ plan: () => ({ changes, mutations: [] }) });
+    if (this.#fields.changes(this.#before).length === 0) return;
+    await within.write({ plan: (schema) => ({ changes: this.#fields.changes(schema), mutations: [] }) });
   }
 
   /** @throws Undone with the result */
   end(within: Store, result: unknown): never {
-    if (this.#before) this.#changes = growth(this.#before, within.schema(), this.#className);
+    if (this.#before) this.#fields.learn(this.#before, within.schema());
     throw new Undone(result);
   }
-}
-
-/** What a table has gained. */
-function growth(before: Schema, after: Schema, className: string): SchemaChange[] {
-  const known = before.tables.get(className);
-  const fields = [...(after.tables.get(className)?.fields.values() ?? [])]
-    .filter(({ name }) => (known ? !known.fields.has(name) : !isDefaultField(name)))
-    .map(({ name, type, targetClass }): NewField => ({ name, type, ...(targetClass !== undefined && { targetClass }) }));
-  if (known) return fields.map((field) => ({ kind: 'addField', className, ...field }));
-  return after.tables.has(className) ? [{ kind: 'createTable', className, fields }] : [];
 }
