@@ -2,10 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defineTable, find, onEachEngine, tableName } from '../support/query.ts';
+import type { Service } from '../support/service.ts';
+import { command } from '../systems/cli.ts';
 import { counts, imported, rejectedOf } from './import-jobs.ts';
+import { fileOf, line } from './importing.ts';
 
 const ndjson = { 'content-type': 'application/x-ndjson' };
 const linesOf = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+const password = 'A-long-password-1';
+const refused = (name: string): [string, 'refused'] => [name, 'refused'];
+const run = (service: Service, ...options: string[]) => command(service, 'import', '--system', service.appId, ...options);
 
 onEachEngine((get) => {
   test('Import job: a dry run judges rows by the fields that rows long before them would have made', async () => {
@@ -38,5 +45,47 @@ onEachEngine((get) => {
       assert.deepEqual(told[1], told[2]);
       assert.equal((await find(get(), table, { limit: 1_000 })).length, 296);
     }
+  });
+
+  test('Import: what servers keep of a user becomes neither a field nor a token, by the command and over HTTP', async () => {
+    const secret = 'kept-by-the-server';
+    const cases: [name: string, told: 'leftOut' | 'refused', value?: unknown][] = [
+      ['sessionToken', 'leftOut'],
+      ['bcryptPassword', 'leftOut'],
+      ['authData', 'leftOut', { google: { id: secret } }],
+      ['sessionToken.part', 'leftOut'],
+      ...['_session_token', '_hashed_password', '_auth_data_google', '_perishable_token', '_email_verify_token'].map(refused),
+      ...['_password_history', '_account_lockout_expires_at', '_tombstone', '_rperm', '_wperm', '_acl'].map(refused),
+      ...['_reset_token', '_username_key', '_email_key', '_last_failed_login', '_imported_hash'].map(refused),
+    ];
+    const rows = cases.map(([name, , value = secret]) => ({ username: tableName('user'), password, [name]: value }));
+    const query = { newFields: true };
+    const job = await imported(get(), '_User', linesOf(rows), { query, headers: ndjson });
+    const notTakenOver = { sessionToken: 2, bcryptPassword: 1, authData: 1 };
+    assert.deepEqual([...counts(job), job.notTakenOver], ['done', 20, 20, 4, 0, 16, notTakenOver], JSON.stringify(job));
+    for (const [at, [name, told]] of cases.entries()) {
+      const where = { username: rows[at]?.username };
+      const found = await find(get(), '_User', { where });
+      assert.equal(found.length, told === 'leftOut' ? 1 : 0, name);
+      assert.doesNotMatch(JSON.stringify(found), new RegExp(secret));
+      if (told === 'refused') continue;
+      const login = await get().call('GET', '/platform/login', { query: { ...where, password } });
+      assert.equal(login.status, 200, name);
+      assert.doesNotMatch(login.text, new RegExp(secret));
+    }
+    const me = await get().call('GET', '/platform/users/me', { session: secret });
+    assert.deepEqual([me.status, me.body.code], [400, 209]);
+    const csv = `username,password,sessionToken,bcryptPassword,secret\n${tableName('user')},${password},${secret},${secret},${secret}\n`;
+    const map = { secret: 'authData' };
+    const ofCsv = await imported(get(), '_User', csv, { query: { ...query, map } });
+    assert.deepEqual([...counts(ofCsv), ofCsv.notTakenOver], ['done', 1, 1, 1, 0, 0, { ...notTakenOver, sessionToken: 1 }]);
+    const fresh = rows.map((row) => ({ ...row, username: tableName('user') }));
+    const file = await fileOf(linesOf(fresh), 'ndjson');
+    const told = await run(get(), '--table', '_User', '--file', file, '--new-fields');
+    assert.equal(told.stdout, line(4, 0, 16), told.stderr);
+    for (const [name, count] of Object.entries(notTakenOver))
+      assert.match(told.stderr, new RegExp(`^${name} of ${count} lines? was not taken over$`, 'm'));
+    const { body } = await get().call('GET', '/platform/schemas/_User');
+    for (const name of Object.keys(notTakenOver)) assert.equal(body.fields[name], undefined, name);
   });
 });

@@ -6,6 +6,7 @@ import { assignmentsOf, columnsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
+import { leftOutOf } from './parameters.ts';
 
 /** The hidden table of rows that jobs refused. */
 export const rejectTable = '_ImportReject';
@@ -15,7 +16,7 @@ export interface JobRow {
   readonly objectId: string;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly objectClass: string;
-  /** JSON: how. */
+  /** JSON: how, and what was not taken over so far. */
   readonly options: string;
   /** Who asked for it: `user:ID`, `master`, `apiKey:NAME`. */
   readonly author: string;
@@ -168,5 +169,7 @@ export function jobAnswer(job: JobRow, rejectedUrl: string): JsonObject {
     rejectedUrl,
   };
   if (error !== undefined) told.error = error;
+  const leftOut = leftOutOf(job.options);
+  if (leftOut.size > 0) told.notTakenOver = Object.fromEntries(leftOut);
   return told;
 }

@@ -118,9 +118,20 @@ export function storedRequest({ map, ...request }: JobRequest, referer: string |
 
 /** What was kept. */
 export function readStored(text: string): { readonly request: JobRequest; readonly referer: string | null } {
-  const { map, referer, ...request } = JSON.parse(text) as JsonObject;
+  const { map, referer, leftOut: _, ...request } = JSON.parse(text) as JsonObject;
   const asked = { ...request, map: fieldMapOf(map ?? {}) } as unknown as Omit<JobRequest, 'dateOrder'> & {
     dateOrder?: DateOrder;
   };
   return { request: asked, referer: typeof referer === 'string' ? referer : null };
+}
+
+/** What was kept, with what was not taken over so far: rows by name. */
+export function withLeftOut(text: string, leftOut: ReadonlyMap<string, number>): string {
+  return JSON.stringify({ ...(JSON.parse(text) as JsonObject), leftOut: [...leftOut] });
+}
+
+/** What was not taken over. */
+export function leftOutOf(text: string): ReadonlyMap<string, number> {
+  const { leftOut = [] } = JSON.parse(text) as { readonly leftOut?: readonly (readonly [string, number])[] };
+  return new Map(leftOut);
 }

@@ -14,12 +14,15 @@ import { MadeRecords } from '../import/write/made.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
 import { type Task, TaskMaker } from '../import/write/tasks.ts';
 import { changeJob, type JobRow, jobStep, readJob, rejectStep } from './job-rows.ts';
-import type { JobRequest } from './parameters.ts';
+import { type JobRequest, leftOutOf, withLeftOut } from './parameters.ts';
 
 /** Rows that are read, planned and committed at once: a few milliseconds of the event loop. */
 const SLICE_ROWS = 50;
 /** Characters of a slice's rows. */
 const MAX_SLICE_LENGTH = 1024 * 1024;
+
+/** Names of what is not taken over that a job tells: a document of MongoDB may have any. */
+const MAX_LEFT_OUT = 50;
 
 /** Another process carries the job out now, or it is gone. */
 export class TakenOver extends Error {}
@@ -34,7 +37,10 @@ export interface Pace {
   author(): Promise<Principal>;
 }
 
-type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'>;
+type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'> & {
+  /** Rows of which something was not taken over, by its name. */
+  readonly leftOut: ReadonlyMap<string, number>;
+};
 
 /**
  * Carries the rows of a job out, from where it is. Each commit holds some rows, all of them or none, how far the job is by them, and what was
@@ -82,6 +88,8 @@ class RunningJob {
   readonly #request: JobRequest;
   readonly #made: MadeRecords;
   readonly #maker: TaskMaker;
+  /** What is not taken over of rows that are read. */
+  readonly #leftOut = new Map<SourceRow, string[]>();
   /** Of a dry run. */
   readonly #wouldBe: WouldBeFields;
   /** How far the stored job is. */
@@ -95,16 +103,23 @@ class RunningJob {
     this.#request = request;
     this.#made = new MadeRecords(request.dryRun);
     this.#wouldBe = new WouldBeFields(request.className);
-    this.#maker = new TaskMaker({ request, linkedBy }, this.#made, () => {});
+    this.#maker = new TaskMaker({ request, linkedBy }, this.#made, (name, row) => {
+      const names = this.#leftOut.get(row);
+      if (names) names.push(name);
+      else this.#leftOut.set(row, [name]);
+    });
     const { done = 0, created = 0, updated = 0, rejected = 0 } = job;
     // What a dry run has seen is not kept: it begins anew.
-    this.counts = request.dryRun ? nothingDone : { done, created, updated, rejected };
+    this.counts = request.dryRun
+      ? { ...nothingDone, leftOut: new Map() }
+      : { done, created, updated, rejected, leftOut: leftOutOf(job.options) };
     this.#stored = this.counts.done;
   }
 
   async carryOut(rows: readonly SourceRow[], author: Pace['author']): Promise<void> {
     const context = { ...this.#context, principal: await this.#present(author) };
     this.#context = context;
+    this.#leftOut.clear();
     for (const part of this.#maker.parts(rows)) {
       const lookUp = { context, schema: context.store.schema() };
       await this.#try(await this.#maker.tasks(lookUp, part));
@@ -156,7 +171,11 @@ class RunningJob {
     if (tasks.length === 0) return;
     const updated = tasks.filter((task) => task.kind === 'update' || (task.kind === 'create' && task.wouldUpdate)).length;
     const { done, created, updated: before, rejected } = this.counts;
-    const counts = { done: done + tasks.length, created: created + tasks.length - updated, updated: before + updated, rejected };
+    const leftOut = this.#leftOutWith(tasks.map(({ row }) => row));
+    const counts = {
+      ...{ done: done + tasks.length, created: created + tasks.length - updated, updated: before + updated, rejected },
+      leftOut,
+    };
     const written = this.#request.dryRun ? await this.#tryOut(tasks) : await this.#write(tasks, counts);
     tasks.forEach((task, at) => {
       for (const key of task.keys) this.#made.add(key, written[at] ?? '');
@@ -197,7 +216,9 @@ class RunningJob {
 
   #steps(schema: Schema, counts: Counts): Mutation[] {
     const { objectId, run = '' } = this.#job;
-    const step = jobStep(schema, objectId, { ...counts }, { run, done: this.#stored });
+    const { leftOut, ...numbers } = counts;
+    const options = leftOut.size > 0 && { options: withLeftOut(this.#job.options, leftOut) };
+    const step = jobStep(schema, objectId, { ...numbers, ...options }, { run, done: this.#stored });
     if (this.#rejects.length === 0) return [step];
     return [step, rejectStep(schema, objectId, newObjectId(), counts.rejected, this.#rejects.join(''))];
   }
@@ -220,7 +241,16 @@ class RunningJob {
 
   #reject(row: SourceRow, error: Refusal): void {
     this.#rejects.push(`${JSON.stringify({ line: row.number, code: error.code, error: error.message, row: row.told() })}\n`);
-    this.counts = { ...this.counts, done: this.counts.done + 1, rejected: this.counts.rejected + 1 };
+    const { done, rejected } = this.counts;
+    this.counts = { ...this.counts, done: done + 1, rejected: rejected + 1, leftOut: this.#leftOutWith([row]) };
+  }
+
+  #leftOutWith(rows: readonly SourceRow[]): ReadonlyMap<string, number> {
+    const names = rows.flatMap((row) => this.#leftOut.get(row) ?? []);
+    if (names.length === 0) return this.counts.leftOut;
+    const sum = new Map(this.counts.leftOut);
+    for (const name of names) if (sum.has(name) || sum.size < MAX_LEFT_OUT) sum.set(name, (sum.get(name) ?? 0) + 1);
+    return sum;
   }
 }
 

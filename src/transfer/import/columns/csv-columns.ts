@@ -225,16 +225,20 @@ class CsvSourceRow implements SourceRow {
     if (cells.length !== this.#columns.length) fail('badRow', `it has ${cells.length} cells, the header ${this.#columns.length}`);
     const body: JsonObject = {};
     const links: Link[] = [];
+    const leftOut: string[] = [];
     for (let at = 0; at < cells.length; at++) {
       const cell = cells[at];
       if (cell === null || cell === undefined) continue;
       const { target, read } = this.#columns[at] as Column;
-      if (target.kind === 'none') continue;
+      if (target.kind === 'none') {
+        if (target.leftOut !== undefined) leftOut.push(target.leftOut);
+        continue;
+      }
       const value = read(unguarded(cell));
       if (target.kind === 'link') links.push({ target, value });
       else body[nameOf(target) as string] = value;
     }
-    return { body, links, leftOut: none };
+    return { body, links, leftOut: leftOut.length === 0 ? none : leftOut };
   }
 
   told(): JsonValue {

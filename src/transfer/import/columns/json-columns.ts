@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/j
 import { limits } from '../../../kernel/limits.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { isSilencingFlag } from '../../../records/index.ts';
+import { rootOf } from '../../../schema/model.ts';
 import { parseRequestJson } from '../../../values/index.ts';
 import type { Line } from '../source/lines.ts';
 import { documentOf } from './mongo.ts';
@@ -120,8 +121,13 @@ class JsonSourceRow implements SourceRow {
     if (!isJsonObject(value)) return fail('invalidJson', `a ${this.#options.unit} must hold one JSON object`);
     if (this.#holdsExport(value)) return fail('invalidJson', 'the line is an export of Parse: import it as a file of its own');
     const { body, leftOut } = this.#shaped(value);
-    if (!this.#targets) return { body, links: none, leftOut };
-    return { ...this.#mapped(body, this.#targets), leftOut };
+    const read = this.#targets ? this.#mapped(body, this.#targets) : { body, links: none };
+    const { withheld } = this.#options.targets;
+    if (withheld.length === 0) return { ...read, leftOut };
+    const isWithheld = (name: string) => withheld.includes(rootOf(name));
+    const without = Object.fromEntries(Object.entries(read.body).filter(([name]) => !isWithheld(name)));
+    const names = new Set(Object.keys(read.body).filter(isWithheld).map(rootOf));
+    return { ...read, body: without, leftOut: [...leftOut, ...names] };
   }
 
   told(): JsonValue {
@@ -144,7 +150,10 @@ class JsonSourceRow implements SourceRow {
     const members = Object.entries(row).flatMap(([name, value]): [string, JsonValue][] => {
       const target = targets.get(name);
       if (!target) return [[name, value]];
-      if (target.kind !== 'link') return target.kind === 'none' ? [] : [[nameOf(target) as string, value]];
+      if (target.kind !== 'link') {
+        const to = target.kind === 'none' ? target.leftOut : nameOf(target);
+        return to == null ? [] : [[to, value]];
+      }
       if (typeof value === 'object' && value !== null && !('__type' in value))
         return fail('badRow', `${shown(name)}: records are found by a text or a number`);
       if (value !== null) links.push({ target, value });

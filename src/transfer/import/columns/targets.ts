@@ -15,7 +15,11 @@ export interface LinkTarget {
 
 /** Where the values of a column go. */
 export type Target =
-  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'none';
+      /** Named among what is not taken over. */
+      readonly leftOut?: string;
+    }
   | { readonly kind: 'field'; readonly field: Field }
   /** A field that the table is to get. */
   | { readonly kind: 'new'; readonly name: string }
@@ -69,6 +73,9 @@ const onEvery: ReadonlyMap<string, Field> = new Map(
   ).map(([name, type]) => [name, { name, type, column: name, ...(type === 'Pointer' && { targetClass: '_User' }) }]),
 );
 
+/** What servers of users keep of one beside his fields: no field of `_User` is made of it. */
+const keptOfUsers: readonly string[] = ['sessionToken', 'authData', 'bcryptPassword'];
+
 /** Finds the fields that columns are. */
 export class Targets {
   readonly #options: TargetOptions;
@@ -91,6 +98,11 @@ export class Targets {
   /** The field of a name. */
   field(name: string): Field | undefined {
     return this.#fields.get(name);
+  }
+
+  /** Columns of which no field is made. */
+  get withheld(): readonly string[] {
+    return this.#options.className === '_User' ? keptOfUsers.filter((name) => !this.#fields.has(name)) : [];
   }
 
   /**
@@ -136,6 +148,7 @@ export class Targets {
 
   #unknown(column: string): Target | Unknown {
     if (!this.#options.newFields) return { told: shown(column), nearest: this.#nearest(column) };
+    if (this.withheld.includes(column)) return { kind: 'none', leftOut: column };
     try {
       checkFieldName(column);
     } catch {

@@ -47,10 +47,10 @@ export class TaskMaker {
   readonly #request: ImportRequest;
   readonly #linkedBy: readonly string[];
   readonly #made: MadeRecords;
-  readonly #leaves: (name: string) => void;
+  readonly #leaves: (name: string, row: SourceRow) => void;
 
-  /** @param leaves told of each value that is not taken over, by its name */
-  constructor({ request, linkedBy }: ImportOrder, made: MadeRecords, leaves: (name: string) => void) {
+  /** @param leaves told of each value that is not taken over, by its name, and of its row */
+  constructor({ request, linkedBy }: ImportOrder, made: MadeRecords, leaves: (name: string, row: SourceRow) => void) {
     this.#request = request;
     this.#linkedBy = linkedBy;
     this.#made = made;
@@ -100,10 +100,10 @@ export class TaskMaker {
       const { body } = read;
       const known = keepTimes ? knownOf(className, body) : {};
       const key = matchOn.length === 0 ? null : keyOf(body, matchOn);
-      for (const name of read.leftOut) this.#leaves(name);
+      for (const name of read.leftOut) this.#leaves(name, row);
       if (!keepTimes) {
         for (const name of keptNames)
-          if (name !== ID || !matchOn.includes(ID)) if (Object.hasOwn(body, name) && body[name] !== null) this.#leaves(name);
+          if (name !== ID || !matchOn.includes(ID)) if (Object.hasOwn(body, name) && body[name] !== null) this.#leaves(name, row);
         if (Object.hasOwn(body, ID) && !matchOn.includes(ID)) delete body[ID];
       }
       if (skipTriggers) body.dontRunPlatformTriggers = true;
