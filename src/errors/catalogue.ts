@@ -80,6 +80,12 @@ export const catalogue = {
   invalidFieldType: { code: 111, status: 400, text: (type: string) => `invalid field type: ${type}` },
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
+  /** Of a file that is imported. @param row which, in the words of its form */
+  rowTooLong: {
+    code: 116,
+    status: 413,
+    text: (row: string, limit: number) => `The ${row} is too long: it may have ${limit} characters.`,
+  },
   /** Of the agent tools: a body is read into memory as a whole. */
   tooManyValues: { code: 116, status: 413, text: () => 'Request body is too large: too many values.' },
   valueTooLarge: { code: 116, status: 413, text: recordTooLarge },

@@ -1,5 +1,6 @@
 import { fail } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { type DateOrder, readDateText } from '../../../values/index.ts';
 import { type Cell, CsvReader, type CsvRow } from '../source/csv.ts';
@@ -114,7 +115,8 @@ class Survey {
     const { longest } = this.#options;
     return {
       rows: this.rows,
-      row: (row) => new CsvSourceRow(row.length > longest ? { ...row, cells: [], fault: 'tooLong' } : row, names, columns),
+      row: (row) =>
+        new CsvSourceRow(row.length > longest ? { ...row, cells: [], fault: 'tooLong' } : row, names, columns, longest),
     };
   }
 
@@ -209,18 +211,20 @@ class CsvSourceRow implements SourceRow {
   readonly #row: CsvRow;
   readonly #names: readonly string[];
   readonly #columns: readonly Column[];
+  readonly #longest: number;
 
-  constructor(row: CsvRow, names: readonly string[], columns: readonly Column[]) {
+  constructor(row: CsvRow, names: readonly string[], columns: readonly Column[], longest: number) {
     this.number = row.number;
     this.length = row.length;
     this.#row = row;
     this.#names = names;
     this.#columns = columns;
+    this.#longest = longest;
   }
 
   read(): ReadRow {
     const { cells, fault } = this.#row;
-    if (fault === 'tooLong') fail('tooLarge');
+    if (fault === 'tooLong') fail('rowTooLong', `row ${this.number}`, Math.min(this.#longest, limits.bodyBytes));
     if (fault !== null) fail('badRow', faults[fault]);
     if (cells.length !== this.#columns.length) fail('badRow', `it has ${cells.length} cells, the header ${this.#columns.length}`);
     const body: JsonObject = {};

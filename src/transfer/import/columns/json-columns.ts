@@ -116,9 +116,10 @@ class JsonSourceRow implements SourceRow {
   }
 
   read(): ReadRow {
-    if (this.#text === null) return fail('tooLarge');
+    const { unit, longest } = this.#options;
+    if (this.#text === null) return fail('rowTooLong', `${unit} ${this.number}`, Math.min(longest, limits.bodyBytes));
     const value = parseRequestJson(this.#text, limits.jsonDepth, Number.POSITIVE_INFINITY);
-    if (!isJsonObject(value)) return fail('invalidJson', `a ${this.#options.unit} must hold one JSON object`);
+    if (!isJsonObject(value)) return fail('invalidJson', `a ${unit} must hold one JSON object`);
     if (this.#holdsExport(value)) return fail('invalidJson', 'the line is an export of Parse: import it as a file of its own');
     const { body, leftOut } = this.#shaped(value);
     const read = this.#targets ? this.#mapped(body, this.#targets) : { body, links: none };

@@ -52,7 +52,7 @@ export class CsvReader {
     while (at < text.length) {
       const from = at;
       at = this.#step(text, at, rows);
-      // What the row has of this piece is counted with its end.
+      // A piece that ends the row was counted before.
       if (this.#place !== 'start' || this.#cells.length > 0) this.#grow(at - from);
     }
     return rows;
@@ -110,6 +110,7 @@ export class CsvReader {
       this.#endCell();
       return end + 1;
     }
+    this.#grow(end - from);
     this.#endRow(rows);
     if (code === NEWLINE) return end + 1;
     if (end + 1 === text.length) this.#isAfterReturn = true;
