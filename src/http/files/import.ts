@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { fail } from '../../errors/fail.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { type ImportJobs, jobRequestOf, MAX_BODY_BYTES } from '../../transfer/index.ts';
 import { allowBodyTime } from '../connections/body-timeout.ts';
@@ -7,7 +7,7 @@ import type { Endpoint } from '../endpoint/endpoint.ts';
 import { answerEndpoint } from '../endpoint/endpoint-handler.ts';
 import { openEnvelope } from '../endpoint/parse-request.ts';
 import type { HttpServices } from '../endpoint/services.ts';
-import { bytesOf } from './body.ts';
+import { bytesOf, hasLeft } from './body.ts';
 
 /** Milliseconds that the bytes of a file may take. */
 const BODY_TIMEOUT_MS = 900_000;
@@ -42,6 +42,10 @@ const importEndpoint = (imports: ImportJobs, request: FastifyRequest): Endpoint 
       if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) fail('tooLarge');
       const job = await imports.add(system, context, asked, bytes);
       return { status: 202, json: JSON.stringify({ job }) };
+    } catch (error) {
+      // That the bytes broke off is no fault of the service.
+      if (!(error instanceof ServiceError) && hasLeft(request.raw)) fail('badRequest');
+      throw error;
     } finally {
       await bytes.return?.();
     }
