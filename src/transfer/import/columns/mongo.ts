@@ -36,7 +36,7 @@ export function documentOf(
     else if (key.startsWith(POINTER)) body[key.slice(POINTER.length)] = pointerOf(key, value);
     else {
       const name = renamed.get(key) ?? key;
-      const wire = wireOf(value);
+      const wire = wireOf(value, key);
       body[name] = isFileType(typeOf(name) ?? 'String') && typeof wire === 'string' ? { __type: 'File', name: wire } : wire;
     }
   }
@@ -54,7 +54,7 @@ function valuesOf(document: JsonObject): Record<string, unknown> {
 }
 
 function idOf(value: unknown): string {
-  const wire = wireOf(value);
+  const wire = wireOf(value, '_id');
   return typeof wire === 'object' ? fail('badRow', '_id is neither an ObjectId nor a text') : String(wire);
 }
 
@@ -66,7 +66,9 @@ function pointerOf(key: string, value: unknown): JsonValue {
   return { __type: 'Pointer', className, objectId };
 }
 
-function wireOf(value: unknown): JsonValue {
+/** @param key of the document that holds it */
+function wireOf(value: unknown, key: string): JsonValue {
+  if (typeof value === 'number') return finite(value, key);
   if (typeof value !== 'object' || value === null)
     return typeof value === 'bigint' ? Number(value) : ((value ?? null) as JsonValue);
   if (value instanceof Date) {
@@ -75,12 +77,15 @@ function wireOf(value: unknown): JsonValue {
   }
   if (value instanceof ObjectId) return value.toHexString();
   if (Long.isLong(value)) return value.toNumber();
-  if (value instanceof Decimal128) return Number(value.toString());
+  if (value instanceof Decimal128) return finite(Number(value.toString()), key);
   if (value instanceof Binary) return { base64: value.toString('base64') };
-  if (Array.isArray(value)) return value.map(wireOf);
+  if (Array.isArray(value)) return value.map((inner) => wireOf(inner, key));
   if ('_bsontype' in value) return fail('badRow', `a value of the type ${String(value._bsontype)} has no form here`);
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, wireOf(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, wireOf(inner, key)]));
 }
+
+const finite = (value: number, key: string): number =>
+  Number.isFinite(value) ? value : fail('badRow', `${key}: NaN and Infinity are no numbers here`);
 
 /** The ACL of a document of Parse: `_rperm` and `_wperm` count, `_acl` where they are missing. */
 function aclOf({ _rperm: readers, _wperm: writers, _acl: stored }: JsonObject): JsonObject | null {
