@@ -8,7 +8,7 @@ import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { SourceRow } from '../import/columns/row.ts';
-import type { ImportPlan } from '../import/plan.ts';
+import { type ImportPlan, refuseImport } from '../import/plan.ts';
 import { WouldBeFields } from '../import/write/dry-run.ts';
 import { MadeRecords } from '../import/write/made.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
@@ -46,7 +46,7 @@ type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'
  * Carries the rows of a job out, from where it is. Each commit holds some rows, all of them or none, how far the job is by them, and what was
  * refused before them. Where one row is refused the others are tried without it. Between two commits others have as long a turn, where several jobs run as long as all of them.
  * @returns whether all was done
- * @throws TakenOver; OperatorError where who asked for it has no rights any more; unavailable, outcomeUnknown, timeout: the job is to go on later
+ * @throws TakenOver; OperatorError where who asked for it is gone, what `refuseImport` throws where he may not import any more; unavailable, outcomeUnknown, timeout: the job is to go on later
  */
 export async function runRows(
   context: RecordContext,
@@ -136,12 +136,14 @@ class RunningJob {
     );
   }
 
-  /** What was refused before is kept where he is gone. */
+  /** What was refused before is kept where he is gone, or may not import any more: else every row that is left would be refused by itself. */
   async #present(author: Pace['author']): Promise<Principal> {
     try {
-      return await author();
+      const principal = await author();
+      refuseImport({ ...this.#context, principal }, this.#request);
+      return principal;
     } catch (error) {
-      if (error instanceof OperatorError) await this.settle();
+      if (error instanceof OperatorError || isRefusal(error)) await this.settle();
       throw error;
     }
   }
