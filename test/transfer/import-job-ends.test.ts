@@ -5,13 +5,13 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defineTable, onEachEngine, type Row, tableName } from '../support/query.ts';
 import type { Service } from '../support/service.ts';
-import { command } from '../systems/cli.ts';
+import { command, printed, succeed } from '../systems/cli.ts';
 import { type Call, counts, ended, imported, newUser, rejectedOf, send } from './import-jobs.ts';
 import { fileOf } from './importing.ts';
 
 const ndjson = { 'content-type': 'application/x-ndjson' };
 const LIMIT = 1_048_576;
-const ROWS = 20_000;
+const ROWS = 100_000;
 
 /** Begins a long job, does something once its first rows are done, and waits for its end. */
 async function during(service: Service, table: string, call: Call, act: () => Promise<void>): Promise<Row> {
@@ -87,6 +87,19 @@ onEachEngine((get) => {
       assert.equal(left.status, 200, left.text);
     });
     await assertBrokenOff(get(), table, job, new RegExp(`^Permission denied for action create on class ${table}`));
+  });
+
+  test('Import job: one whose API key is revoked fails, and tells how far it came', async () => {
+    const [table, key] = [tableName('Keyed'), tableName('key')];
+    await defineTable(get(), table, { Name: 'String' });
+    const about = ['--system', get().appId, '--name', key];
+    const apiKey = printed(await succeed(get(), 'key', 'add', ...about), /key/i);
+    // The service hears of it a little later.
+    while ((await send(get(), table, 'Name\nx\n', { apiKey, query: { dryRun: true } })).status !== 202) await wait(50);
+    const job = await during(get(), table, { apiKey }, async () => {
+      await succeed(get(), 'key', 'revoke', ...about);
+    });
+    await assertBrokenOff(get(), table, job, /^the key that asked for the import was revoked$/);
   });
 
   test('Import: NaN and Infinity of mongoexport are refused row by row, in words', async () => {
