@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { SortedIds } from './sorted-ids.ts';
@@ -43,4 +43,17 @@ test('many ids lie in a file that has no name', async () => {
 test('a list that is cut off is none', async () => {
   const text = listOf(['a', 'b']);
   for (let length = 0; length < text.length; length++) await assert.rejects(SortedIds.of(text.slice(0, length)), `${length}`);
+});
+
+test('some thousand ids are the most that memory holds', { skip: process.platform !== 'linux' }, async () => {
+  const open = async () => {
+    const names = await readdir('/proc/self/fd');
+    const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+    return targets.filter((target) => target.includes('/record-service-')).length;
+  };
+  const before = await open();
+  const sorted = await SortedIds.of(listOf(Array.from({ length: 20_000 }, (_, n) => `${n}`)));
+  assert.equal(await open(), before + 1);
+  await sorted.close();
+  assert.equal(await open(), before);
 });

@@ -6,8 +6,8 @@ import type { JsonText } from '../../storage/port.ts';
 /** A record of which only the objectId was asked for, with what stands before it in a list. */
 const record = /[[,]\{"objectId":("(?:[^"\\]|\\.)*")\}/y;
 
-/** Ids that are kept in memory; more of them lie in a temporary file. */
-const MAX_IN_MEMORY = 100_000;
+/** Ids that are kept in memory; more of them lie in a temporary file. An export whose client reads no more keeps them. */
+const MAX_IN_MEMORY = 10_000;
 /** Bytes of it that are read at once. */
 const CHUNK_BYTES = 64 * 1024;
 
