@@ -13,6 +13,25 @@ onEachEngine((get) => {
     return name;
   };
 
+  test('Import job: a field that is dropped in the middle of it ends it, and is not made anew', async () => {
+    const name = await table();
+    const rows = Array.from({ length: 20_000 }, (_, n) => `row ${n},${n}`);
+    const { body } = await send(get(), name, `Name,Num\n${rows.join('\n')}\n`);
+    for (;;) {
+      const job = (await get().call('GET', `/platform/jobs/${body.job}`)).body;
+      assert.equal(job.state, 'running');
+      if (job.created > 0) break;
+      await wait(10);
+    }
+    const dropped = { className: name, fields: { Num: { __op: 'Delete' } } };
+    assert.equal((await get().call('PUT', `/platform/schemas/${name}`, { body: dropped })).status, 200);
+    const job = await ended(get(), body.job);
+    assert.deepEqual([job.state, job.error], ['failed', `the field Num of ${name} was dropped during the import`]);
+    assert.equal((await get().call('GET', `/platform/schemas/${name}`)).body.fields.Num, undefined);
+    const { count } = (await get().call('GET', `/platform/classes/${name}`, { query: { count: 1, limit: 0 } })).body;
+    assert.equal(count, job.created);
+  });
+
   test('Import job: rows become records, in order; refused rows are told where rejectedUrl says', async () => {
     const name = await table();
     const rows = Array.from({ length: 400 }, (_, n) => `row ${n},${n % 90 === 7 ? 'x' : n}`);

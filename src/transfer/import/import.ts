@@ -79,13 +79,13 @@ export interface ImportRun {
 export async function importRecords(
   context: RecordContext,
   request: ImportRequest,
-  plan: Pick<ImportPlan, 'read' | 'linkedBy' | 'looksUp'>,
+  plan: Pick<ImportPlan, 'read' | 'fields' | 'linkedBy' | 'looksUp'>,
   { company, progress, events }: ImportRun,
 ): Promise<ImportResult> {
   const dry = progress === null ? new DryRun(request.className) : null;
   const importing: Importing = {
     context,
-    order: { request, linkedBy: plan.linkedBy },
+    order: { request, fields: plan.fields, linkedBy: plan.linkedBy },
     progress,
     dry,
     made: new MadeRecords(dry !== null),

@@ -37,6 +37,8 @@ export interface ImportPlan {
   readonly notes: readonly string[];
   /** The fields of the table by whose values rows of the file point at each other. */
   readonly linkedBy: readonly string[];
+  /** Names of the fields that the table had for columns. */
+  readonly fields: ReadonlySet<string>;
   /** Whether rows ask for records that are there. */
   readonly looksUp: boolean;
   /** Its rows, block by block, in their order. */
@@ -154,6 +156,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
   const { format } = form;
   const links = linksOf(targets, map);
   const linkedBy = [...new Set(links.filter((link) => link.className === className).map(({ by }) => by.name))];
+  const fields = targets.names;
   const looksUp = links.length > 0 || request.matchOn.length > 0;
   const hash = createHash('sha256');
   const chunks = hashed(file.read(), hash);
@@ -167,7 +170,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
         yield rows.map((row) => plan.row(row));
       }
     };
-    return { format, unit: 'row', rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, looksUp, read };
+    return { format, unit: 'row', rows: plan.rows, digest: hash.digest('hex'), notes, fields, linkedBy, looksUp, read };
   }
   const blocks = (bytes: AsyncIterable<Buffer>) => {
     const utf8 = isUtf8(encoding) ? bytes : inUtf8(bytes, encoding);
@@ -189,7 +192,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
       yield rows;
     }
   };
-  return { format, unit, rows: plan.rows, digest: hash.digest('hex'), notes, linkedBy, looksUp, read };
+  return { format, unit, rows: plan.rows, digest: hash.digest('hex'), notes, fields, linkedBy, looksUp, read };
 }
 
 const linksOf = (targets: Targets, map: FieldMap): LinkTarget[] =>

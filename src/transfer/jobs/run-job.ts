@@ -97,13 +97,13 @@ class RunningJob {
   /** Rows that were refused since the last commit, as they are kept. */
   #rejects: string[] = [];
 
-  constructor(context: RecordContext, job: JobRow, request: JobRequest, { linkedBy }: ImportPlan) {
+  constructor(context: RecordContext, job: JobRow, request: JobRequest, { fields, linkedBy }: ImportPlan) {
     this.#context = context;
     this.#job = job;
     this.#request = request;
     this.#made = new MadeRecords(request.dryRun);
     this.#wouldBe = new WouldBeFields(request.className);
-    this.#maker = new TaskMaker({ request, linkedBy }, this.#made, (name, row) => {
+    this.#maker = new TaskMaker({ request, fields, linkedBy }, this.#made, (name, row) => {
       const names = this.#leftOut.get(row);
       if (names) names.push(name);
       else this.#leftOut.set(row, [name]);
@@ -117,12 +117,12 @@ class RunningJob {
   }
 
   async carryOut(rows: readonly SourceRow[], author: Pace['author']): Promise<void> {
-    const context = { ...this.#context, principal: await this.#present(author) };
+    const context = { ...this.#context, principal: await this.#orSettled(() => this.#present(author)) };
     this.#context = context;
     this.#leftOut.clear();
     for (const part of this.#maker.parts(rows)) {
       const lookUp = { context, schema: context.store.schema() };
-      await this.#try(await this.#maker.tasks(lookUp, part));
+      await this.#try(await this.#orSettled(() => this.#maker.tasks(lookUp, part)));
     }
     if (this.#request.dryRun) await this.settle();
   }
@@ -136,14 +136,24 @@ class RunningJob {
     );
   }
 
-  /** What was refused before is kept where he is gone, or may not import any more: else every row that is left would be refused by itself. */
+  /** Else every row that is left would be refused by itself. @throws where he is gone, or may not import any more */
   async #present(author: Pace['author']): Promise<Principal> {
+    const principal = await author();
     try {
-      const principal = await author();
       refuseImport({ ...this.#context, principal }, this.#request);
-      return principal;
     } catch (error) {
-      if (error instanceof OperatorError || isRefusal(error)) await this.settle();
+      await this.settle();
+      throw error;
+    }
+    return principal;
+  }
+
+  /** What was refused before is kept where the job cannot go on. */
+  async #orSettled<T>(need: () => Promise<T>): Promise<T> {
+    try {
+      return await need();
+    } catch (error) {
+      if (error instanceof OperatorError) await this.settle();
       throw error;
     }
   }
@@ -187,8 +197,13 @@ class RunningJob {
   }
 
   async #write(tasks: readonly Task[], counts: Counts): Promise<readonly string[]> {
-    const context = { ...this.#context, alongside: (schema: Schema) => this.#steps(schema, counts) };
-    const written = await this.#committing(counts, () => writeTogether(context, this.#writesOf(tasks)));
+    const writes = this.#writesOf(tasks);
+    const alongside = (schema: Schema) => {
+      this.#maker.refuseDropped(schema, tasks);
+      return this.#steps(schema, counts);
+    };
+    const context = { ...this.#context, alongside };
+    const written = await this.#committing(counts, () => this.#orSettled(() => writeTogether(context, writes)));
     return written?.map(({ objectId }) => objectId) ?? [];
   }
 

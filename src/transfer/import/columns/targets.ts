@@ -95,6 +95,11 @@ export class Targets {
     );
   }
 
+  /** Of the fields that columns may be. */
+  get names(): ReadonlySet<string> {
+    return new Set(this.#fields.keys());
+  }
+
   /** The field of a name. */
   field(name: string): Field | undefined {
     return this.#fields.get(name);

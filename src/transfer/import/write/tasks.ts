@@ -1,5 +1,7 @@
 import { fail, isRefusal, type ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { Schema, TableSchema } from '../../../schema/model.ts';
 import type { OwnValues } from '../../../storage/column-values.ts';
 import type { ImportRequest } from '../columns/request.ts';
 import { none, type ReadRow, type SourceRow } from '../columns/row.ts';
@@ -27,6 +29,8 @@ export interface ImportOrder {
   readonly request: ImportRequest;
   /** As of `ImportPlan`. */
   readonly linkedBy: readonly string[];
+  /** As of `ImportPlan`. */
+  readonly fields: ReadonlySet<string>;
 }
 
 /** A row that was read. */
@@ -46,13 +50,17 @@ const ID = 'objectId';
 export class TaskMaker {
   readonly #request: ImportRequest;
   readonly #linkedBy: readonly string[];
+  readonly #fields: ReadonlySet<string>;
+  /** The table as it was last, and the fields that it lacks since the file was looked through. */
+  #compared: { readonly table: TableSchema; readonly dropped: readonly string[] } | null = null;
   readonly #made: MadeRecords;
   readonly #leaves: (name: string, row: SourceRow) => void;
 
   /** @param leaves told of each value that is not taken over, by its name, and of its row */
-  constructor({ request, linkedBy }: ImportOrder, made: MadeRecords, leaves: (name: string, row: SourceRow) => void) {
+  constructor({ request, fields, linkedBy }: ImportOrder, made: MadeRecords, leaves: (name: string, row: SourceRow) => void) {
     this.#request = request;
     this.#linkedBy = linkedBy;
+    this.#fields = fields;
     this.#made = made;
     this.#leaves = leaves;
   }
@@ -78,9 +86,10 @@ export class TaskMaker {
     return parts;
   }
 
-  /** @throws what the lookups throw */
+  /** @throws OperatorError where the table or a field of these rows was dropped since; what the lookups throw */
   async tasks(lookUp: LookUp, part: readonly (Prepared | Task)[]): Promise<Task[]> {
     const prepared = part.filter((one) => 'links' in one);
+    this.refuseDropped(lookUp.schema, prepared);
     const links = await this.#findLinks(lookUp, prepared);
     const matches = await this.#findMatches(lookUp, prepared);
     return part.map((one) => {
@@ -91,6 +100,29 @@ export class TaskMaker {
         return rejected(one.row, error);
       }
     });
+  }
+
+  /**
+   * The file was accepted with all of its columns: unless new fields were asked for, none is made anew.
+   * @throws OperatorError where the table or a field of rows was dropped since
+   */
+  refuseDropped({ tables }: Schema, rows: readonly (Prepared | Task)[]): void {
+    const { className, newFields } = this.#request;
+    if (newFields) return;
+    const table = tables.get(className);
+    if (!table) throw new OperatorError(`the table ${className} was dropped during the import`);
+    const dropped = this.#droppedFrom(table);
+    if (dropped.length === 0) return;
+    for (const row of rows)
+      for (const name of dropped)
+        if ('body' in row && Object.hasOwn(row.body, name))
+          throw new OperatorError(`the field ${name} of ${className} was dropped during the import`);
+  }
+
+  #droppedFrom(table: TableSchema): readonly string[] {
+    if (this.#compared?.table !== table)
+      this.#compared = { table, dropped: [...this.#fields].filter((name) => !table.fields.has(name)) };
+    return this.#compared.dropped;
   }
 
   #prepare(row: SourceRow): Prepared | Task {
