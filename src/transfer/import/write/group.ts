@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../../errors/fail.ts';
 import type { RecordContext } from '../../../records/index.ts';
+import type { Schema } from '../../../schema/model.ts';
 import type { SourceRow } from '../columns/row.ts';
 import type { LookUp } from './lookup.ts';
 import type { MadeRecords } from './made.ts';
@@ -40,7 +41,13 @@ export async function runGroup(
     rows += slice.length;
     for (const part of maker.parts(slice)) {
       const tasks = await maker.tasks(lookUp, part);
-      const outcomes = await writeEach(context, order.request.className, tasks);
+      let looked: Schema | undefined;
+      const alongside = (schema: Schema): [] => {
+        if (schema !== looked) maker.refuseDropped(schema, tasks);
+        looked = schema;
+        return [];
+      };
+      const outcomes = await writeEach({ ...context, alongside }, order.request.className, tasks);
       for (const [at, outcome] of outcomes.entries()) {
         const task = tasks[at] as (typeof tasks)[number];
         if ('error' in outcome) {
