@@ -15,6 +15,24 @@ const refused = (name: string): [string, 'refused'] => [name, 'refused'];
 const run = (service: Service, ...options: string[]) => command(service, 'import', '--system', service.appId, ...options);
 
 onEachEngine((get) => {
+  test('Import job: a rejected row of a user is kept without the password, whatever its column is called', async () => {
+    const [taken, other] = [tableName('user'), tableName('user')];
+    const secret = 'A-secret-password-1';
+    const call = { query: { map: { Kennwort: 'password' } } };
+    const csv = ['username,Kennwort', `${taken},${secret}`, `${taken},${secret}`, `${other},${secret},more`, ''].join('\n');
+    const job = await imported(get(), '_User', csv, call);
+    assert.deepEqual(counts(job), ['done', 3, 3, 1, 0, 2]);
+    const rejected = await rejectedOf(get(), job);
+    assert.deepEqual(
+      rejected.map(({ line, row }) => [line, row]),
+      [
+        [3, { username: taken }],
+        [4, null],
+      ],
+    );
+    assert.ok(!JSON.stringify(rejected).includes(secret));
+  });
+
   test('Import job: a dry run judges rows by the fields that rows long before them would have made', async () => {
     const rows = Array.from({ length: 300 }, (_, n) => ({
       Name: `row ${n}`,

@@ -14,6 +14,7 @@ import { MadeRecords } from '../import/write/made.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
 import { type Task, TaskMaker } from '../import/write/tasks.ts';
 import { changeJob, type JobRow, jobStep, readJob, rejectStep } from './job-rows.ts';
+import { keptRow } from './kept-row.ts';
 import { type JobRequest, leftOutOf, withLeftOut } from './parameters.ts';
 
 /** Rows that are read, planned and committed at once: a few milliseconds of the event loop. */
@@ -257,7 +258,9 @@ class RunningJob {
   }
 
   #reject(row: SourceRow, error: Refusal): void {
-    this.#rejects.push(`${JSON.stringify({ line: row.number, code: error.code, error: error.message, row: row.told() })}\n`);
+    this.#rejects.push(
+      `${JSON.stringify({ line: row.number, code: error.code, error: error.message, row: keptRow(row, this.#request.className) })}\n`,
+    );
     const { done, rejected } = this.counts;
     this.counts = { ...this.counts, done: done + 1, rejected: rejected + 1, leftOut: this.#leftOutWith([row]) };
   }
