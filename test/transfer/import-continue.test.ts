@@ -75,4 +75,19 @@ onEachEngine((get) => {
     const dry = await importCsv(get(), table, text, '--continue', '--dry-run');
     assert.deepEqual([dry.code, dry.stdout], [1, '']);
   });
+
+  test('Import --continue: where the table was dropped since, nothing is said to be done', async () => {
+    const table = tableName('Continue');
+    const text = 'n\n1\n2\n';
+    const first = await importCsv(get(), table, text, '--new-fields');
+    assert.deepEqual([first.code, first.stdout], [0, line(2)], first.stderr);
+    for (const { objectId } of await find(get(), table))
+      assert.equal((await get().call('DELETE', `/platform/classes/${table}/${objectId}`)).status, 200);
+    assert.equal((await get().call('DELETE', `/platform/schemas/${table}`)).status, 200);
+    const again = await importCsv(get(), table, text, '--new-fields', '--continue');
+    assert.deepEqual([again.code, again.stdout], [1, '']);
+    assert.match(again.stderr, new RegExp(`${table} was dropped since: begin anew, without --continue`));
+    const anew = await importCsv(get(), table, text, '--new-fields');
+    assert.deepEqual([anew.code, anew.stdout], [0, line(2)], anew.stderr);
+  });
 });

@@ -138,6 +138,8 @@ async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print:
   const continued = options.continue
     ? await ImportProgress.resume(context.store, idOf(plan, table), termsOf(plan, request))
     : null;
+  if (continued && continued.progress.counts.created > 0 && !context.store.schema().tables.has(table))
+    throw new OperatorError(`${table} was dropped since: begin anew, without --continue`);
   if (continued?.isOver) {
     const text = `nothing is left: ${continued.progress.counts.done} rows were dealt with before`;
     teller.note(text, { note: text });
