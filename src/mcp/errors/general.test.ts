@@ -18,7 +18,7 @@ const unmet: ReadonlySet<ErrorKey> = new Set([
   ] as const),
   ...(['tooLarge', 'functionNotFound', 'largeUploadUnauthorized', 'largeUploadsOff', 'userFunctionNotFound'] as const),
   ...(['formDisabled', 'formTooLarge', 'missingInput', 'functionFailed', 'functionTimeout', 'tooManyRequests'] as const),
-  ...(['badRequest', 'badAddress', 'badRow', 'notFound', 'unauthorized', 'bodyTooSlow'] as const),
+  ...(['badRequest', 'badAddress', 'badRow', 'rowTooLong', 'notFound', 'unauthorized', 'bodyTooSlow'] as const),
 ] as const);
 
 /** `internal` shows nothing of itself; `invalidArguments` is told with what the tool takes. */
