@@ -19,18 +19,37 @@ onEachEngine((get) => {
     const [taken, other] = [tableName('user'), tableName('user')];
     const secret = 'A-secret-password-1';
     const call = { query: { map: { Kennwort: 'password' } } };
-    const csv = ['username,Kennwort', `${taken},${secret}`, `${taken},${secret}`, `${other},${secret},more`, ''].join('\n');
-    const job = await imported(get(), '_User', csv, call);
-    assert.deepEqual(counts(job), ['done', 3, 3, 1, 0, 2]);
+    const lines = [`${taken},${secret}`, `${taken},${secret}`, `${other},${secret},more`, `${taken},'=${secret}`];
+    const job = await imported(get(), '_User', ['username,Kennwort', ...lines, ''].join('\n'), call);
+    assert.deepEqual(counts(job), ['done', 4, 4, 1, 0, 3]);
     const rejected = await rejectedOf(get(), job);
     assert.deepEqual(
       rejected.map(({ line, row }) => [line, row]),
       [
         [3, { username: taken }],
         [4, null],
+        [5, { username: taken }],
       ],
     );
     assert.ok(!JSON.stringify(rejected).includes(secret));
+    const documents = ['Kennwort', 'password', 'sessionToken'].map((name) => ({
+      username: taken,
+      [name]: secret,
+    }));
+    const text = `{"username":"${other}","Kennwort":"${secret}"\n${linesOf(documents)}`;
+    const jsonJob = await imported(get(), '_User', text, { query: { ...call.query, newFields: true }, headers: ndjson });
+    assert.deepEqual(counts(jsonJob), ['done', 4, 4, 0, 0, 4], JSON.stringify(jsonJob));
+    const ofJson = await rejectedOf(get(), jsonJob);
+    assert.deepEqual(
+      ofJson.map(({ row }) => row),
+      [null, ...documents.map(() => ({ username: taken }))],
+    );
+    const hash = linesOf([{ username: taken, _hashed_password: secret }]);
+    const ofServer = await imported(get(), '_User', hash, { query: { newFields: true }, headers: ndjson });
+    assert.deepEqual(
+      (await rejectedOf(get(), ofServer)).map(({ row }) => row),
+      [{ username: taken }],
+    );
   });
 
   test('Import job: a dry run judges rows by the fields that rows long before them would have made', async () => {

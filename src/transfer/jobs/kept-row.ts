@@ -1,28 +1,19 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import type { JsonValue } from '../../kernel/json.ts';
 import type { SourceRow } from '../import/columns/row.ts';
 
 const USERS = '_User';
-const PASSWORD = 'password';
+
+/** What signs a user in. */
+const secrets: ReadonlySet<string> = new Set(['password', 'bcryptPassword', 'sessionToken', 'authData']);
+
+/** Servers that keep users call the rest of it, such as hashes of passwords, by names of this beginning. */
+const isSecret = (name: string): boolean => secrets.has(name) || name.startsWith('_');
 
 /**
- * A rejected row as it is kept beside its job: of users without the password, whatever its column is called.
+ * A rejected row as it is kept beside its job: of users without what signs them in, whatever its columns are called.
  * @param className the table that the row is for
- * @returns the row as it stands in the file; `null` for one of a user that cannot be read: where its password stands is not known
+ * @returns the row as it stands in the file; `null` for one of a user in which that cannot be told apart
  */
 export function keptRow(row: SourceRow, className: string): JsonValue {
-  const told = row.told();
-  if (className !== USERS) return told;
-  const body = bodyOf(row);
-  if (body === null || !isJsonObject(told)) return null;
-  const { [PASSWORD]: password } = body;
-  return Object.fromEntries(Object.entries(told).filter(([name, value]) => name !== PASSWORD && value !== password));
-}
-
-/** @returns `null` for a row that is refused as it is read */
-function bodyOf(row: SourceRow): JsonObject | null {
-  try {
-    return row.read().body;
-  } catch {
-    return null;
-  }
+  return className === USERS ? row.told(isSecret) : row.told();
 }

@@ -245,10 +245,13 @@ class CsvSourceRow implements SourceRow {
     return { body, links, leftOut: leftOut.length === 0 ? none : leftOut };
   }
 
-  told(): JsonValue {
+  told(hides?: (name: string) => boolean): JsonValue {
     const { cells, fault } = this.#row;
     if (fault === 'tooLong') return null;
-    if (fault !== null || cells.length !== this.#names.length) return [...cells];
-    return Object.fromEntries(this.#names.map((name, at) => [name, cells[at] ?? null]));
+    if (fault !== null || cells.length !== this.#names.length) return hides ? null : [...cells];
+    const shown = this.#names.map((name, at): [string, JsonValue] => [name, cells[at] ?? null]);
+    if (!hides) return Object.fromEntries(shown);
+    const isHidden = (name: string, at: number) => hides(name) || hides(nameOf((this.#columns[at] as Column).target) ?? name);
+    return Object.fromEntries(shown.filter(([name], at) => !isHidden(name, at)));
   }
 }

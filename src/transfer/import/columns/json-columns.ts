@@ -131,13 +131,21 @@ class JsonSourceRow implements SourceRow {
     return { ...read, body: without, leftOut: [...leftOut, ...names] };
   }
 
-  told(): JsonValue {
+  told(hides?: (name: string) => boolean): JsonValue {
+    let value: JsonValue;
     try {
       // What is nested too deep could not be written out again: it is told as a text.
-      return parseRequestJson(this.#text ?? 'null', limits.jsonDepth, Number.POSITIVE_INFINITY);
+      value = parseRequestJson(this.#text ?? 'null', limits.jsonDepth, Number.POSITIVE_INFINITY);
     } catch {
-      return this.#text;
+      return hides ? null : this.#text;
     }
+    if (!hides) return value;
+    if (!isJsonObject(value)) return null;
+    const isHidden = (name: string) => {
+      const target = this.#targets?.get(name);
+      return hides(rootOf(name)) || (target !== undefined && hides(nameOf(target) ?? name));
+    };
+    return Object.fromEntries(Object.entries(value).filter(([name]) => !isHidden(name)));
   }
 
   #shaped(value: JsonObject): { readonly body: JsonObject; readonly leftOut: readonly string[] } {

@@ -9,8 +9,11 @@ export interface SourceRow {
   readonly length: number;
   /** @throws ServiceError that says what is wrong with it */
   read(): ReadRow;
-  /** The row as it stands in the file. */
-  told(): JsonValue;
+  /**
+   * The row as it stands in the file.
+   * @param hides fields, and columns, whose values are left out; a row in which they cannot be told apart is `null` then
+   */
+  told(hides?: (name: string) => boolean): JsonValue;
 }
 
 /** A Pointer of a row that is to be found by a value. */
