@@ -42,13 +42,10 @@ export class PointReads {
 
   async #during(work: Promise<unknown>): Promise<Took> {
     let isOver = false;
-    const over = work.then(
-      () => undefined,
-      () => undefined,
-    );
-    void over.then(() => {
+    const end = () => {
       isOver = true;
-    });
+    };
+    work.then(end, end);
     const took: number[] = [];
     for (let at = 0; !isOver; at++) {
       const began = performance.now();

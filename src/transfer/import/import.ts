@@ -100,9 +100,7 @@ export async function importRecords(
       const among = company();
       const sliceRows = plan.looksUp || among === 'working' ? SLICE_ROWS : SMALL_SLICE_ROWS;
       // What a dry run tries depends on its groups, so they do not depend on the time.
-      const limit = dry
-        ? { rows: dry.groupSize, ms: Number.POSITIVE_INFINITY, sliceRows }
-        : { rows: groupSizes[among], ms: MAX_GROUP_MS, sliceRows };
+      const limit = dry ? { rows: dry.groupSize, sliceRows } : { rows: groupSizes[among], ms: MAX_GROUP_MS, sliceRows };
       const group = await runInTime(importing, feed, limit, counts);
       counts = group.counts;
       for (const [name, count] of group.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
@@ -131,16 +129,17 @@ interface Importing {
 /** Where a group ends at the latest. */
 interface GroupLimit {
   readonly rows: number;
-  readonly ms: number;
+  /** Left out: it takes its time. */
+  readonly ms?: number;
   readonly sliceRows: number;
 }
 
 /** The rows of the next group, a slice after the other. */
 async function* slicesOf(feed: RowFeed, { rows, ms, sliceRows }: GroupLimit): AsyncGenerator<readonly SourceRow[]> {
-  const until = performance.now() + ms;
+  const late = ms === undefined ? null : AbortSignal.timeout(ms);
   let left = rows;
   let length = 0;
-  while (left > 0 && length < MAX_GROUP_LENGTH && performance.now() < until) {
+  while (left > 0 && length < MAX_GROUP_LENGTH && !late?.aborted) {
     const slice = await feed.next(Math.min(left, sliceRows));
     if (slice.length === 0) return;
     yield slice;
@@ -181,7 +180,7 @@ async function runInTime(importing: Importing, feed: RowFeed, limit: GroupLimit,
       if ((isMoved || isInDoubt(error)) && (await inTime(context, () => progress.wasCommitted(counts), until))) return reached;
       if (isMoved) throw new OperatorError('another process has taken this import over');
       // The same rows: a commit without an answer may still be carried out, and is known by how far it came.
-      tried = { ...limit, rows: counts.done - before.done, ms: Number.POSITIVE_INFINITY };
+      tried = { rows: counts.done - before.done, sliceRows: limit.sliceRows };
       await feed.begin(before.done);
     }
   }

@@ -41,10 +41,8 @@ export async function runGroup(
     rows += slice.length;
     for (const part of maker.parts(slice)) {
       const tasks = await maker.tasks(lookUp, part);
-      let looked: Schema | undefined;
       const alongside = (schema: Schema): [] => {
-        if (schema !== looked) maker.refuseDropped(schema, tasks);
-        looked = schema;
+        maker.refuseDropped(schema, tasks);
         return [];
       };
       const outcomes = await writeEach({ ...context, alongside }, order.request.className, tasks);
