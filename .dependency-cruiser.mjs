@@ -30,7 +30,8 @@ const layers = [
   ['stores.ts'],
   ['workshop.ts'],
   ['backup-schedule.ts'],
-  ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts'],
+  ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts', 'background.ts'],
+  ['run.ts'],
   ['main.ts'],
 ];
 
@@ -64,7 +65,7 @@ function pattern(layer) {
  * @param {number} level its place in the list
  */
 function allowed(layer, level) {
-  const wires = ['stores.ts', 'workshop.ts', 'backup-schedule.ts', 'app.ts', 'move.ts', 'main.ts'].includes(layer);
+  const wires = ['stores.ts', 'workshop.ts', 'backup-schedule.ts', 'app.ts', 'move.ts', 'run.ts'].includes(layer);
   const below = layers.slice(0, level).flat();
   const readable = wires || layer.startsWith('storage/') ? below : below.filter((name) => !engines.includes(name));
   const meets = byEntrance.includes(layer);

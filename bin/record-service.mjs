@@ -2,14 +2,12 @@
 /** The operator's program: the TypeScript sources in a clone, the built JavaScript in the published package. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled, findNode, launching, root, run, runningOf } from '../scripts/runtime.mjs';
+import { ensureInstalled, findNode, launching, root, run } from '../scripts/runtime.mjs';
 
 launching(() => {
   const sources = join(root, 'src/main.ts');
   const isClone = existsSync(sources);
   if (isClone) ensureInstalled({ production: true });
   const main = isClone ? sources : join(root, 'dist/main.js');
-  const args = process.argv.slice(2);
-  const { flags, priority } = runningOf(args[0]);
-  run(findNode(), [...flags, main, ...args], {}, priority);
+  run(findNode(), ['--disable-warning=ExperimentalWarning', main, ...process.argv.slice(2)]);
 });

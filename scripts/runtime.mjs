@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,6 +13,9 @@ const NEEDED_MAJOR = 24;
 
 /** The package's own directory. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What Node makes of the sources is kept: starts, and starts of threads, take half the time and memory. */
+export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/node');
 
 const LOCK = join(root, 'package-lock.json');
 
@@ -79,33 +82,18 @@ function installedNode() {
 }
 
 /**
- * How a sub-command of the program is run.
- *
- * @param {string | undefined} command its name.
- * @returns {{ flags: string[], priority: number }} Node's flags; the priority, as `os.setPriority` takes it.
- */
-export function runningOf(command) {
-  // Commands that go through many records make short-lived texts: a small young generation keeps memory low, at no cost in time.
-  const flags = command === 'start' ? [] : ['--max-semi-space-size=8'];
-  // A backup is taken while the system is served, whose requests come first.
-  const priority = command === 'backup' ? constants.priority.PRIORITY_BELOW_NORMAL : constants.priority.PRIORITY_NORMAL;
-  return { flags: [...flags, '--disable-warning=ExperimentalWarning'], priority };
-}
-
-/**
  * Runs a command on a Node binary with this process's own terminal, passes signals on, and ends as the command ends.
  *
  * @param {string} node the binary.
  * @param {string[]} args its arguments.
  * @param {NodeJS.ProcessEnv} [env] variables on top of this process's own.
- * @param {number} [priority] as of `runningOf`.
  */
-export function run(node, args, env = {}, priority = constants.priority.PRIORITY_NORMAL) {
+export function run(node, args, env = {}) {
   const path = [join(root, 'node_modules/.bin'), process.env.PATH].filter(Boolean).join(delimiter);
-  // What Node makes of the sources is kept: starts, and starts of threads, take half the time and memory.
-  const compiled = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/node') };
-  const child = spawn(node, args, { stdio: 'inherit', env: { ...process.env, ...compiled, ...env, PATH: path } });
-  lowerPriority(child, priority);
+  const child = spawn(node, args, {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env, PATH: path },
+  });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => {
       // A terminal sends its interrupt to the whole process group, so the command has it already.
@@ -118,21 +106,6 @@ export function run(node, args, env = {}, priority = constants.priority.PRIORITY
     process.exit(1);
   });
   child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
-}
-
-/**
- * Gives a process that has just begun a lower priority, before it has threads: those that it makes inherit it.
- *
- * @param {import('node:child_process').ChildProcess} child
- * @param {number} priority as of `runningOf`; a normal one leaves it as it is.
- */
-export function lowerPriority({ pid }, priority) {
-  if (pid === undefined || priority === constants.priority.PRIORITY_NORMAL) return;
-  try {
-    setPriority(pid, priority);
-  } catch {
-    // It has ended, or the system does not let it.
-  }
 }
 
 /**

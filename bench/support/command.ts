@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { lowerPriority, runningOf } from '../../scripts/runtime.mjs';
+import { compileCache } from '../../scripts/runtime.mjs';
 import { MemoryWatch } from './memory.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -21,15 +21,13 @@ export async function runCommand(
   env: Record<string, string> = {},
 ): Promise<CommandResult> {
   const started = performance.now();
-  const { flags, priority } = runningOf(args[0]);
   const child = scratch.watch(
-    spawn(process.execPath, [...flags, main, ...args], {
+    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
       cwd: dataDir,
-      env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
+      env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
-  lowerPriority(child, priority);
   let output = '';
   const read = (chunk: Buffer) => {
     output += chunk.toString();

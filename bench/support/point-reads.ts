@@ -6,7 +6,8 @@ import { milliseconds } from './report.ts';
 /** Milliseconds between two point reads. */
 const PAUSE_MS = 5;
 const WARM_MS = 1_000;
-const QUIET_MS = 3_000;
+/** The hundredth part of what is read in it is what a p99 rests on. */
+const QUIET_MS = 15_000;
 
 /** Milliseconds that point reads took, sorted. */
 type Took = readonly number[];

@@ -1,4 +1,5 @@
-/** Runs the program as a command again and again: its main module anew each time, what that imports once. */
+/** Runs the program as a command again and again: what it loads is loaded once. */
+import { run as runProgram } from '../../../src/run.ts';
 import type { Run } from '../../edge/process.ts';
 
 /** A command and where it runs. Of Node's options in its environment only `--import` is looked at. */
@@ -8,7 +9,6 @@ export interface Order {
   cwd: string;
 }
 
-const main = new URL('../../../src/main.ts', import.meta.url).href;
 const { Date: now } = globalThis;
 const run: Run = { code: null, stdout: '', stderr: '' };
 
@@ -26,11 +26,10 @@ process.on('message', async ({ args, env: { NODE_OPTIONS = '', ...env }, cwd }: 
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);
-  process.argv.splice(2, Infinity, ...args);
-  process.exitCode = undefined;
   Object.assign(run, { stdout: '', stderr: '' });
-  await import(`${main}?${count++}`);
+  count++;
+  const code = await runProgram(args);
   globalThis.Date = now;
-  process.send?.({ ...run, code: process.exitCode ?? 0 });
+  process.send?.({ ...run, code });
 });
 process.on('disconnect', () => process.exit());

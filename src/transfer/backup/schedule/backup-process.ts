@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { BackupSettings } from '../../../config/index.ts';
 
-/** Of the operating system: what serves goes first. */
-const LOW_PRIORITY = 10;
 /** So much of what it says is kept, in characters. */
 const MAX_SAID_LENGTH = 2_000;
 
@@ -27,13 +24,9 @@ export class BackupProcess {
   constructor(program: string, { url, keep, recipients }: BackupSettings) {
     const options = ['--to', url, '--json', ...(keep === undefined ? [] : ['--keep', keep])];
     for (const recipient of recipients) options.push('--recipient', recipient);
-    const flags = [...process.execArgv, '--max-semi-space-size=8'];
-    this.#child = spawn(process.execPath, [...flags, program, 'backup', ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
-    try {
-      if (this.#child.pid !== undefined) setPriority(this.#child.pid, LOW_PRIORITY);
-    } catch {
-      // It goes as fast as all others then.
-    }
+    this.#child = spawn(process.execPath, [...process.execArgv, program, 'backup', ...options], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.outcome = this.#run();
   }
 

@@ -1,0 +1,56 @@
+/** A backup goes behind the requests that are served beside it. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { test } from 'node:test';
+import { dataForTest } from '../support/data.ts';
+import { startService } from '../support/service.ts';
+import { begin, folderForTest } from './backups.ts';
+
+interface Thread {
+  /** As Linux tells it: the nineteenth field of `stat`. */
+  nice: number;
+  processors: string;
+}
+
+async function threadsOf(pid: number): Promise<Thread[]> {
+  const folder = `/proc/${pid}/task`;
+  const threads = (await readdir(folder)).map(async (thread): Promise<Thread> => {
+    const [stat, status] = await Promise.all(['stat', 'status'].map((name) => readFile(`${folder}/${thread}/${name}`, 'utf8')));
+    const behindName = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+    return { nice: Number(behindName[16]), processors: /^Cpus_allowed_list:\s*(\S+)$/m.exec(status ?? '')?.[1] ?? '' };
+  });
+  return Promise.all(threads);
+}
+
+const isBehind = ({ nice, processors }: Thread) => nice === 10 && (availableParallelism() < 2 || /^\d+$/.test(processors));
+
+async function isSeenBehind(pid: number, isOver: () => boolean): Promise<boolean> {
+  while (!isOver()) {
+    // A thread, or all of it, may end while it is looked at.
+    const threads = await threadsOf(pid).catch(() => []);
+    if (threads.length > 0 && threads.every(isBehind)) return true;
+  }
+  return false;
+}
+
+test('it has a low priority and keeps to one processor; checking one does not', {
+  skip: process.platform !== 'linux' && 'the system does not tell of it',
+}, async () => {
+  const data = await dataForTest('sqlite');
+  const service = await startService({ ...data, engine: 'sqlite' });
+  const seen = async (...args: string[]) => {
+    const { child, ended } = begin(data, args);
+    let isOver = false;
+    ended.then(() => {
+      isOver = true;
+    });
+    const behind = await isSeenBehind(child.pid as number, () => isOver);
+    const { code, stderr } = await ended;
+    assert.deepEqual([code, stderr], [0, '']);
+    return behind;
+  };
+  const to = await folderForTest();
+  assert.equal(await seen('backup', '--to', to, '--system', service.appId), true);
+  assert.equal(await seen('check'), false);
+});
