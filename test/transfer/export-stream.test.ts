@@ -70,7 +70,7 @@ onEachEngine((get) => {
       const table = tableName('Busy');
       await defineTable(get(), table, { n: 'Number', s: 'String' });
       // More than fits on the way to a client that reads slowly.
-      const rows = Array.from({ length: 6_000 }, (_, n) => ({ n, s: 'x'.repeat(3_000) }));
+      const rows = Array.from({ length: 6_000 }, (_, n) => ({ n, s: 'x'.repeat(4_000) }));
       const made = await createMany(get(), table, rows);
       const response = await fetch(addressOf(get(), table, { ...query, keys: 'objectId,s' }), {
         headers: { ...headersOf(get()), 'Accept-Encoding': 'identity' },

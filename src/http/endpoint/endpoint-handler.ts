@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Place } from '../../admission/place.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -189,6 +190,17 @@ class EndpointClient implements Client {
 
   isGone(): boolean {
     return this.#reply.raw.destroyed;
+  }
+
+  gone(): AbortSignal {
+    const controller = new AbortController();
+    if (this.isGone()) controller.abort();
+    else this.#reply.raw.once('close', () => controller.abort());
+    return controller.signal;
+  }
+
+  freeWhenAnswered(place: Place): void {
+    place.freeWhenAnswered(this.#reply.raw);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Principal } from '../../access/index.ts';
+import type { Place } from '../../admission/place.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { NamedParameters } from '../../query/index.ts';
 import type { RecordContext } from '../../records/index.ts';
@@ -15,6 +16,10 @@ export interface Client {
   readonly address: string;
   /** Whether he is no longer there for the answer. */
   isGone(): boolean;
+  /** Aborted when he is not. To be asked for once. */
+  gone(): AbortSignal;
+  /** Has a place free when he has taken the answer, or is gone. */
+  freeWhenAnswered(place: Place): void;
 }
 
 /** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */

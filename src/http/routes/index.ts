@@ -26,7 +26,13 @@ export function dataEndpoints(
     ...schemaEndpoints,
     ...functionEndpoints,
   ];
-  return [...single, exportEndpoint, ...jobEndpoints({ addresses }), ...fileEndpoints(files), batchEndpoint(single, reportFault)];
+  return [
+    ...single,
+    exportEndpoint(),
+    ...jobEndpoints({ addresses }),
+    ...fileEndpoints(files),
+    batchEndpoint(single, reportFault),
+  ];
 }
 
 /** SPEC "Errors" 141: functions are not below the data prefix, named alone or with the application. */

@@ -33,7 +33,7 @@ export interface Export extends AsyncIterableIterator<string> {
 /**
  * Begins an export of the records that a caller sees, as he sees them (CONTRACT "Export, import, migration"). What is refused is refused here,
  * with what the first page is; an error after it is thrown by the pieces.
- * @param context whose `until` is taken over: the read that is under way ends when the pieces are returned
+ * @param context the read that is under way ends by its `until`, and when the pieces are returned
  * @throws classMissing (103), permissionDenied (119); what the options throw
  */
 export async function exportRecords(context: RecordContext, className: string, options: ExportOptions): Promise<Export> {
@@ -43,8 +43,9 @@ export async function exportRecords(context: RecordContext, className: string, o
   const columns = isCsv ? columnsOf(query, keys, include) : [];
   const form = isCsv ? csvForm(columns, options) : options.format === 'json' ? jsonForm() : ndjsonForm();
   const left = new AbortController();
+  const until = context.until ? AbortSignal.any([context.until, left.signal]) : left.signal;
   const asked = {
-    context: { ...context, until: left.signal },
+    context: { ...context, until },
     className,
     options: { where, keys: isCsv ? keysOf(columns) : keys, include },
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { StallAllowance } from '../../stall-allowance.ts';
+import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import { readPages } from './cursor.ts';
 import type { Lease } from './exclusive-pool.ts';
 import { sql } from './testing/open.ts';

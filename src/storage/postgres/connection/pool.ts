@@ -1,8 +1,8 @@
 import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { StallAllowance } from '../../stall-allowance.ts';
 import { BlockedReads } from './blocked-reads.ts';
 import { Cancelling } from './cancelling.ts';
 import { Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';

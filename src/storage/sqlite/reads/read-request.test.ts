@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { StallAllowance } from '../../stall-allowance.ts';
+import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import { ReadRequest } from './read-request.ts';
 
 /** An answer of many pieces, and whether its thread was told to end it. */

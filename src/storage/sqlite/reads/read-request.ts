@@ -1,12 +1,8 @@
 import { serviceError } from '../../../errors/fail.ts';
-import { MINUTE_MS } from '../../../kernel/time.ts';
+import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
-import { StallAllowance } from '../../stall-allowance.ts';
 import type { FindPlans } from './protocol.ts';
-
-/** Longest wait for a client that does not read on, in milliseconds; its snapshot of the data is held as long. */
-const STALL_LIMIT_MS = MINUTE_MS;
 
 let lastNumber = 0;
 
@@ -44,13 +40,7 @@ export class ReadRequest {
   readonly #queueTimer: NodeJS.Timeout;
   readonly #pauses: StallAllowance;
 
-  constructor(
-    path: string,
-    jobs: FindPlans,
-    resolve: ResolveInclude,
-    timeLimit: number,
-    pauses = new StallAllowance(STALL_LIMIT_MS),
-  ) {
+  constructor(path: string, jobs: FindPlans, resolve: ResolveInclude, timeLimit: number, pauses = new StallAllowance()) {
     lastNumber = (lastNumber % 0x7fff_ffff) + 1;
     this.number = lastNumber;
     this.path = path;

@@ -1,5 +1,8 @@
-import { limits } from '../kernel/limits.ts';
+import { limits } from './limits.ts';
+import { MINUTE_MS } from './time.ts';
 
+/** Milliseconds of one pause. */
+const MAX_PAUSE_MS = MINUTE_MS;
 /** Milliseconds of all pauses of a client together, beyond what it takes at the least pace. */
 const MAX_STALL_MS = 600_000;
 
@@ -15,7 +18,7 @@ export class StallAllowance {
   #began = 0;
 
   /** @param longest milliseconds of one pause */
-  constructor(longest: number, all = MAX_STALL_MS, clock = () => performance.now()) {
+  constructor(longest = MAX_PAUSE_MS, all = MAX_STALL_MS, clock = () => performance.now()) {
     this.#longest = longest;
     this.#all = all;
     this.#left = all;
