@@ -82,6 +82,17 @@ function installedNode() {
 }
 
 /**
+ * Node's flags for a sub-command of the program.
+ *
+ * @param {string | undefined} command its name.
+ * @returns {string[]}
+ */
+export function flagsOf(command) {
+  // Commands that go through many records make short-lived texts: a small young generation keeps memory low, at no cost in time.
+  return [...(command === 'start' ? [] : ['--max-semi-space-size=8']), '--disable-warning=ExperimentalWarning'];
+}
+
+/**
  * Runs a command on a Node binary with this process's own terminal, passes signals on, and ends as the command ends.
  *
  * @param {string} node the binary.

@@ -1,8 +1,6 @@
 import { executionAsyncResource } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 
-const SEMI_SPACE_MEGABYTES = 8;
-
 const keptAlive: object[] = [];
 
 /**
@@ -16,9 +14,4 @@ const keptAlive: object[] = [];
 export function tuneForRequests(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
   process.nextTick(() => keptAlive.push(executionAsyncResource()));
-}
-
-/** Sets V8 up for a command that goes through many records: they make short-lived texts, and a small young generation keeps memory low, at no cost in time. */
-export function tuneForManyRecords(): void {
-  setFlagsFromString(`--max-semi-space-size=${SEMI_SPACE_MEGABYTES}`);
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { compileCache } from '../../scripts/runtime.mjs';
+import { compileCache, flagsOf } from '../../scripts/runtime.mjs';
 import { MemoryWatch } from './memory.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -22,7 +22,7 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const started = performance.now();
   const child = scratch.watch(
-    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+    spawn(process.execPath, [...flagsOf(args[0]), main, ...args], {
       cwd: dataDir,
       env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
