@@ -34,7 +34,7 @@ class SqliteRawReads implements RawReads {
     let bytes = 0;
     for (const row of this.connection.each({ text, params: [after, atMost] })) {
       rows.push(row as unknown as StoredRow);
-      for (const value of row) if (typeof value === 'string') bytes += Buffer.byteLength(value);
+      for (const value of row) if (typeof value === 'string') bytes += value.length;
       if (bytes >= CHUNK_BYTES) break;
     }
     return rows;

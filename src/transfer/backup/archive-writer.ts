@@ -5,7 +5,7 @@ import { type Pack, pack } from 'tar-stream';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
 /** A good ratio at a rate that no disk holds back. */
-const LEVEL = 3;
+const LEVEL = 1;
 
 /** A member of an archive whose size is known. */
 export interface Member {
