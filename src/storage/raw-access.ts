@@ -32,6 +32,12 @@ export interface RawAccess extends RawReads {
   lastPlace(table: TableSchema): Promise<number>;
   /** The last of them. */
   lastMember(relation: Field): Promise<StoredMember | null>;
+  /**
+   * Leaves out the indexes that a table has whatever clients ask for, where adding many records is slower with them: each record changes pages
+   * all over an index. For a store that is thrown away where it is not filled to its end.
+   * @returns what makes them; it throws RowsRefused where two records have one id
+   */
+  leaveOutIndexes(table: TableSchema): Promise<() => Promise<void>>;
   /** Adds records at their places; durable when it resolves. @throws RowsRefused */
   addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
   /** @throws RowsRefused */

@@ -77,6 +77,18 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
     return (this.connection.first({ text, params: [] }) as StoredMember | undefined) ?? null;
   }
 
+  async leaveOutIndexes({ sqlName }: TableSchema): Promise<() => Promise<void>> {
+    // Those of constraints have no text.
+    const text = `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL`;
+    const indexes = this.connection.all({ text, params: [sqlName] }) as [name: string, sql: string][];
+    await this.#commits.run(() => {
+      for (const [name] of indexes) this.connection.execute(`DROP INDEX ${quoted(name)}`);
+    });
+    return async () => {
+      for (const [, sql] of indexes) await this.#add(() => this.connection.execute(sql));
+    };
+  }
+
   addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
     const places = ['?', ...columnFields(table).map(() => '?')].join(', ');
     const text = `INSERT INTO ${quoted(table.sqlName)} (${columnsOf(table)}) VALUES (${places})`;

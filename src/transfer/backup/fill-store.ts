@@ -33,6 +33,8 @@ export class StoreFilling {
   /** What it has by now, and what the backup says of it. */
   readonly #filled: { readonly target: Part; readonly said: ManifestPart }[] = [];
   #records = 0;
+  /** Of a part whose indexes were left out what makes them. */
+  readonly #indexes = new Map<string, () => Promise<void>>();
 
   /** @param total records of the backup */
   constructor(store: Store, total: number, events: RestoreEvents) {
@@ -51,9 +53,7 @@ export class StoreFilling {
 
   /** Adds the records of a table, or the members of a Relation. @throws OperatorError for a part that is broken */
   async add(reader: PartReader, of: Part): Promise<void> {
-    await this.#add(reader, partIn(this.#store, of)).catch((error) => {
-      throw error instanceof RowsRefused ? new OperatorError(`${reader.part.name}: ${error.message}`, { cause: error }) : error;
-    });
+    await this.#add(reader, partIn(this.#store, of)).catch(refusedAs(reader.part.name));
   }
 
   async #add({ part, bytes }: PartReader, target: Part): Promise<void> {
@@ -63,6 +63,7 @@ export class StoreFilling {
       for await (const members of storedMembers(bytes, part.name)) await raw.addMembers(target.field, members);
     } else {
       const columns = columnFields(target.table);
+      this.#indexes.set(part.name, await raw.leaveOutIndexes(target.table));
       // The next ones are read while these are added.
       let adding = Promise.resolve();
       for await (const rows of storedRows(bytes, part.name, columns)) {
@@ -82,6 +83,7 @@ export class StoreFilling {
    * @throws OperatorError where it is not what the backup says
    */
   async finish(): Promise<void> {
+    for (const [part, make] of this.#indexes) await make().catch(refusedAs(part));
     for (const change of this.#late) await this.#change([change]);
     const expected = this.#expected;
     if (!expected || !isSameSchema(expected, this.#store.schema()))
@@ -104,3 +106,9 @@ export class StoreFilling {
     });
   }
 }
+
+const refusedAs =
+  (part: string) =>
+  (error: unknown): never => {
+    throw error instanceof RowsRefused ? new OperatorError(`${part}: ${error.message}`, { cause: error }) : error;
+  };

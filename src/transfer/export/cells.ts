@@ -11,19 +11,16 @@ export type WriteCell = (value: JsonValue | undefined) => string;
  */
 export function cellWriter(type: FieldType | null, raw: boolean): WriteCell {
   const text = raw ? quoted : guarded;
-  const json = (value: JsonValue) => quoted(JSON.stringify(value));
-  const writers: Partial<Record<FieldType, (value: JsonValue) => string>> = {
-    Date: (value) => text(typeof value === 'string' ? value : String(isJsonObject(value) ? own(value, 'iso') : value)),
-    Pointer: (value) => text(String(isJsonObject(value) ? own(value, 'objectId') : value)),
-    Number: String,
-    Boolean: String,
-    Object: json,
-    Array: json,
-    ACL: json,
-    File: json,
-    PrivateFile: json,
+  // Also of a field that was made again with another type since the export began: each value is written by what it is.
+  const plain = (value: JsonValue) => (typeof value === 'string' ? text(value) : quoted(JSON.stringify(value)));
+  const byMember = (name: string) => (value: JsonValue) => {
+    const member = isJsonObject(value) ? own(value, name) : undefined;
+    return typeof member === 'string' ? text(member) : plain(value);
   };
-  const plain = (value: JsonValue) => (typeof value === 'string' ? text(value) : json(value));
+  const writers: Partial<Record<FieldType, (value: JsonValue) => string>> = {
+    Date: byMember('iso'),
+    Pointer: byMember('objectId'),
+  };
   const write = (type && writers[type]) ?? plain;
   return (value) => (value === undefined || value === null ? '' : write(value));
 }
