@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { dataForTest, makeDatabase } from '../support/data.ts';
 import { assertServed, fileObject, publicUrl, recordUrl, uploadFile } from '../support/files.ts';
@@ -150,6 +151,24 @@ for (const from of engines)
         await assertLetter(source, letter);
       });
     });
+
+/** The text of each index of an embedded system. */
+function indexesOf({ dataDir }: Service, appId: string): unknown[] {
+  const db = new DatabaseSync(join(dataDir, 'systems', appId, 'records.sqlite'), { readOnly: true });
+  try {
+    return db.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY sql").all();
+  } finally {
+    db.close();
+  }
+}
+
+test('restore: the embedded engine has every index again', { skip: !engines.includes('sqlite') }, async () => {
+  const { service, file } = await filledOn('sqlite', join(keptIn, 'sqlite'));
+  const system = credentialsIn(await done(service, ['restore', file, '--as', 'indexed']));
+  const indexes = indexesOf(service, system.appId);
+  assert.ok(indexes.length > 100);
+  assert.deepEqual(indexes, indexesOf(service, service.appId));
+});
 
 for (const engine of engines)
   describe(`restore: ${engine}`, () => {
