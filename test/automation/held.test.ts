@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
+import { masterHeaders, useTool } from '../support/mcp.ts';
 import { type Json, path } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { startSmtp } from '../support/smtp.ts';
@@ -51,11 +52,12 @@ for (const engine of engines)
       const create = async (service: Service, table: string, body: object) => {
         const answer = await service.call('POST', path(table), { body });
         assert.equal(answer.status, 201, answer.text);
+        return answer.body.objectId as string;
       };
       for (const table of ['Things', 'Marks', 'Clock', 'Ticks']) await create(first, table, { Name: 'first' });
       const makes = (table: string) => ({ type: 'create-object', actionData: { table, fields: { Name: 'made' } } });
       const onCreate = { table: 'Things', events: ['create'], actions: [makes('Marks'), mails('dana@example.com')] };
-      await create(first, '_Trigger', onCreate);
+      const triggerId = await create(first, '_Trigger', onCreate);
       const schedule = { cron: '* * * * * *', timezone: 'UTC' };
       await create(first, '_Trigger', { table: 'Clock', events: ['schedule'], actions: [makes('Ticks')], schedule });
       await create(first, '_User', { username: 'u', email: 'u@example.com', password: 'A-long-passw0rd' });
@@ -85,7 +87,12 @@ for (const engine of engines)
       await first.kill();
       const second = await start();
       const third = engine === 'postgres' ? await start() : second;
-      for (let n = 3; n < 6; n++) await create(third, 'Things', { Name: `${n}` });
+      for (let n = 3; n < 5; n++) await create(third, 'Things', { Name: `${n}` });
+      const byAgent = (name: string, args: object) => useTool(third, masterHeaders(third), name, args);
+      const { objectId } = await byAgent('Create-Record', { table: 'Things', data: { Name: '5' } });
+      const { wouldFire, notes } = await byAgent('Test-Trigger', { triggerId, objectId });
+      assert.equal(wouldFire, true);
+      assert.match(notes.at(-1), /^The system is held: what fires is queued/);
       await silent(second);
 
       const queue = await openQueue(second);
@@ -104,6 +111,9 @@ for (const engine of engines)
       assert.ok(made <= (Date.now() - since) / 1_000 + 2, `${made} ticks in ${Date.now() - since} ms`);
       assert.equal(await run(second, 'system', 'resume', 'testapp'), 'testapp is not held\n');
       assert.doesNotMatch(await run(second, 'system', 'list'), /held/);
+      await eventually(
+        async () => !(await byAgent('Test-Trigger', { triggerId, objectId })).notes.join().includes('held') || undefined,
+      );
     } finally {
       for (const service of running)
         if (service.process.exitCode === null && service.process.signalCode === null) await service.stop();

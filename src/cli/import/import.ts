@@ -138,6 +138,7 @@ async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print:
   const continued = options.continue
     ? await ImportProgress.resume(context.store, idOf(plan, table), termsOf(plan, request))
     : null;
+  if (options.continue && !continued) await refuseOtherFile(importing);
   if (continued && continued.progress.counts.created > 0 && !context.store.schema().tables.has(table))
     throw new OperatorError(`${table} was dropped since: begin anew, without --continue`);
   if (continued?.isOver) {
@@ -158,6 +159,15 @@ async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print:
   } finally {
     await rejects.close();
   }
+}
+
+/** A file that has changed since its import was cut off is another one: all of its rows would be imported, some a second time. */
+async function refuseOtherFile({ context, options: { table } }: Run): Promise<void> {
+  const done = await ImportProgress.unfinished(context.store, table);
+  if (done > 0)
+    throw new OperatorError(
+      `this file was never begun, and the import of another one into ${table} is under way or was cut off after ${done} rows: --continue goes on with the file as it was; without it this one begins anew`,
+    );
 }
 
 async function carryOut(

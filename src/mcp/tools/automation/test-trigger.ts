@@ -34,7 +34,7 @@ export const testTrigger = defineTool({
       events: [...trigger.events],
       ...(trigger.changedFields.length > 0 && { changedFields: [...trigger.changedFields] }),
       actions: preview.actions.map(actionOf),
-      notes: notesOn(preview),
+      notes: [...notesOn(preview), ...(call.system.isHeld ? [heldNote] : [])],
     };
   },
 });
@@ -48,6 +48,8 @@ function actionOf({ id, type, isActive, does, error }: ActionPreview): JsonObjec
     ...(error !== null && { wouldFail: withShortTexts(error) }),
   };
 }
+
+const heldNote = 'The system is held: what fires is queued, and carried out once an operator has it resumed.';
 
 /** What cannot be known without a write. */
 function notesOn({ trigger: { author, changedFields, events, isActive } }: TriggerPreview): string[] {

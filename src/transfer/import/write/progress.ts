@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Filter } from '../../../query/model/filter.ts';
-import { readRow } from '../../../records/index.ts';
-import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
+import { readRow, readRows } from '../../../records/index.ts';
+import { fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { assignmentsOf, columnsOf } from '../../../storage/column-values.ts';
 import type { Mutation, Store } from '../../../storage/port.ts';
 
@@ -101,6 +101,13 @@ export class ImportProgress {
     return { progress: new ImportProgress(store, id, run, countsOf(row)), isOver: row.state === 'done' };
   }
 
+  /** Rows that an import by command into a table has dealt with, of whatever file, where one is under way or was cut off; else 0. */
+  static async unfinished(store: Store, className: string): Promise<number> {
+    const filter = (table: TableSchema): Filter => equal(table, { kind: 'command', objectClass: className, state: 'running' });
+    const rows = await readRows<Row>(store, { className: importTable, fields: ['done'], filter });
+    return Math.max(0, ...rows.map(({ done }) => done ?? 0));
+  }
+
   /**
    * What a group has to write in its own commit.
    * @throws objectNotFound (101) in the commit where the import is not where it was: another process has taken over, or a commit without an
@@ -144,6 +151,11 @@ const isRow = (schema: Schema, id: string): Filter => ({
   value: id,
 });
 
+const equal = (table: TableSchema, values: Readonly<Record<string, string | number>>): Filter => ({
+  kind: 'and',
+  items: Object.entries(values).map(([name, value]) => ({ kind: 'compare', field: fieldOf(table, name), op: 'eq', value })),
+});
+
 /** @param expected what the row has to have for it */
 function update(
   schema: Schema,
@@ -152,15 +164,12 @@ function update(
   expected: Readonly<Record<string, string | number>> = {},
 ): Mutation {
   const table = tableOf(schema, importTable);
-  const items = Object.entries(expected).map(
-    ([name, value]): Filter => ({ kind: 'compare', field: fieldOf(table, name), op: 'eq', value }),
-  );
   return {
     kind: 'update',
     table,
     objectId,
     guard: null,
-    ...(items.length > 0 && { condition: { kind: 'and', items } }),
+    ...(Object.keys(expected).length > 0 && { condition: equal(table, expected) }),
     assignments: assignmentsOf(table, values),
     returning: [],
   };
