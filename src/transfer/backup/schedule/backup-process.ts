@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { BackupSettings } from '../../../config/index.ts';
 
-/** As the launcher gives commands: what goes through many records makes short-lived texts. It has no effect once the engine runs. */
-const SMALL_YOUNG_GENERATION = '--max-semi-space-size=8';
+/** As the launcher gives commands (`flagsOf`): what goes through many records makes short-lived texts. No effect once the engine runs. */
+const BOUNDED_HEAP = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
 /** So much of what it says is kept, in characters. */
 const MAX_SAID_LENGTH = 2_000;
 
@@ -26,7 +26,7 @@ export class BackupProcess {
   constructor(program: string, { url, keep, recipients }: BackupSettings) {
     const options = ['--to', url, '--json', ...(keep === undefined ? [] : ['--keep', keep])];
     for (const recipient of recipients) options.push('--recipient', recipient);
-    this.#child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_GENERATION, program, 'backup', ...options], {
+    this.#child = spawn(process.execPath, [...process.execArgv, ...BOUNDED_HEAP, program, 'backup', ...options], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.outcome = this.#run();
