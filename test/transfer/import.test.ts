@@ -10,6 +10,7 @@ import { temporary } from '../edge/process.ts';
 import { dataForTest } from '../support/data.ts';
 import { defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
 import { engines, type Service, startService } from '../support/service.ts';
+import { afterCommand } from '../support/soon.ts';
 import { command } from '../systems/cli.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -320,6 +321,21 @@ onEachEngine((get) => {
       assert.deepEqual([code, stdout], [1, '']);
       assertOneLine(stderr.replace(/^.*Warning.*\n|^\(Use `node.*\n/gm, ''), says);
     });
+
+  test('Import: a service that is reading sees new fields when the command has ended', async () => {
+    for (let n = 0; n < 5; n++) {
+      const table = tableName('Import');
+      await defineTable(get(), table, { from: 'String' });
+      const read = () => get().call('GET', `/platform/classes/${table}`, { query: { limit: 1 } });
+      let over = false;
+      const importing = importText(get(), table, linesOf([{ from: 'import', n }]), '--new-fields').finally(() => {
+        over = true;
+      });
+      while (!over) await read();
+      assert.equal((await importing).code, 0);
+      await afterCommand(get(), async () => assert.equal((await read()).body.results[0].n, n));
+    }
+  });
 
   test('Import: a running service sees new records and fields at once, and its own writes go on', async () => {
     const table = tableName('Import');

@@ -6,11 +6,10 @@ import type { ImportRequest } from './columns/request.ts';
 import type { SourceRow } from './columns/row.ts';
 import type { ImportPlan } from './plan.ts';
 import { DryRun, Undone } from './write/dry-run.ts';
-import { type GroupResult, runGroup } from './write/group.ts';
+import { type GroupOrder, type GroupResult, runGroup } from './write/group.ts';
 import { MadeRecords } from './write/made.ts';
 import { type Counts, type ImportProgress, nothingDone } from './write/progress.ts';
 import { RowFeed } from './write/row-feed.ts';
-import type { ImportOrder } from './write/tasks.ts';
 
 /** Who else works on the store: nobody; a service whose writes wait while a commit is under way; others, who go on meanwhile. */
 export type Company = 'none' | 'waiting' | 'working';
@@ -85,7 +84,7 @@ export async function importRecords(
   const dry = progress === null ? new DryRun(request.className) : null;
   const importing: Importing = {
     context,
-    order: { request, fields: plan.fields, linkedBy: plan.linkedBy },
+    order: { request, fields: plan.fields, linkedBy: plan.linkedBy, asks: plan.looksUp || dry !== null },
     progress,
     dry,
     made: new MadeRecords(dry !== null),
@@ -119,7 +118,7 @@ export async function importRecords(
 /** An import that is under way. */
 interface Importing {
   readonly context: RecordContext;
-  readonly order: ImportOrder;
+  readonly order: GroupOrder;
   readonly progress: ImportProgress | null;
   readonly dry: DryRun | null;
   readonly made: MadeRecords;

@@ -5,7 +5,7 @@ import { storeFaultOf } from '../connection/map-error.ts';
 import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catalog.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
-const NOTICE_WITHIN_MS = 100;
+const NOTICE_WITHIN_MS = 10;
 
 /** What a process knows of a file's schema and of writes to its tables, and how it notices what other processes did. */
 export class SchemaCache {

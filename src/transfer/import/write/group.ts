@@ -4,8 +4,14 @@ import type { Schema } from '../../../schema/model.ts';
 import type { SourceRow } from '../columns/row.ts';
 import type { LookUp } from './lookup.ts';
 import type { MadeRecords } from './made.ts';
-import { type ImportOrder, TaskMaker } from './tasks.ts';
+import { type ImportOrder, type Task, TaskMaker } from './tasks.ts';
 import { writeEach } from './writers.ts';
+
+/** What is to become of a group. */
+export interface GroupOrder extends ImportOrder {
+  /** Whether rows ask for what those before them have made. */
+  readonly asks: boolean;
+}
 
 /** What came of a group. */
 export interface GroupResult {
@@ -27,7 +33,7 @@ export interface GroupResult {
 export async function runGroup(
   context: RecordContext,
   lookUp: LookUp,
-  order: ImportOrder,
+  order: GroupOrder,
   slices: AsyncIterable<readonly SourceRow[]>,
   made: MadeRecords,
 ): Promise<GroupResult> {
@@ -37,26 +43,40 @@ export async function runGroup(
   let created = 0;
   let updated = 0;
   let rows = 0;
-  for await (const slice of slices) {
-    rows += slice.length;
-    for (const part of maker.parts(slice)) {
-      const tasks = await maker.tasks(lookUp, part);
-      const alongside = (schema: Schema): [] => {
-        maker.refuseDropped(schema, tasks);
-        return [];
-      };
-      const outcomes = await writeEach({ ...context, alongside }, order.request.className, tasks);
-      for (const [at, outcome] of outcomes.entries()) {
-        const task = tasks[at] as (typeof tasks)[number];
-        if ('error' in outcome) {
-          rejected.push({ row: task.row, error: outcome.error });
-          continue;
-        }
-        for (const key of task.keys) made.add(key, outcome.objectId);
-        if (task.kind === 'update' || (task.kind === 'create' && task.wouldUpdate)) updated++;
-        else created++;
+  const write = async (tasks: readonly Task[]): Promise<void> => {
+    const alongside = (schema: Schema): [] => {
+      maker.refuseDropped(schema, tasks);
+      return [];
+    };
+    const outcomes = await writeEach({ ...context, alongside }, order.request.className, tasks);
+    for (const [at, outcome] of outcomes.entries()) {
+      const task = tasks[at] as Task;
+      if ('error' in outcome) {
+        rejected.push({ row: task.row, error: outcome.error });
+        continue;
+      }
+      for (const key of task.keys) made.add(key, outcome.objectId);
+      if (task.kind === 'update' || (task.kind === 'create' && task.wouldUpdate)) updated++;
+      else created++;
+    }
+  };
+  // The next rows are read while these are written.
+  let writing = Promise.resolve();
+  try {
+    for await (const slice of slices) {
+      rows += slice.length;
+      for (const part of maker.parts(slice)) {
+        if (order.asks) await writing;
+        const tasks = await maker.tasks(lookUp, part);
+        await writing;
+        writing = write(tasks);
+        // Told when its turn comes.
+        writing.catch(() => {});
       }
     }
+  } finally {
+    // Nothing is written any more when the transaction ends.
+    await writing;
   }
   return { rows, created, updated, rejected, leftOut };
 }
