@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 
 const LOW_PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
 
@@ -11,6 +11,8 @@ const LOW_PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
  * As far as the operating system lets it: without it the work is the same.
  */
 export function goBehind(): void {
+  // Who has given it a lower one already knows why.
+  if (getPriority() >= LOW_PRIORITY) return;
   attempt(() => setPriority(LOW_PRIORITY));
   if (process.platform !== 'linux') return;
   // There a priority is that of a thread, and the engine has made some by now.

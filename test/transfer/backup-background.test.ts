@@ -1,7 +1,9 @@
 /** A backup goes behind the requests that are served beside it. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { dataForTest } from '../support/data.ts';
 import { startService } from '../support/service.ts';
@@ -23,7 +25,10 @@ async function threadsOf(pid: number): Promise<Thread[]> {
   return Promise.all(threads);
 }
 
-const isBehind = ({ nice, processors }: Thread) => nice === 10 && (availableParallelism() < 2 || /^\d+$/.test(processors));
+/** The system's means to keep a process to a processor; without it a backup has the low priority alone. */
+const canBeKept = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
+
+const isBehind = ({ nice, processors }: Thread) => nice === 10 && (!canBeKept || /^\d+$/.test(processors));
 
 async function isSeenBehind(pid: number, isOver: () => boolean): Promise<boolean> {
   while (!isOver()) {
@@ -52,5 +57,6 @@ test('it has a low priority and keeps to one processor; checking one does not', 
   };
   const to = await folderForTest();
   assert.equal(await seen('backup', '--to', to, '--system', service.appId), true);
-  assert.equal(await seen('check'), false);
+  const [file = ''] = await readdir(join(to, service.appId));
+  assert.equal(await seen('backup', 'verify', join(to, service.appId, file)), false);
 });

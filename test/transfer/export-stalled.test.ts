@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import { getHeapStatistics } from 'node:v8';
 import { createMany, defineTable, onEachEngine, tableName } from '../support/query.ts';
 import { soon } from '../support/soon.ts';
 import { addressOf, cellsOf, exported, headersOf } from './exporting.ts';
 
-/** Those that one address may have under way where the heap is not small; and more. */
-const MOST = 64;
+const MIB = 1024 * 1024;
+/** Those that one address may have under way, fewer where the heap is small; and more. */
+const MOST = Math.floor(Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4)) / 2 / (2 * MIB));
 const STALLED = 80;
 const RECORDS = 4_000;
 

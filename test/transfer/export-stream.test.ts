@@ -110,7 +110,9 @@ onEachEngine((get) => {
       const s = 'x'.repeat(4_000);
       const rows = Array.from({ length: 6_000 }, () => ({ n: 1, d, s }));
       const last = (await createMany(get(), table, rows)).at(-1);
-      const response = await fetch(addressOf(get(), table, { format, keys: 'n,d,s' }), { headers: headersOf(get()) });
+      const response = await fetch(addressOf(get(), table, { format, keys: 'n,d,s' }), {
+        headers: { ...headersOf(get()), 'Accept-Encoding': 'identity' },
+      });
       const fields = (change: Row) => get().call('PUT', `/platform/schemas/${table}`, { body: { fields: change } });
       // Nothing is read yet of what does not fit on the way.
       const changed = [

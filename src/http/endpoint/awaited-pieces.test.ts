@@ -62,3 +62,16 @@ test('pieces that were never begun are returned', async () => {
   await new AwaitedPieces(source, () => {}).return();
   assert.equal(returned, 1);
 });
+
+test('a long piece is waited for as long as it takes at the least pace, and so is the one before it', async () => {
+  const { awaited, seen } = waitedFor(20, ['x'.repeat(100_000), '2', '3']);
+  for (let n = 0; n < 2; n++) {
+    await awaited.next();
+    await wait(100);
+    assert.equal(seen.givenUp, 0);
+  }
+  await awaited.next();
+  await wait(100);
+  assert.equal(seen.givenUp, 1);
+  await awaited.return();
+});

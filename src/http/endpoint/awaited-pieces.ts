@@ -1,3 +1,4 @@
+import { limits } from '../../kernel/limits.ts';
 import { StallAllowance } from '../../kernel/stall-allowance.ts';
 
 /**
@@ -9,6 +10,8 @@ export class AwaitedPieces implements AsyncIterableIterator<string> {
   readonly #giveUp: () => void;
   readonly #pauses: StallAllowance;
   #pause: NodeJS.Timeout | undefined;
+  /** Characters of the last piece. */
+  #last = 0;
 
   /** @param giveUp called where the client has not asked for the next piece in time; it has them returned */
   constructor(pieces: AsyncIterable<string>, giveUp: () => void, pauses = new StallAllowance()) {
@@ -20,7 +23,12 @@ export class AwaitedPieces implements AsyncIterableIterator<string> {
   async next(): Promise<IteratorResult<string>> {
     this.#endPause();
     const piece = await this.#pieces.next();
-    if (!piece.done) this.#pause = setTimeout(this.#giveUp, this.#pauses.begin(piece.value.length)).unref();
+    if (piece.done) return piece;
+    const { length } = piece.value;
+    // The piece before may still be on its way. Where both are long, even the least pace takes longer than a pause may.
+    const neededMs = ((this.#last + length) / limits.leastPace) * 1_000;
+    this.#last = length;
+    this.#pause = setTimeout(this.#giveUp, Math.max(neededMs, this.#pauses.begin(length))).unref();
     return piece;
   }
 

@@ -31,8 +31,10 @@ export function exportEndpoint(): Endpoint {
       const { context, params, query, client } = request;
       const { className = '' } = params;
       const options = new ExportParameters(query);
-      const giveUp = await placeIn(places, request);
-      const pieces = await exportRecords({ ...context, until: client.gone() }, className, options);
+      let giveUp = () => {};
+      const pieces = await exportRecords({ ...context, until: client.gone() }, className, options, async () => {
+        giveUp = await placeIn(places, request);
+      });
       const { format } = options;
       const headers = {
         'content-type': contentTypes[format],

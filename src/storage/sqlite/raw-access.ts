@@ -85,7 +85,12 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
       for (const [name] of indexes) this.connection.execute(`DROP INDEX ${quoted(name)}`);
     });
     return async () => {
-      for (const [, sql] of indexes) await this.#add(() => this.connection.execute(sql));
+      this.connection.sortInFiles(true);
+      try {
+        for (const [, sql] of indexes) await this.#add(() => this.connection.execute(sql));
+      } finally {
+        this.connection.sortInFiles(false);
+      }
     };
   }
 

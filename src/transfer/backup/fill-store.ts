@@ -83,7 +83,10 @@ export class StoreFilling {
    * @throws OperatorError where it is not what the backup says
    */
   async finish(): Promise<void> {
-    for (const [part, make] of this.#indexes) await make().catch(refusedAs(part));
+    for (const [part, make] of this.#indexes) {
+      this.#events.adding(`indexes of ${part}`, this.#records, this.#total);
+      await make().catch(refusedAs(part));
+    }
     for (const change of this.#late) await this.#change([change]);
     const expected = this.#expected;
     if (!expected || !isSameSchema(expected, this.#store.schema()))

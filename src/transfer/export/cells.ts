@@ -13,13 +13,14 @@ export function cellWriter(type: FieldType | null, raw: boolean): WriteCell {
   const text = raw ? quoted : guarded;
   // Also of a field that was made again with another type since the export began: each value is written by what it is.
   const plain = (value: JsonValue) => (typeof value === 'string' ? text(value) : quoted(JSON.stringify(value)));
-  const byMember = (name: string) => (value: JsonValue) => {
-    const member = isJsonObject(value) ? own(value, name) : undefined;
+  const byMember = (name: string, wireTypes: ReadonlySet<unknown>) => (value: JsonValue) => {
+    const member = isJsonObject(value) && wireTypes.has(own(value, '__type')) ? own(value, name) : undefined;
     return typeof member === 'string' ? text(member) : plain(value);
   };
   const writers: Partial<Record<FieldType, (value: JsonValue) => string>> = {
-    Date: byMember('iso'),
-    Pointer: byMember('objectId'),
+    Date: byMember('iso', new Set(['Date'])),
+    // One that is included is an object.
+    Pointer: byMember('objectId', new Set(['Pointer', 'Object'])),
   };
   const write = (type && writers[type]) ?? plain;
   return (value) => (value === undefined || value === null ? '' : write(value));

@@ -13,6 +13,8 @@ const PAGE_LENGTH = 256 * 1024;
 /** Characters of records that a page may come to, and a page of one record. */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 const MAX_RECORD_LENGTH = 64 * 1024 * 1024;
+/** Characters from which on a page is long. */
+const LONG_PAGE_LENGTH = 4 * PAGE_LENGTH;
 /** Records of the first page: their lengths are not known yet. */
 const FIRST_PAGE_SIZE = 100;
 /** The next page is larger than the last by this at most, and not at all where that took so long. */
@@ -34,14 +36,21 @@ export interface Export extends AsyncIterableIterator<string> {
  * Begins an export of the records that a caller sees, as he sees them (CONTRACT "Export, import, migration"). What is refused is refused here,
  * with what the first page is; an error after it is thrown by the pieces.
  * @param context the read that is under way ends by its `until`, and when the pieces are returned
- * @throws classMissing (103), permissionDenied (119); what the options throw
+ * @param admitted waited for before the first record is read, once nothing of the request is refused
+ * @throws classMissing (103), permissionDenied (119); what the options and `admitted` throw
  */
-export async function exportRecords(context: RecordContext, className: string, options: ExportOptions): Promise<Export> {
+export async function exportRecords(
+  context: RecordContext,
+  className: string,
+  options: ExportOptions,
+  admitted: () => Promise<unknown> = async () => {},
+): Promise<Export> {
   const query = await planRecords(context, className, planOf(options));
   const { where, keys = [], include = [], order = [] } = options;
   const isCsv = options.format === 'csv';
   const columns = isCsv ? columnsOf(query, keys, include) : [];
   const form = isCsv ? csvForm(columns, options) : options.format === 'json' ? jsonForm() : ndjsonForm();
+  await admitted();
   const left = new AbortController();
   const until = context.until ? AbortSignal.any([context.until, left.signal]) : left.signal;
   const asked = {
@@ -49,7 +58,7 @@ export async function exportRecords(context: RecordContext, className: string, o
     className,
     options: { where, keys: isCsv ? keysOf(columns) : keys, include },
   };
-  const ids = order.length > 0 ? await sortedIds(asked.context, className, { where, order }) : null;
+  const ids = order.length > 0 ? await sortedIds(asked.context, className, { where, order }, until) : null;
   const source = ids ? new ByIds(asked, ids) : new ByPlace(asked, await context.store.raw.lastPlace(query.table));
   const pieces = new ExportPieces(context.appId, source, form, async () => {
     left.abort();
@@ -82,9 +91,10 @@ async function sortedIds(
   context: RecordContext,
   className: string,
   options: Pick<ExportOptions, 'where' | 'order'>,
+  until: AbortSignal,
 ): Promise<SortedIds> {
   const all = { ...options, idsAlone: true, limit: Number.POSITIVE_INFINITY };
-  return SortedIds.of((await findRecords(context, className, all)).results);
+  return SortedIds.of((await findRecords(context, className, all)).results, until);
 }
 
 /** Reads a page while the one before is written out and taken. Not a generator: one that was never begun would not hear that it is returned. */
@@ -99,6 +109,10 @@ class ExportPieces implements Export {
   #tookMs = 0;
   #page: Promise<readonly Row[] | null> = Promise.resolve(null);
   #hasBegun = false;
+  /** Whether the page that was read last is written. */
+  #isTaken = false;
+  /** Whether the last page was. */
+  #isLong = false;
   #isWritten = false;
   #isOver = false;
 
@@ -155,20 +169,28 @@ class ExportPieces implements Export {
     let text = this.#hasBegun ? '' : this.#form.begin;
     this.#hasBegun = true;
     for (;;) {
+      if (this.#isTaken) this.#readNext();
       const rows = await this.#page;
+      this.#isTaken = true;
       if (rows === null) {
         this.#isWritten = true;
         return text + this.#form.end || null;
       }
-      this.#page = this.#read();
-      // Told when its turn comes.
-      this.#page.catch(() => {});
+      // A page of long records is not read while the one before may wait for its client.
+      if (!this.#isLong) this.#readNext();
       const written = exporting.spend(() => this.#form.write(rows));
       this.count += rows.length;
       this.#resize(rows.length, written.length);
       text += written;
       if (text !== '') return text;
     }
+  }
+
+  #readNext(): void {
+    this.#page = this.#read();
+    this.#isTaken = false;
+    // Told when its turn comes.
+    this.#page.catch(() => {});
   }
 
   async #read(): Promise<readonly Row[] | null> {
@@ -191,6 +213,7 @@ class ExportPieces implements Export {
 
   /** @param length of the text that the records of a page came to */
   #resize(records: number, length: number): void {
+    this.#isLong = length > LONG_PAGE_LENGTH;
     const most = this.#tookMs > SLOW_PAGE_MS ? 1 : GROWTH;
     const factor = Math.min(most, PAGE_LENGTH / Math.max(1, length), this.#source.pageRecords / Math.max(1, records));
     this.#size = Math.max(1, Math.round(this.#size * factor));

@@ -57,3 +57,17 @@ test('some thousand ids are the most that memory holds', { skip: process.platfor
   await sorted.close();
   assert.equal(await open(), before);
 });
+
+test('a list that nobody waits for any more is not read on', async () => {
+  let read = 0;
+  const ended = new AbortController();
+  async function* endless(): AsyncGenerator<string> {
+    for (yield '[{"objectId":"a"}'; ; read++) {
+      if (read === 3) ended.abort();
+      yield ',{"objectId":"b"}';
+    }
+  }
+  const list: AsyncIterableIterator<string> = endless();
+  await assert.rejects(SortedIds.of(list, ended.signal), { key: 'timeout' });
+  assert.deepEqual([read, (await list.next()).done], [3, true]);
+});

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fail } from '../../errors/fail.ts';
 import type { JsonText } from '../../storage/port.ts';
 
 /** A record of which only the objectId was asked for, with what stands before it in a list. */
@@ -25,13 +26,15 @@ export class SortedIds {
 
   /**
    * @param results JSON array of the records, which have nothing but an objectId
-   * @throws what its pieces throw; errors of the operating system where a temporary file cannot be written
+   * @param until ends it: nobody waits for them any more
+   * @throws timeout; what its pieces throw; errors of the operating system where a temporary file cannot be written
    */
-  static async of(results: JsonText): Promise<SortedIds> {
+  static async of(results: JsonText, until?: AbortSignal): Promise<SortedIds> {
     const ids = new SortedIds();
     try {
       let rest = '';
       for await (const piece of typeof results === 'string' ? [results] : results) {
+        if (until?.aborted) fail('timeout');
         rest = ids.#add(rest + piece);
         if (ids.#ids.length > MAX_IN_MEMORY) await ids.#spill();
       }

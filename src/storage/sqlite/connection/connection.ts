@@ -116,6 +116,11 @@ export class Connection implements LimitedRows {
     sorting(() => this.#db.exec(`PRAGMA busy_timeout = ${IMPATIENT_MS}; ${JOURNALS_IN_MEMORY}`));
   }
 
+  /** Whether sorts that memory is not to hold go into files, as those of indexes of large tables do. To be said outside of transactions. */
+  sortInFiles(is: boolean): void {
+    this.ask((db) => db.exec(is ? 'PRAGMA temp_store = FILE' : JOURNALS_IN_MEMORY));
+  }
+
   /** Opens the file anew, which has to be there; statements that are under way end. @throws unavailable, and it is closed then */
   reopen(): void {
     this.drop();

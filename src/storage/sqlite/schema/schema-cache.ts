@@ -4,7 +4,7 @@ import type { Connection } from '../connection/connection.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
 import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catalog.ts';
 
-/** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
+/** How soon reads notice that another process (an import, say) changed the schema, in milliseconds: a command takes longer to end. Writes notice at once. */
 const NOTICE_WITHIN_MS = 10;
 
 /** What a process knows of a file's schema and of writes to its tables, and how it notices what other processes did. */

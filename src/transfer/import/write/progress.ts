@@ -29,6 +29,7 @@ interface Row extends Partial<Counts> {
   readonly run?: string;
   readonly state?: string;
   readonly options?: string;
+  readonly updatedAt?: string;
 }
 
 /**
@@ -101,11 +102,16 @@ export class ImportProgress {
     return { progress: new ImportProgress(store, id, run, countsOf(row)), isOver: row.state === 'done' };
   }
 
-  /** Rows that an import by command into a table has dealt with, of whatever file, where one is under way or was cut off; else 0. */
+  /**
+   * Rows that an import by command into a table has dealt with, of whatever file, where one is under way or was cut off, and none was carried
+   * out to its end since; else 0.
+   */
   static async unfinished(store: Store, className: string): Promise<number> {
-    const filter = (table: TableSchema): Filter => equal(table, { kind: 'command', objectClass: className, state: 'running' });
-    const rows = await readRows<Row>(store, { className: importTable, fields: ['done'], filter });
-    return Math.max(0, ...rows.map(({ done }) => done ?? 0));
+    const filter = (table: TableSchema): Filter => equal(table, { kind: 'command', objectClass: className });
+    const fields = ['state', 'done', 'updatedAt'];
+    const rows = await readRows<Row>(store, { className: importTable, fields, filter });
+    const [last] = rows.toSorted((one, other) => (other.updatedAt ?? '').localeCompare(one.updatedAt ?? ''));
+    return last?.state === 'running' ? (last.done ?? 0) : 0;
   }
 
   /**
