@@ -81,7 +81,8 @@ const MIB = 1024 * 1024;
  * heap, which holds bodies as values too, and in each case several of the largest kind.
  */
 export const MAX_BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));
-const inMemory = {
+/** Of what is in memory for a request: its body, the pages of an export. */
+export const inMemory = {
   all: MAX_BYTES_IN_MEMORY,
   ofSystem: (MAX_BYTES_IN_MEMORY / 4) * 3,
   ofCaller: MAX_BYTES_IN_MEMORY / 2,

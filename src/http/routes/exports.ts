@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { type ExportFormat, ExportParameters, exportRecords } from '../../transfer/index.ts';
 import { AwaitedPieces } from '../endpoint/awaited-pieces.ts';
-import { MAX_BYTES_IN_MEMORY } from '../endpoint/body-reader.ts';
+import { inMemory } from '../endpoint/body-reader.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 
 /** Of one that waits for its client: the page that is sent, and the next one as it was read. */
@@ -19,11 +19,7 @@ const contentTypes: Record<ExportFormat, string> = {
 
 /** CONTRACT "Export, import, migration": a table as a file, as the caller sees it. Exports under way are bounded (docs/adr/0017-admission.md). */
 export function exportEndpoint(): Endpoint {
-  const places = new Places({
-    all: MAX_BYTES_IN_MEMORY,
-    ofSystem: (MAX_BYTES_IN_MEMORY / 4) * 3,
-    ofCaller: MAX_BYTES_IN_MEMORY / 2,
-  });
+  const places = new Places(inMemory);
   return {
     method: 'GET',
     path: '/export/:className',

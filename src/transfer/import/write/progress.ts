@@ -29,7 +29,6 @@ interface Row extends Partial<Counts> {
   readonly run?: string;
   readonly state?: string;
   readonly options?: string;
-  readonly updatedAt?: string;
 }
 
 /**
@@ -72,7 +71,7 @@ export class ImportProgress {
         return {
           changes: [],
           mutations: [
-            { kind: 'deleteAll', table, filter: isRow(schema, id) },
+            { kind: 'deleteAll', table, filter: equal(table, { objectId: id }) },
             { kind: 'insert', table, values },
           ],
         };
@@ -108,9 +107,9 @@ export class ImportProgress {
    */
   static async unfinished(store: Store, className: string): Promise<number> {
     const filter = (table: TableSchema): Filter => equal(table, { kind: 'command', objectClass: className });
-    const fields = ['state', 'done', 'updatedAt'];
-    const rows = await readRows<Row>(store, { className: importTable, fields, filter });
-    const [last] = rows.toSorted((one, other) => (other.updatedAt ?? '').localeCompare(one.updatedAt ?? ''));
+    const fields = ['state', 'done'];
+    const rows = await readRows<Row>(store, { className: importTable, fields, filter, orderBy: 'updatedAt' });
+    const last = rows.at(-1);
     return last?.state === 'running' ? (last.done ?? 0) : 0;
   }
 
@@ -148,13 +147,6 @@ const countsOf = (row: Row): Counts => ({
   updated: row.updated ?? 0,
   rejected: row.rejected ?? 0,
   rejectedBytes: row.rejectedBytes ?? 0,
-});
-
-const isRow = (schema: Schema, id: string): Filter => ({
-  kind: 'compare',
-  field: fieldOf(tableOf(schema, importTable), 'objectId'),
-  op: 'eq',
-  value: id,
 });
 
 const equal = (table: TableSchema, values: Readonly<Record<string, string | number>>): Filter => ({
