@@ -63,6 +63,41 @@ if (engines.includes('postgres'))
         assert.equal(body.results.length, 6);
       });
 
+    test('a table renamed away and back: 503 for it alone meanwhile, be it read or written, then it is served again', async () => {
+      const className = unique('Lost');
+      const made = await call('POST', path(className), { body: { Name: 'first', n: 1 } });
+      assert.equal(made.status, 201, made.text);
+      const table = await tableOf(className);
+      const at = path(className, made.body.objectId);
+      const doors = [
+        () => call('GET', path(className), { query: { where: { n: 1 }, count: 1 } }),
+        () => call('GET', at),
+        () => call('GET', path(className), { query: { limit: 100_000 } }),
+        () => call('GET', `/platform/classes-aggregate/${className}`, { query: { pipeline: [{ $group: { _id: '$n' } }] } }),
+        () => call('POST', path(className), { body: { n: 2 } }),
+        () => call('PUT', at, { body: { n: { __op: 'Increment', amount: 1 } } }),
+        () => call('POST', path(className), { body: { [unique('field')]: 2 } }),
+        () => call('DELETE', at),
+      ];
+      await line.world.beside({
+        name: 'a table renamed',
+        expect: { writes: 'work', reads: 'work', ready: 'ready', condition: 'the store is missing' },
+        async fault() {
+          await line.sql(`ALTER TABLE ${table} RENAME TO elsewhere`);
+          for (let n = 0; n < 3; n++) {
+            for (const { status, text } of await Promise.all(doors.map((ask) => ask())))
+              assert.deepEqual([status, text], [503, UNAVAILABLE]);
+            await wait(100);
+          }
+          await line.sql(`ALTER TABLE ${table.replace(/\..*/s, '.elsewhere')} RENAME TO ${table.replace(/^[^.]*\./, '')}`);
+        },
+      });
+      for (const ask of doors) {
+        const { status, text } = await ask();
+        assert.ok(status < 300, `${status} ${text}`);
+      }
+    });
+
     test("a system's schema renamed away and back: 503 for it alone meanwhile, nothing is made anew, then it is served again", async () => {
       const { service } = line.world;
       const system = await addSystem(service, '--name', 'Second', '--app-id', 'second');

@@ -12,7 +12,7 @@ import { type InvalidationBus, type StoreInvalidation, storeInvalidation, type W
 import { LateNotices } from './cluster/late-notices.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database } from './connection/database.ts';
-import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.ts';
+import { causeOf, lockNotHad, ofCatalog, ofKnownSchema, ofWrite } from './connection/map-error.ts';
 import { PostgresRawAccess, withSnapshot } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
@@ -100,7 +100,7 @@ export class PostgresStore implements Store, Watcher {
     const written = (tables: Iterable<string>) => this.#wrote(tables);
     const transactions = transactionsOf(database, schemaName);
     const rejection = (error: unknown) => {
-      const seen = ofWrite(causeOf(error));
+      const seen = ofWrite(ofKnownSchema(causeOf(error)));
       database.outage.met(seen, schemaName);
       return seen;
     };
@@ -132,6 +132,7 @@ export class PostgresStore implements Store, Watcher {
       schemaName,
       schemaVersion: () => this.#known.changes,
       stale: reload,
+      rejection,
       addresses,
     });
     this.#unwatch = invalidations.watch(schemaName, this);

@@ -155,7 +155,18 @@ export function isStale(error: unknown): boolean {
 /** `unavailable` where the catalogue of a system's schema is not there: the schema is missing. All other errors stay. */
 export function ofCatalog(error: unknown): unknown {
   if (!isStale(error)) return error;
-  return unavailableSince(Object.assign(new Error('the schema is not there', { cause: error }), { code: '3F000' }));
+  return unavailableSince(
+    Object.assign(new Error('the schema, or a table of it, is not there', { cause: error }), { code: '3F000' }),
+  );
+}
+
+/**
+ * `unavailable` where a statement that fits the catalogue, as it was read after the statement failed, met no such table or schema: it is
+ * missing, or was so for a moment. All other errors stay.
+ */
+export function ofKnownSchema(error: unknown): unknown {
+  const code = codeOf(error);
+  return code === '42P01' || code === '3F000' ? ofCatalog(error) : error;
 }
 
 /** Whether the same transaction may go through when it is run again: a deadlock, a conflict, a lock not had in time, a forgotten statement. */

@@ -122,6 +122,7 @@ describe('reads with includes', () => {
       schemaName,
       schemaVersion: () => 0,
       stale: async () => assert.fail(),
+      rejection: (error) => error,
       ...rowContext,
     });
     const run = (text: string) => database.alone((session) => session.query({ text, params: [] }));

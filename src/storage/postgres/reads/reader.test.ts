@@ -52,6 +52,7 @@ describe('PostgreSQL reader', () => {
         reloads += 1;
         version += changesWithReload;
       },
+      rejection: (error) => error,
     });
 
   before(async () => {

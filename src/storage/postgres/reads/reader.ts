@@ -50,6 +50,8 @@ export interface ReaderSettings extends RowContext {
   readonly schemaVersion: () => number;
   /** Has the store read its schema anew. */
   readonly stale: () => Promise<void>;
+  /** Notes a fault, and shows it as callers get it. */
+  readonly rejection: (error: unknown) => unknown;
 }
 
 /** Reads of one system. PostgreSQL runs them all; what is short for certain shares a connection, all else has one of its own. */
@@ -60,17 +62,19 @@ export class PostgresReader implements Reader {
   readonly #system: string;
   readonly #schemaVersion: () => number;
   readonly #stale: () => Promise<void>;
+  readonly #rejection: (error: unknown) => unknown;
   readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, ByIdsPlan>();
   readonly #large = new LargeTables();
 
-  constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale, addresses }: ReaderSettings) {
+  constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale, rejection, addresses }: ReaderSettings) {
     this.#database = database;
     this.#dialect = dialect;
     this.#aggregate = aggregate;
     this.#system = schemaName;
     this.#schemaVersion = schemaVersion;
     this.#stale = stale;
+    this.#rejection = rejection;
     this.#context = { addresses };
   }
 
@@ -235,12 +239,12 @@ export class PostgresReader implements Reader {
 
   /**
    * The error as callers get it. A statement that was made for another schema is to be planned anew; one that was made for the schema as
-   * it still is has a fault.
+   * it still is has a fault, or the store has lost a table.
    */
   async #reported(error: unknown, plannedUnder: number): Promise<unknown> {
     if (!isStale(error)) return shownError(error);
     await this.#stale();
-    return this.#schemaVersion() === plannedUnder ? error : new SchemaChanged();
+    return this.#schemaVersion() === plannedUnder ? this.#rejection(error) : new SchemaChanged();
   }
 }
 

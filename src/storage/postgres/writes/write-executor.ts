@@ -174,8 +174,13 @@ export class WriteExecutor implements Executor {
     }
     await this.#unlessMoved(failed.cause, under.changes);
     if (group.length === 1) return this.#alone(first, under, failed.cause);
-    // The notice or the commit: nobody's own failure.
-    if (failing.length === 0) throw failed.cause;
+    if (failing.length === 0) {
+      // The notice or the commit: nobody's own failure.
+      if (!isStale(failed.cause)) throw failed.cause;
+      // The locks of all: a table of one of them is missing.
+      for (const write of group) await this.#part([write], under, false);
+      return;
+    }
     await this.#part(before, under, merged);
     await this.#part(failing, under, false);
     await this.#part(after, under, merged);
