@@ -99,11 +99,7 @@ export class PostgresStore implements Store, Watcher {
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#wrote(tables);
     const transactions = transactionsOf(database, schemaName);
-    const rejection = (error: unknown) => {
-      const seen = ofWrite(ofKnownSchema(causeOf(error)));
-      database.outage.met(seen, schemaName);
-      return seen;
-    };
+    const rejection = (error: unknown) => this.#met(ofWrite(ofKnownSchema(causeOf(error))));
     const look = (statement: Statement) => database.short(statement, schemaName);
     this.#notices = new LateNotices((tables) => look(storeInvalidation(schemaName, { schemaChanged: false, tables })));
     this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
@@ -282,9 +278,12 @@ export class PostgresStore implements Store, Watcher {
 
   /** The catalogue could not be read: a schema that another process has removed, or that is missing, is not available. */
   #gone(error: unknown): never {
-    const seen = ofCatalog(error);
-    this.#database.outage.met(seen, this.#schemaName);
-    throw seen;
+    throw this.#met(ofCatalog(error));
+  }
+
+  #met(error: unknown): unknown {
+    this.#database.outage.met(error, this.#schemaName);
+    return error;
   }
 
   /** Finishes the writes so far, and refuses further ones. */
