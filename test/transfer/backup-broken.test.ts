@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { before, describe, test } from 'node:test';
-import { createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib';
+import { createZstdCompress, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { query } from '../../src/storage/postgres/testing/server.ts';
 import { fileObject, uploadFile } from '../support/files.ts';
@@ -81,8 +81,17 @@ function damagedCopy(bytes: Buffer, round: number): { bytes: Buffer; what: strin
   return { bytes: copy, what: `${noise.length} bytes at ${at} of ${bytes.length} are noise` };
 }
 
-/** Bytes of the frame's header in zstd: what a flip there changes may be how much memory is set aside, and nothing else. */
-const HEADER_BYTES = 8;
+/**
+ * Whether a damaged copy is unpacked to the same bytes: some bits of zstd say how much memory is set aside, or which of two equal pieces is
+ * copied. A member's checksum is of what is unpacked.
+ */
+function isUnpackedAlike(copy: Buffer, good: Buffer): boolean {
+  try {
+    return zstdDecompressSync(copy).equals(zstdDecompressSync(good));
+  } catch {
+    return false;
+  }
+}
 
 for (const engine of engines)
   describe(`broken backups: ${engine}`, () => {
@@ -120,7 +129,7 @@ for (const engine of engines)
         const { code, stdout, stderr } = await run(service, [...args, ...identity]);
         const what = `${args[0]}: ${one.what}${one.shut ? ', encrypted' : ''}: ${stdout}${stderr}`;
         if (code === 0 && args[0] === 'restore') await run(service, ['system', 'remove', 'Never', '--now']);
-        if (code === 0 && !one.shut && new RegExp(`byte [0-${HEADER_BYTES - 1}] of`).test(one.what)) continue;
+        if (code === 0 && !one.shut && isUnpackedAlike(one.bytes, good)) continue;
         assert.deepEqual([code, stdout], [1, ''], what);
         assert.match(stderr, /^record-service: [^\n]+\n$/, what);
         assert.match(
