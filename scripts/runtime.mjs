@@ -90,8 +90,10 @@ function installedNode() {
 export function flagsOf(command) {
   // Commands that go through many records make short-lived texts: a small young generation, and an old one that is collected when it has
   // doubled, keep memory low, at no cost in time.
-  const bounded = command === 'start' ? [] : ['--max-semi-space-size=8', '--heap-growing-percent=100'];
-  return [...bounded, '--disable-warning=ExperimentalWarning'];
+  const old = command === 'start' ? [] : ['--heap-growing-percent=100'];
+  // What is on its way to PostgreSQL would outlive a small one, which costs an import a tenth of its time.
+  const young = command === 'start' ? [] : [`--max-semi-space-size=${command === 'import' || command === 'migrate' ? 32 : 8}`];
+  return [...young, ...old, '--disable-warning=ExperimentalWarning'];
 }
 
 /**
