@@ -38,7 +38,7 @@ export interface RawAccess extends RawReads {
    * @returns what makes them; it throws RowsRefused where two records have one id
    */
   leaveOutIndexes(table: TableSchema): Promise<() => Promise<void>>;
-  /** Adds records at their places; durable when it resolves. @throws RowsRefused */
+  /** Adds records at their places, in whatever order; durable when it resolves. @throws RowsRefused */
   addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
   /** @throws RowsRefused */
   addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;

@@ -137,9 +137,10 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
         text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
         params: columns.map(({ literal }) => literal),
       },
-      // What is created later comes after.
+      // What is created later comes after; others may be adding rows of later places.
+      { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service places of ${into}`] },
       {
-        text: `SELECT setval(pg_get_serial_sequence($1, '_seq'), $2)`,
+        text: `SELECT setval(s, greatest($2, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence($1, '_seq') AS regclass) AS s`,
         params: [into, Math.max(...rows.map(([place]) => place))],
       },
     ]);

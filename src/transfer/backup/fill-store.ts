@@ -64,16 +64,24 @@ export class StoreFilling {
     } else {
       const columns = columnFields(target.table);
       this.#indexes.set(part.name, await raw.leaveOutIndexes(target.table));
-      // The next ones are read while these are added.
+      // Two at a time, of which PostgreSQL makes use; the next ones are read meanwhile.
       let adding = Promise.resolve();
-      for await (const rows of storedRows(bytes, part.name, columns)) {
+      let before = adding;
+      try {
+        for await (const rows of storedRows(bytes, part.name, columns)) {
+          await before;
+          before = adding;
+          adding = raw.addRows(target.table, rows);
+          adding.catch(() => {});
+          this.#records += rows.length;
+          this.#events.adding(className, this.#records, this.#total);
+        }
+        await before;
         await adding;
-        adding = raw.addRows(target.table, rows);
-        adding.catch(() => {});
-        this.#records += rows.length;
-        this.#events.adding(className, this.#records, this.#total);
+      } finally {
+        // Nothing is added any more when what is there is thrown away.
+        await Promise.allSettled([before, adding]);
       }
-      await adding;
     }
     this.#filled.push({ target, said: part });
   }

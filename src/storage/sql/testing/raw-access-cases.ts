@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from '../../../schema/model.ts';
-import { columnsOf } from '../../column-values.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
+import { columnFields, columnsOf } from '../../column-values.ts';
 import type { Store } from '../../port.ts';
-import { CHUNK_BYTES, chunkedRows } from '../../raw-access.ts';
+import { CHUNK_BYTES, chunkedRows, type StoredRow } from '../../raw-access.ts';
 import { tableChanges } from './tables.ts';
 
 /** Defines the tests. @param store one without a table `Held` */
@@ -46,5 +47,28 @@ export async function testContents(store: Store): Promise<void> {
       lengths.map((length, at) => `h${at}-${length}`),
     );
     assert.ok(Math.max(...rowsOf) > 5, 'small ones come together');
+  });
+
+  test('contents: rows are added in whatever order, several at a time, and what is created later comes after', async () => {
+    await store.write({ plan: () => ({ changes: tableChanges('Added', { n: 'Number' }), mutations: [] }) });
+    const added = tableOf(store.schema(), 'Added');
+    const rowAt = (place: number): StoredRow => {
+      const values = new Map<string, StoredValue>([
+        ['objectId', `p${place}`],
+        ['createdAt', 1],
+        ['updatedAt', 1],
+        ['n', place],
+      ]);
+      return [place, ...columnFields(added).map(({ name }) => values.get(name) ?? null)];
+    };
+    const chunk = (first: number) => store.raw.addRows(added, [rowAt(first), rowAt(first + 1)]);
+    await Promise.all([50, 10, 40, 30, 20].map(chunk));
+    await chunk(1);
+    const last = columnsOf(added, { objectId: 'later', createdAt: 1, updatedAt: 1 });
+    await store.write({ plan: () => ({ changes: [], mutations: [{ kind: 'insert', table: added, values: last }] }) });
+    assert.equal(await store.raw.count(added), 13);
+    const places = (await store.raw.rows(added, 0, 100)).map(([place]) => place);
+    assert.deepEqual(places.slice(0, -1), [1, 2, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51]);
+    assert.ok((places.at(-1) ?? 0) > 51, places.join());
   });
 }
