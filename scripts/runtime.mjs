@@ -88,12 +88,12 @@ function installedNode() {
  * @returns {string[]}
  */
 export function flagsOf(command) {
+  const quiet = '--disable-warning=ExperimentalWarning';
+  if (command === 'start') return [quiet];
   // Commands that go through many records make short-lived texts: a small young generation, and an old one that is collected when it has
-  // doubled, keep memory low, at no cost in time.
-  const old = command === 'start' ? [] : ['--heap-growing-percent=100'];
-  // What is on its way to PostgreSQL would outlive a small one, which costs an import a tenth of its time.
-  const young = command === 'start' ? [] : [`--max-semi-space-size=${command === 'import' || command === 'migrate' ? 32 : 8}`];
-  return [...young, ...old, '--disable-warning=ExperimentalWarning'];
+  // doubled, keep memory low, at no cost in time. Rows on their way to PostgreSQL outlive a small one, which costs an import a tenth of its time.
+  const youngMegabytes = command === 'import' || command === 'migrate' ? 32 : 8;
+  return [`--max-semi-space-size=${youngMegabytes}`, '--heap-growing-percent=100', quiet];
 }
 
 /**
