@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { passingName } from '../../kernel/passing-files.ts';
 import { DiskStore } from './disk.ts';
 import { clearAbandoned } from './index.ts';
 import { fileStoreCases, newId, received } from './testing/cases.ts';
@@ -51,6 +53,17 @@ test('the place of a system that has no files yet is there once it was made', as
   await store.makePlace('bare');
   await rm(join(directory, 'data', 'files', 'bare'), { recursive: true });
   await assert.rejects(store.ready('bare', isUsed), { name: 'ServiceError' });
+});
+
+test('what a process was receiving that has ended is removed at once', { skip: process.platform !== 'linux' }, async () => {
+  const module = new URL('../../kernel/passing-files.ts', import.meta.url).href;
+  const script = `process.stdout.write((await import(${JSON.stringify(module)})).passingName('upload', 'part'))`;
+  const gone = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  const own = passingName('upload', 'part');
+  for (const name of [gone, own]) await writeFile(join(store.incoming, name), 'half');
+  await clearAbandoned(store.incoming);
+  assert.deepEqual(await readdir(store.incoming), [own]);
+  await rm(join(store.incoming, own));
 });
 
 test('what a crash left is removed after an hour', async () => {

@@ -1,9 +1,8 @@
-import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { HOUR_MS } from '../../kernel/time.ts';
+import { clearPassing } from '../../kernel/passing-files.ts';
 import { DiskStore } from './disk.ts';
-import type { FileStore } from './port.ts';
+import { type FileStore, INCOMING_END } from './port.ts';
 
 /**
  * The store that the settings select, ready for use: FILES_URL, or a directory of DATA_DIR (CONTRACT "Running").
@@ -37,15 +36,7 @@ async function open(directory: string, filesUrl: Config['filesUrl'], report: (fa
   return S3Store.open(filesUrl, disk.incoming, report);
 }
 
-/** Removes what a crash left in a directory of `receive`. Other processes may be receiving there. */
+/** Removes what a crash left in a directory of `receive`. Other processes may be receiving there. Never throws. */
 export async function clearAbandoned(directory: string): Promise<void> {
-  const before = Date.now() - ABANDONED_AFTER_MS;
-  for (const name of await readdir(directory).catch(() => [])) {
-    const path = join(directory, name);
-    const found = await stat(path).catch(() => null);
-    if (found?.isFile() && found.mtimeMs < before) await unlink(path).catch(() => {});
-  }
+  await clearPassing(directory, '', INCOMING_END).catch(() => {});
 }
-
-/** Milliseconds after which a file that nobody has written to is what a crash left. */
-export const ABANDONED_AFTER_MS = HOUR_MS;

@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 
+/** How names of files end that are being received (`passingName`). */
+export const INCOMING_END = 'part';
+
 /** Bytes that arrived and lie in a file of this process, synced to the disk, until a store takes them over or they are thrown away. */
 export interface ReceivedFile {
   /** Absolute path. */

@@ -2,9 +2,9 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fail } from '../../errors/fail.ts';
-import { newSiteId } from '../../kernel/ids.ts';
+import { passingName } from '../../kernel/passing-files.ts';
 import { withFileFaults } from '../stores/faults.ts';
-import type { ReceivedFile } from '../stores/port.ts';
+import { INCOMING_END, type ReceivedFile } from '../stores/port.ts';
 import { SAMPLE_BYTES } from '../types/index.ts';
 
 /** Bytes that are written at once: few writes are quicker than many. Twice as many are in memory, the second half while the first is written. */
@@ -29,7 +29,7 @@ export async function receive(
   most: number,
   onSample: (sample: Buffer, isWhole: boolean) => Promise<void> | void,
 ): Promise<ReceivedFile> {
-  const path = join(directory, `${newSiteId()}.part`);
+  const path = join(directory, passingName('upload', INCOMING_END));
   const discard = () => unlink(path).catch(() => {});
   const handle = await withFileFaults(() => openNew(path, directory));
   try {
