@@ -15,6 +15,14 @@ const form = /^([0-9a-f]{12})-([1-9]\d*)-(\d+)$/;
  * began. Where that cannot be told it is a name of which nothing is known. It is part of names of files.
  */
 export function processMark(): string {
+  own ??= ownMark();
+  return own;
+}
+
+/** Read once: each upload is named by it. */
+let own: string | undefined;
+
+function ownMark(): string {
   const began = statusOf(process.pid)?.began;
   return view === null || began === undefined ? newSecret() : `${view}-${process.pid}-${began}`;
 }
