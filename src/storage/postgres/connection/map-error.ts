@@ -161,12 +161,11 @@ export function ofCatalog(error: unknown): unknown {
 }
 
 /**
- * `unavailable` where a statement that fits the catalogue, as it was read after the statement failed, met no such table or schema: it is
+ * `unavailable` where a statement that fits the catalogue, as it was read after the statement failed, met no such table: it, or its schema, is
  * missing, or was so for a moment. All other errors stay.
  */
 export function ofKnownSchema(error: unknown): unknown {
-  const code = codeOf(error);
-  return code === '42P01' || code === '3F000' ? ofCatalog(error) : error;
+  return codeOf(error) === '42P01' ? ofCatalog(error) : error;
 }
 
 /** Whether the same transaction may go through when it is run again: a deadlock, a conflict, a lock not had in time, a forgotten statement. */
