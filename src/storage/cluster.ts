@@ -1,16 +1,17 @@
 /**
- * The processes that serve the systems of one database: which there are, and to which of them periodic work falls. One object for each
- * process, which its engine makes and all its stores hand on.
+ * The processes that serve the systems of one database, and the distribution of periodic work among them. One object per process: its engine creates
+ * it, and all its stores share it.
  */
 export interface Cluster {
-  /** Names this process among the others; another one at each start. */
+  /** Identifies this process among the others; different at each start. */
   readonly processId: string;
-  /** The names of the processes that are there now, this one too. One that was killed is missing within seconds. @throws unavailable */
+  /** Returns the ids of the live processes, this one included. A killed process disappears within seconds. @throws unavailable */
   processes(): Promise<ReadonlySet<string>>;
   /**
-   * Whether a job that a system needs now and then falls to this process: to one of all, once in so long.
+   * Claims a periodic job of a system for this process. Within each interval at most one process gets it.
    * @param place of the system's store
-   * @param job its name, one for all processes
+   * @param job its name, the same in all processes
+   * @returns whether this process is to do the job now
    * @throws unavailable
    */
   takeLease(place: string, job: string, everyMs: number): Promise<boolean>;

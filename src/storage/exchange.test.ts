@@ -20,7 +20,7 @@ import { entryOf } from './testing/entry.ts';
 
 interface Installation {
   readonly registry: Registry;
-  /** As another process has it. */
+  /** As seen by another process. */
   readonly other: Registry;
   readonly engine: Engine;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ const installations: Readonly<Record<string, () => Promise<Installation>>> = {
     const database = await connectDatabase(home.url, { timeLimit: 5_000 });
     return {
       registry: engine.registry,
-      // Within a process nobody hears of what it did itself: this one looks each time.
+      // A process gets no notice of its own changes, so this test checks each time.
       other: await PostgresRegistry.open(database, new InvalidationBus()),
       engine,
       async close() {
@@ -152,7 +152,7 @@ for (const [name, make] of Object.entries(installations))
         const [key] = its.registry.read().keys.filter(({ appId }) => appId === 'back');
         assert.equal(key?.hash, inside === 'b1' ? 'k1' : 'k2');
       }
-      // Removed by name, and put aside: the one by name gives way to the other.
+      // One was removed by name, the other put aside: the former gives way to the latter.
       const [first] = aside('back');
       await its.registry.removeSystem('back', 700);
       assert.equal(await its.registry.restoreSystem(String(first?.appId), 1), true);

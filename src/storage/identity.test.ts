@@ -1,4 +1,4 @@
-/** docs/adr/0020, on both engines. */
+/** Identities of stores on both engines (docs/adr/0020). */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ for (const [name, make] of Object.entries(places))
       await place.remove();
     });
 
-    /** Makes a store, in force or not. */
+    /** Creates a store, in force or not. */
     async function made(appId: string, isInForce = true): Promise<KnownStore> {
       const identity = newIdentity(`id of ${appId}`, appId, 'salt');
       await (await engine.create(identity)).close();

@@ -1,64 +1,67 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OperatorError } from '../kernel/operator-error.ts';
 
-/** What a store says of itself, in its own catalogue (docs/adr/0020). */
+/** The identity of a store, kept in its own catalogue (docs/adr/0020). */
 export interface StoreIdentity {
   /** `SystemEntry.id` of its system. */
   readonly systemId: string;
   readonly appId: string;
-  /** Random; another one for each store that was ever made. */
+  /** Random; unique to each store ever created. */
   readonly birth: string;
-  /** Grows with each time that a service opens it. */
+  /** Incremented each time a service opens the store. */
   readonly generation: number;
-  /** Mark of the installation that is making it (`makerMark`); `null` once it has been in force. */
+  /** Mark of the installation that is creating it (`makerMark`); `null` once it has been in force. */
   readonly making: string | null;
 }
 
 /** What the registry knows of a system's store. */
 export interface KnownStore {
   readonly systemId: string;
-  /** That its store says; its row of the registry may have another name (`RemovedSystem.formerAppId`). */
+  /** Application id in the store's identity; the row of the registry may have another name (`RemovedSystem.formerAppId`). */
   readonly appId: string;
-  /** Where it lies (places.ts). */
+  /** Its location (places.ts). */
   readonly place: string;
-  /** `null`: nothing yet, of a system that an earlier version of the service registered. */
+  /** `null`: not known yet, for a system that an earlier version of the service registered. */
   readonly birth: string | null;
   readonly generation: number;
-  /** From when on writes may be missing that were acknowledged, in milliseconds since 1970; `null`: none are. */
+  /** Time from which acknowledged writes may be missing, in milliseconds since 1970; `null`: none are. */
   readonly missingSince: number | null;
-  /** When that was last found, or the store was taken in as it lay: it may know less than what is beside it, of before. `null`: never. */
+  /**
+   * When missing writes were last detected, or the store was adopted as it was; `null`: never. The store may lack records of what beside it is older
+   * than this, such as files (files.md#sweep).
+   */
   readonly noticedAt: number | null;
-  /** When the store was found damaged; `null` where it is not known to be. */
+  /** When the store was found damaged; `null` if it is not known to be. */
   readonly damagedAt: number | null;
 }
 
-/** What is new about a system's store. What is left out stays as it is known. */
+/** New facts about a system's store. Absent members stay unchanged. */
 export interface StoreNote {
   readonly birth?: string;
-  /** A lower one than is known is passed over. */
+  /** Ignored if lower than the known one. */
   readonly generation?: number;
-  /** A later one than is known is passed over. */
+  /** Ignored if later than the known one. */
   readonly missingSince?: number;
   readonly noticedAt?: number;
   readonly damagedAt?: number | null;
 }
 
-/** What lies where a system's store is, or would be. */
+/** What is at the place of a system's store. */
 export interface Found {
-  /** The file, or the schema, as an operator knows it. */
+  /** The file or the schema, as an operator knows it. */
   readonly place: string;
   readonly state: 'store' | Refusal;
   /** `null` also for a store of an earlier version of the service. */
   readonly identity: StoreIdentity | null;
-  /** Whether it is a store that can be taken in, although it is an older state of one. */
+  /** Set if only the database's log of changes is the reason for the refusal: the file alone can be adopted, as an older state of the store. */
   readonly isAlone?: true;
 }
 
-/** A place where a store is, or was being made. */
+/** A place that holds a store, or one whose creation was interrupted. */
 export interface StoredPlace {
-  /** Its name (places.ts); `null` where nothing tells it. */
+  /** Its name (places.ts); `null` if it cannot be determined. */
   readonly name: string | null;
-  /** The file, or the schema, as an operator knows it. */
+  /** The file or the schema, as an operator knows it. */
   readonly place: string;
 }
 
@@ -73,7 +76,7 @@ const texts: Readonly<Record<Refusal, string>> = {
   damaged: 'is damaged',
 };
 
-/** A system's store is not what the registry says that it is. Nothing of it was changed. */
+/** A system's store is not the one that the registry describes. It was left unchanged. */
 export class StoreRefused extends OperatorError {
   readonly why: Refusal;
   readonly place: string;
@@ -85,17 +88,17 @@ export class StoreRefused extends OperatorError {
   }
 }
 
-/** A store has a generation of which the registry that removed it has not heard. Nothing of it was changed. */
+/** A store has a later generation than the registry knew when it removed it. It was left unchanged. */
 export class UsedSinceRemoval extends OperatorError {
   constructor(place: string) {
     super(`${place} was used after the registry removed it: it is kept`);
   }
 }
 
-/** Why what was found is not the store that the registry knows; `null` where it is. */
+/** Returns why what was found is not the store that the registry knows; `null` if it is. */
 export function refusalOf({ state, identity }: Pick<Found, 'state' | 'identity'>, known: KnownStore): Refusal | null {
   if (state !== 'store') return state;
-  // A store without one is of a time before stores had it.
+  // Stores of earlier versions have no identity.
   if (!identity) return known.birth === null ? null : 'older';
   if (identity.systemId !== known.systemId || identity.appId !== known.appId) return 'foreign';
   if (known.birth === null) return null;
@@ -103,20 +106,18 @@ export function refusalOf({ state, identity }: Pick<Found, 'state' | 'identity'>
   return identity.generation < known.generation ? 'older' : null;
 }
 
-/** @throws StoreRefused where it is not the store that the registry knows */
+/** @throws StoreRefused if it is not the store that the registry knows */
 export function checkFound(found: Found, known: KnownStore): void {
   const why = refusalOf(found, known);
   if (why) throw new StoreRefused(why, found.place);
 }
 
-/**
- * Whose store may be removed: one that this installation is making and that was never in force, or the one that its registry removed.
- */
+/** Which store may be removed: one that this installation is creating and that was never in force, or the one that its registry removed. */
 export type Removable = { readonly making: string } | KnownStore;
 
 /**
- * @returns whether there is something to be removed
- * @throws OperatorError where it is another store than the one that may be removed
+ * @returns whether there is anything to remove
+ * @throws OperatorError if it is not the store that may be removed
  */
 export function checkRemovable(found: Found, owner: Removable): boolean {
   if (found.state === 'missing') return false;
@@ -125,7 +126,7 @@ export function checkRemovable(found: Found, owner: Removable): boolean {
     if (identity?.making === owner.making) return true;
     throw new OperatorError(`${place} is there, and nothing says that it may be removed`);
   }
-  // Of one whose removal was cut off the identity is the last to go; earlier versions kept none.
+  // The identity is deleted last, so an interrupted removal leaves an empty store with it. Stores of earlier versions had none.
   const isLeft = found.state === 'empty' && (identity !== null || owner.birth === null);
   const why = refusalOf(isLeft ? { state: 'store', identity } : found, owner);
   if (why) throw new StoreRefused(why, place);
@@ -133,19 +134,19 @@ export function checkRemovable(found: Found, owner: Removable): boolean {
   return true;
 }
 
-/** Why nothing is made where a registry is gone, and what to do. @param registry which one, and what it is now */
+/** Returns the error text for a lost registry: why nothing is created, and what to do. @param registry which one, and its present state */
 export function lostText(registry: string, places: readonly StoredPlace[]): string {
   const named = places.slice(0, 3).map(({ place }) => place);
   const more = places.length > named.length ? ` and ${places.length - named.length} more` : '';
   return `${registry}, and there is ${named.join(', ')}${more}: put it back, or take each in by record-service system adopt APP`;
 }
 
-/** Proof of an installation that it is making a store, for processes that have its registry. */
+/** Returns the mark by which an installation proves, to processes with the same registry, that it is creating a store. */
 export function makerMark(salt: string): string {
   return createHash('sha256').update(`making ${salt}`).digest('base64url').slice(0, 22);
 }
 
-/** The identity of a store that is made now, before it is in force. */
+/** Returns the identity of a store that is being created and not yet in force. */
 export function newIdentity(systemId: string, appId: string, salt: string): StoreIdentity {
   return { systemId, appId, birth: newBirth(), generation: 1, making: makerMark(salt) };
 }
@@ -154,7 +155,7 @@ export function newBirth(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** What a registry knows of a store that it has registered with an identity. @param place its application id where it is left out */
+/** Returns what a registry knows of a store that it has just registered. @param place default: its application id */
 export function knownOf({ systemId, appId, birth, generation }: StoreIdentity, place = appId): KnownStore {
   return { systemId, appId, place, birth, generation, missingSince: null, noticedAt: null, damagedAt: null };
 }

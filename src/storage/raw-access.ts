@@ -2,58 +2,58 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/types/type.ts';
 
-/** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
-export type StoredRow = readonly [place: number, ...values: StoredValue[]];
+/** A record as stored in its table: its position in creation order, then the values of `columnFields`. Booleans are 1 and 0. */
+export type StoredRow = readonly [position: number, ...values: StoredValue[]];
 
-/** A member of a Relation: the record that has it, and its own objectId. */
+/** A member of a Relation: the objectId of the owning record, then its own. */
 export type StoredMember = readonly [owner: string, member: string];
 
-/** What a system holds, as it lies, for commands. Nothing is decoded, and nothing is held to the time limit. */
+/** Reads of a system's stored contents, for commands. Values are not decoded, and no time limit applies. */
 export interface RawReads {
-  /** How many records a table has. */
+  /** Returns the number of records of a table. */
   count(table: TableSchema): Promise<number>;
-  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CHUNK_BYTES`. */
+  /** Returns the first records after a position, in creation order. The result also ends with the record that brings its texts to `CHUNK_BYTES`. */
   rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
-  /** The first members after one, by owner and then member. @param after `null`: from the first */
+  /** Returns the first members after a given one, ordered by owner and then member. @param after `null`: from the first */
   members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
 }
 
-/** One consistent picture of a system: all that was committed before it was taken, whatever is written meanwhile. */
+/** One consistent snapshot of a system: all that was committed before it was taken, and no later write. */
 export interface StoreSnapshot extends RawReads {
   readonly schema: Schema;
 }
 
-/** Rows that a store cannot have: two of one place or id, a value that its column does not take. */
+/** Rows that a store cannot hold: two with one position or id, or a value that its column does not accept. */
 export class RowsRefused extends OperatorError {}
 
-/** The same, and additions. Nothing is checked or noted on the way. A caller that adds has the store to itself. */
+/** Raw reads and inserts. Inserts are neither checked nor logged, and require that the caller has the store to itself. */
 export interface RawAccess extends RawReads {
-  /** The place of the last record; 0 where there is none. */
+  /** Returns the position of the last record; 0 if there is none. */
   lastPlace(table: TableSchema): Promise<number>;
-  /** The last of them. */
+  /** Returns the last member in the order of `members`. */
   lastMember(relation: Field): Promise<StoredMember | null>;
   /**
-   * Leaves out the indexes that a table has whatever clients ask for, where adding many records is slower with them: each record changes pages
-   * all over an index. For a store that is thrown away where it is not filled to its end.
-   * @returns what makes them; it throws RowsRefused where two records have one id
+   * Drops the indexes that every table has, if inserting many records is slower with them: each record changes pages all over an index. For a store
+   * that is discarded unless it is filled completely.
+   * @returns a function that creates them; it throws RowsRefused if two records have one id
    */
   leaveOutIndexes(table: TableSchema): Promise<() => Promise<void>>;
-  /** Adds records at their places, in whatever order; durable when it resolves. @throws RowsRefused */
+  /** Inserts records at their positions, in any order; durable when it resolves. @throws RowsRefused */
   addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
   /** @throws RowsRefused */
   addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;
 }
 
-/** Bytes of texts that one read of stored rows comes to, some. */
+/** Approximate bytes of text in one chunk of stored rows. */
 export const CHUNK_BYTES = 4 * 1024 * 1024;
 
-/** Rows of the first chunk: their lengths are not known yet. */
+/** Rows of the first chunk, whose lengths are not known yet. */
 const FIRST_CHUNK_ROWS = 10;
 const MAX_CHUNK_ROWS = 1_000;
 
 /**
- * Chunks of a table after a place, in the order of creation. They hold about as much text, however long the records are.
- * @param after a place in the order of creation; 0: from the first
+ * Yields a table in chunks of about the same amount of text, in creation order.
+ * @param after a position in creation order; 0: from the first record
  */
 export async function* chunkedRows(raw: RawReads, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
   let size = FIRST_CHUNK_ROWS;
@@ -64,7 +64,7 @@ export async function* chunkedRows(raw: RawReads, table: TableSchema, after: num
     if (!last) return;
     const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
     size = Math.max(1, Math.min(MAX_CHUNK_ROWS, size * 4, Math.round(CHUNK_BYTES / perRow)));
-    // The next ones are read while these are dealt with.
+    // Read ahead while the caller processes this chunk.
     reading = raw.rows(table, last[0], size);
     reading.catch(() => {});
     yield rows;

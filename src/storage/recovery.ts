@@ -1,76 +1,77 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Store } from './port.ts';
 
-/** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */
-const LOOK_MS = 500;
-/** Looks in a row at a store that works, while others go on to meet faults, after which it counts as back. */
-const MAX_LOOKS = 3;
+/** Interval between probes of a failing store. Work that waits for it continues within two seconds of the end of an outage. */
+const PROBE_INTERVAL_MS = 500;
+/** Consecutive successful probes after which the store counts as available although callers still report faults. */
+const MAX_PROBES = 3;
 
 /**
- * Knows whether a store works after a fault that can pass (CONTRACT "Faults of the store"). While it does not, it is tried now and then, once
- * for all that wait; clients' requests try it by themselves.
+ * Tracks whether a store works again after a transient fault. Reference: faults.md#passing-faults. During an outage one probe at an interval serves
+ * all waiting work; requests of clients try the store themselves.
  */
 export class Recovery {
-  readonly #works: () => Promise<void>;
+  readonly #probe: () => Promise<void>;
   readonly #onBack: () => void;
-  #looking: Promise<void> | undefined;
-  /** How often a fault was met. */
-  #count = 0;
+  #probing: Promise<void> | undefined;
+  /** Number of faults reported. */
+  #faults = 0;
   #isClosed = false;
 
   /**
-   * @param works rejects where the store does not answer a read and take a write
-   * @param onBack told when it works again
+   * @param probe rejects if the store does not answer a read and accept a write
+   * @param onBack called when it works again
    */
-  constructor(works: () => Promise<void>, onBack: () => void = () => {}) {
-    this.#works = works;
+  constructor(probe: () => Promise<void>, onBack: () => void = () => {}) {
+    this.#probe = probe;
     this.#onBack = onBack;
   }
 
-  /** Whether a fault was met and the store has not been seen to work since. */
+  /** Whether a fault was reported and no probe has succeeded since. */
   get isAway(): boolean {
-    return this.#looking !== undefined;
+    return this.#probing !== undefined;
   }
 
-  /** A fault that can pass was met. */
+  /** Reports a transient fault. */
   met(): void {
     if (this.#isClosed) return;
-    this.#count++;
-    this.#looking ??= this.#look();
+    this.#faults++;
+    this.#probing ??= this.#probeUntilBack();
   }
 
-  /** Resolves once the store works; at once where nothing else is known. Never rejects. */
+  /** Resolves once the store works; immediately if no fault is known. Never rejects. */
   whenBack(): Promise<void> {
-    return this.#looking ?? Promise.resolve();
+    return this.#probing ?? Promise.resolve();
   }
 
-  async #look(): Promise<void> {
-    let worked = 0;
+  async #probeUntilBack(): Promise<void> {
+    let succeeded = 0;
     while (!this.#isClosed) {
-      await wait(LOOK_MS, undefined, { ref: false });
+      await wait(PROBE_INTERVAL_MS, undefined, { ref: false });
       if (this.#isClosed) break;
       try {
-        const count = this.#count;
-        await this.#works();
-        // One that was met meanwhile may have been met after the store was seen to work; what is met all the time is somebody's own.
-        if (count === this.#count || ++worked === MAX_LOOKS) break;
+        const faults = this.#faults;
+        await this.#probe();
+        // A fault reported during the probe may have happened after it succeeded. Faults that continue through several successful probes are the
+        // caller's own problem.
+        if (faults === this.#faults || ++succeeded === MAX_PROBES) break;
       } catch {
-        worked = 0;
+        succeeded = 0;
       }
     }
-    this.#looking = undefined;
+    this.#probing = undefined;
     if (!this.#isClosed) this.#onBack();
   }
 
-  /** Looks no more; what waits goes on. */
+  /** Stops probing; waiting work continues. */
   close(): void {
     this.#isClosed = true;
   }
 }
 
-/** Whether a store is known to be away: it met a fault that can pass, and has not been seen to work since. */
+/** Returns whether a store is known to be unavailable: it met a transient fault, and no probe has succeeded since. */
 export function isAway(store: Pick<Store, 'whenBack'>): Promise<boolean> {
   const back = store.whenBack().then(() => false);
-  // One of which no fault is known answers before the next turn.
+  // `whenBack` of a store without a known fault resolves before the next turn of the event loop.
   return Promise.race([back, nextTurn(true)]);
 }

@@ -2,22 +2,22 @@ import type { KnownStore, StoreIdentity, StoreNote } from './identity.ts';
 
 /** A system as the registry knows it. */
 export interface SystemEntry {
-  /** Never used twice, unlike the application id, which is free again once its system is removed. */
+  /** Never reused, unlike the application id, which is free again once its system is deleted. */
   readonly id: string;
   readonly appId: string;
-  /** Where its store and its files lie (places.ts). */
+  /** Location of its store and its files (places.ts). */
   readonly place: string;
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly masterKeyHash: string;
-  /** From when on its schedules, triggers and mail wait, in milliseconds since 1970; `null`: they do not. */
+  /** Time since when its schedules, triggers and mail are on hold, in milliseconds since 1970; `null`: they are not. */
   readonly heldAt: number | null;
-  /** That its keys are hashed with, of one that another installation has made; `null`: that of this one. */
+  /** Salt of its key hashes if another installation created the system; `null`: the salt of this installation. */
   readonly keySalt: string | null;
 }
 
-/** An API key of a system. Its name is what revokes it (SPEC "Authentication" rule 2). */
+/** An API key of a system, revoked by its name. Reference: authentication.md#keys. */
 export interface KeyEntry {
   readonly appId: string;
   readonly name: string;
@@ -25,23 +25,23 @@ export interface KeyEntry {
   readonly createdAt: number;
 }
 
-/** A system that was removed and is kept for a while: nobody is served from it, and its application id stays taken. */
+/** A removed system in its retention period: it is not served, and its application id stays taken. */
 export interface RemovedSystem extends SystemEntry {
   /**
-   * Its application id, of one that was put aside in exchange for another of the same: `appId` is then a name of its own (`nameBeside`). The
-   * hashes of its keys, and its store, hold under the former id alone. `null`: `appId` is it.
+   * The application id of a system that was put aside in exchange for another one with the same id; `appId` is then a derived name (`nameBeside`).
+   * The hashes of its keys, and its store, are valid under the former id only. `null`: `appId` is the id.
    */
   readonly formerAppId: string | null;
-  /** When it may be deleted, in milliseconds since 1970; 0: its deletion has begun. */
+  /** Time after which it may be deleted, in milliseconds since 1970; 0: its deletion has begun. */
   readonly deleteAfter: number;
 }
 
-/** All that the registry holds, as of one moment. */
+/** The contents of the registry at one moment. */
 export interface RegistryContent {
-  /** Those in force. */
+  /** Systems in force. */
   readonly systems: readonly SystemEntry[];
   readonly removed: readonly RemovedSystem[];
-  /** Of all of them. */
+  /** Keys of both. */
   readonly keys: readonly KeyEntry[];
 }
 
@@ -51,7 +51,7 @@ export interface BackupTurn {
   readonly due: number;
   /** `Cluster.processId` */
   readonly processId: string;
-  /** Whether they were made, or failed. */
+  /** Whether they have been made or have failed. */
   readonly isDone: boolean;
 }
 
@@ -63,26 +63,26 @@ export interface KeyUse {
   readonly at: number;
 }
 
-/** What becomes of a system whose application id another one takes. */
+/** How to put aside a system whose application id another system takes. */
 export interface Exchange {
-  /** As of `RemovedSystem`; of one that was removed before, its own stays. */
+  /** As in `RemovedSystem`; a system that was removed before keeps its own. */
   readonly deleteAfter: number;
-  /** One that may be deleted by then is not exchanged. Milliseconds since 1970. */
+  /** A system that may be deleted by this time is not exchanged. Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** How a system is added. */
 export interface Addition {
-  /** Only where there is no system yet, a removed one neither. */
+  /** Only if there is no system yet, removed ones included. */
   readonly onlyFirst?: boolean;
-  /** In exchange for the one that has its application id, in force or removed, where there is one. */
+  /** Put aside the system that has the application id, in force or removed, if there is one. */
   readonly replace?: Exchange;
 }
 
-/** A store that was made or taken in for a system. @see KnownStore.noticedAt */
+/** A store that was created or adopted for a system. @see KnownStore.noticedAt */
 export type PreparedStore = StoreIdentity & { readonly noticedAt?: number };
 
-/** The systems of an installation are served from the other kind of store. */
+/** The systems of an installation have been moved to the other kind of store and are served from there. */
 export interface MovedMark {
   readonly to: 'postgres' | 'embedded';
   /** Milliseconds since 1970. */
@@ -94,24 +94,24 @@ export interface Registry {
   /** Random text of this installation, for the hashes of its keys. */
   readonly salt: string;
   /**
-   * Takes the salt of another installation, whose keys are to be good here, too; for commands.
-   * @returns whether it could: it cannot where there are systems, whose keys would no longer be good
+   * Adopts the salt of another installation so that its keys are valid here too; for commands.
+   * @returns false if there are systems, whose keys would become invalid
    */
   takeSalt(salt: string): Promise<boolean>;
-  /** Where the systems were moved to, as of when the registry was opened or marked. */
+  /** Returns where the systems were moved to, as of the time when the registry was opened or marked. */
   moved(): MovedMark | null;
-  /** Says that they were moved, or, by `null`, that they are served from here. */
+  /** Records that the systems were moved or, with `null`, that they are served from here. */
   markMoved(mark: MovedMark | null): Promise<void>;
-  /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
+  /** Waits, if necessary, until the changes that other processes made up to half a second ago are known. @throws unavailable */
   whenCurrent(): Promise<void>;
-  /** Whether `whenCurrent` has nothing to wait for. */
+  /** Returns whether `whenCurrent` has nothing to wait for. */
   isCurrent(): boolean;
-  /** Cheap; another number once anybody has changed the content, as far as it is known. */
+  /** Returns a number that changes with the content, as far as it is known. Cheap. */
   version(): number;
   read(): RegistryContent;
   /**
-   * Adds a system with its keys, unless its application id is taken in whatever case of letters, also by a removed system, or its place is.
-   * @param prepare makes the system's store and says what it is; where it fails, or the process ends within, nothing is added
+   * Adds a system with its keys, unless its application id (ignoring case) or its place is taken, by a removed system too.
+   * @param prepare creates the system's store and returns what it is; if it fails or the process ends meanwhile, nothing is added
    * @returns whether it was added
    */
   addSystem(
@@ -121,52 +121,52 @@ export interface Registry {
     how?: Addition,
   ): Promise<boolean>;
   /**
-   * Takes a system out of force, with all that it has left as it is; one that is out of force may only be deleted earlier by it.
-   * @param deleteAfter as of `RemovedSystem`
+   * Takes a system out of force and leaves all its data. For a system that is out of force already, it can only make the deletion earlier.
+   * @param deleteAfter as in `RemovedSystem`
    * @returns whether that changed anything
    */
   removeSystem(appId: string, deleteAfter: number): Promise<boolean>;
   /**
-   * Puts a removed system back in force, under its application id. Another removed one that has this id is exchanged.
-   * @param appId as of `RemovedSystem`
-   * @param replace left out: not where one of this application id is in force
-   * @returns whether there was one that may not be deleted by `now`, and its application id was to be had
+   * Puts a removed system back in force, under its application id. Another removed system that has this id is exchanged.
+   * @param appId as in `RemovedSystem`
+   * @param replace how to put aside the system in force; without it, one that has the application id prevents the restore
+   * @returns whether there is such a system, not yet due for deletion at `now`, and its application id was free
    */
   restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean>;
   /**
-   * Has the schedules, triggers and mail of a system in force wait, or go on.
-   * @param at from when on, in milliseconds since 1970; `null`: they go on
+   * Holds or resumes the schedules, triggers and mail of a system in force.
+   * @param at hold since this time, in milliseconds since 1970; `null`: resume
    * @returns whether that changed anything
    */
   holdSystem(appId: string, at: number | null): Promise<boolean>;
   /**
-   * Deletes a removed system that may be deleted by `now`. Where the work is cut off, the system cannot be restored any more, and its
-   * deletion can be begun again.
-   * @param work deletes what it has; it is not done by two processes at a time
-   * @returns whether it did: not where there is no such system, or another process is at it
+   * Deletes a removed system that may be deleted by `now`. After an interruption the system can no longer be restored, and its deletion can be
+   * started again.
+   * @param work deletes its data; two processes never run it at the same time
+   * @returns false if there is no such system, or another process is deleting it
    */
   deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean>;
-  /** Drops a system, in force or removed, with its keys, and leaves all that it has where it is. @returns whether there was one */
+  /** Drops a system, in force or removed, with its keys, and leaves its data. @returns whether there was one */
   forgetSystem(appId: string): Promise<boolean>;
-  /** What is known of the store of a system, in force or removed, as of now; `null` where there is no such system. */
+  /** Returns what is known now of the store of a system, in force or removed; `null` if there is no such system. */
   storeOf(appId: string): Promise<KnownStore | null>;
-  /** The same of all systems. */
+  /** Returns the same of all systems. */
   stores(): Promise<readonly KnownStore[]>;
-  /** Notes what is new about a store; `version` stays. @throws where somebody else writes at the time */
+  /** Records new facts about a store; `version` stays. @throws if another process is writing at that time */
   noteStore(systemId: string, note: StoreNote): Promise<void>;
-  /** @returns whether the name was free and the system is there */
+  /** @returns whether the name was free and the system exists */
   addKey(key: KeyEntry): Promise<boolean>;
   /** @returns whether there was one */
   removeKey(appId: string, name: string): Promise<boolean>;
-  /** Notes when keys were used, where that is later than what is known; `version` stays. @throws where somebody else writes at the time */
+  /** Records when keys were used, if that is later than the known time; `version` stays. @throws if another process is writing at that time */
   noteUses(uses: readonly KeyUse[]): Promise<void>;
-  /** When the keys of a system were last used; those that were not are missing. */
+  /** Returns when the keys of a system were last used; unused ones are missing. */
   lastUses(appId: string): Promise<readonly KeyUse[]>;
-  /** The last turn that a process took; `null` where none ever did. @throws unavailable */
+  /** Returns the last turn that a process took; `null` if there was none. @throws unavailable */
   backupTurn(): Promise<BackupTurn | null>;
   /**
-   * Notes a turn, where the last one is still the one that is known; `version` stays.
-   * @returns whether it was: of several processes one is first
+   * Records a turn if the last one is still `known` (compare and set); `version` stays.
+   * @returns whether it was recorded: of several processes one succeeds
    */
   takeBackupTurn(known: BackupTurn | null, turn: BackupTurn): Promise<boolean>;
   close(): void;

@@ -1,13 +1,16 @@
 import type { Schema } from '../schema/model.ts';
 import type { Store } from './port.ts';
 
-/** What a store does inside a transaction that is open. */
+/** The operations of a store inside an open transaction. */
 export interface Within extends Pick<Store, 'write' | 'whenCurrent'> {
-  /** With what the transaction has changed so far. */
+  /** Includes the changes of the transaction so far. */
   schema(): Schema;
 }
 
-/** A store whose writes are part of one transaction, durable with it (`Store.bulkTransaction`). All else is the outer store's. */
+/**
+ * Returns a store whose writes are part of one transaction and durable with it (`Store.bulkTransaction`). Everything else is delegated to the outer
+ * store.
+ */
 export function storeWithin(outer: Store, own: Within): Store {
   const within: Store = {
     reader: outer.reader,
@@ -15,7 +18,7 @@ export function storeWithin(outer: Store, own: Within): Store {
     isCurrent: () => outer.isCurrent(),
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
-    fillSearchIndex: (className, isEnough) => outer.fillSearchIndex(className, isEnough),
+    fillSearchIndex: (className, shouldStop) => outer.fillSearchIndex(className, shouldStop),
     keyVersions: (keys) => outer.keyVersions(keys),
     cluster: outer.cluster,
     withSnapshot: (inner) => outer.withSnapshot(inner),

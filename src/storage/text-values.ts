@@ -1,24 +1,23 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { type FindResult, type JsonText, type WriteOutcome, wholeText } from './port.ts';
 
-// The only place where JSON text that a store has written is parsed. Stores write text, since most of it goes to clients as it is, and what is
-// long comes from threads; short lists come as values where these are wanted.
+// The only place that parses JSON text written by a store. Stores produce text, since most of it goes to clients unchanged and long results come from
+// threads; short lists can be requested as values.
 
 /**
- * The value of a text.
- * @param most characters
- * @throws resultTooLarge (116), as `wholeText`
+ * Parses a text.
+ * @throws resultTooLarge (116) if it has more than `maxChars` characters, as `wholeText`
  */
-export async function valueOfText<Value>(text: JsonText, most?: number): Promise<Value> {
-  return JSON.parse(await wholeText(text, most)) as Value;
+export async function valueOfText<Value>(text: JsonText, maxChars?: number): Promise<Value> {
+  return JSON.parse(await wholeText(text, maxChars)) as Value;
 }
 
-/** Records that were found, as values. @param most characters of a text that is long @throws resultTooLarge (116) */
-export async function rowsOf<Row>({ results, rows }: FindResult, most?: number): Promise<Row[]> {
-  return (rows as Row[] | undefined) ?? valueOfText<Row[]>(results, most);
+/** Returns the records of a result as values. @param maxChars limit for a text that is streamed @throws resultTooLarge (116) */
+export async function rowsOf<Row>({ results, rows }: FindResult, maxChars?: number): Promise<Row[]> {
+  return (rows as Row[] | undefined) ?? valueOfText<Row[]>(results, maxChars);
 }
 
-/** What a write returned, as values. */
+/** Returns the values that a write returned. */
 export function valuesReturned(returned: WriteOutcome['returned']): JsonObject {
   return returned === '' ? {} : (JSON.parse(`{${returned.slice(1)}}`) as JsonObject);
 }

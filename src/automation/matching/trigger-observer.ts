@@ -7,7 +7,7 @@ import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
 import { columnFields } from '../../storage/column-values.ts';
 import type { Mutation, Snapshot } from '../../storage/port.ts';
-import { boundedSnapshot, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../storage/snapshot-limits.ts';
+import { boundedSnapshot, MAX_SNAPSHOT_VALUE_CHARS, snapshotLimits } from '../../storage/snapshot-limits.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { criteriaOf } from '../definition/index.ts';
 import { activeTriggers } from '../definition/trigger-cache.ts';
@@ -229,7 +229,7 @@ export function createdValues({ table, objectId, at, principal, assignments, kno
 function isShort(values: ReadonlyMap<string, StoredValue>): boolean {
   let length = 0;
   for (const value of values.values()) if (typeof value === 'string') length += value.length;
-  return length <= MAX_SNAPSHOT_VALUE;
+  return length <= MAX_SNAPSHOT_VALUE_CHARS;
 }
 
 function bounded(table: TableSchema, values: ReadonlyMap<string, StoredValue>): Map<string, StoredValue> {

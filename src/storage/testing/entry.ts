@@ -1,6 +1,6 @@
 import type { SystemEntry } from '../registry.ts';
 
-/** A system as a registry has it, for unit tests. */
+/** Returns a system as a registry has it, for unit tests. */
 export const entryOf = (appId: string, more: Partial<SystemEntry> = {}): SystemEntry => ({
   id: appId,
   appId,

@@ -1,26 +1,25 @@
-/** A store that is away now and then, for unit tests. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import type { Store } from '../port.ts';
 
 /**
- * What becomes of a write while the store is away: it is not done; or it is, and nobody is told; or it is done later, when others may have been at
- * it.
+ * What happens to a write while the store is away: it is not done; it is done, but its result is lost; or it is done later, when other writes may
+ * have come in between.
  */
 export type Fate = 'undone' | 'done' | 'late';
 
 /** How a store fails. */
 export interface Faults {
-  /** Of a write. */
+  /** Decides the fate of a write. */
   fate(): Fate;
-  /** Milliseconds until a late write is done. */
+  /** Delay of a late write, in milliseconds. */
   readonly late?: number;
 }
 
-/** A store whose faults a test turns on and off. Reads and writes fail; what is asked while it is away is counted. */
+/** A store whose faults a test turns on and off. While it is away, reads and writes fail and calls are counted. */
 export class FaultyStore {
   readonly store: Store;
-  /** How often it was asked while it was away. */
+  /** Number of calls while it was away. */
   asked = 0;
   readonly #faults: Faults;
   readonly #late = new Set<Promise<unknown>>();
@@ -41,18 +40,18 @@ export class FaultyStore {
     });
   }
 
-  /** The store goes away. */
+  /** Starts an outage. */
   leave(): void {
     this.#away ??= Promise.withResolvers<void>();
   }
 
-  /** It is back. */
+  /** Ends the outage. */
   back(): void {
     this.#away?.resolve();
     this.#away = undefined;
   }
 
-  /** Resolves when what is done late is done. */
+  /** Resolves when the late writes are done. */
   async settled(): Promise<void> {
     await Promise.all(this.#late);
   }
@@ -63,7 +62,7 @@ export class FaultyStore {
       throw serviceError('unavailable');
     }
     const found = await read();
-    // It went while it was asked.
+    // The outage began during the read.
     if (this.#away) throw serviceError('unavailable');
     return found;
   }
@@ -75,7 +74,7 @@ export class FaultyStore {
     if (fate === 'undone') throw serviceError('unavailable');
     const done = (async () => {
       if (fate === 'late') await wait(this.#faults.late ?? 50);
-      // Why it fails is not told.
+      // Its error is ignored: the caller gets `outcomeUnknown`.
       await write().catch(() => {});
     })();
     if (fate === 'done') await done;

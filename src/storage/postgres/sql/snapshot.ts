@@ -1,5 +1,5 @@
 import type { Field } from '../../../schema/model.ts';
-import { MAX_SNAPSHOT, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../snapshot-limits.ts';
+import { MAX_SNAPSHOT_CHARS, MAX_SNAPSHOT_VALUE_CHARS, snapshotLimits } from '../../snapshot-limits.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 
 /** Characters of an array, which may hold 1 GB: no value of a snapshot is longer than its part of these, whatever the others are. */
@@ -15,7 +15,7 @@ export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field
     return;
   }
   // The size of an array is known; OFFSET has it made once.
-  out.add(`(SELECT CASE WHEN pg_column_size(p.a) <= ${MAX_SNAPSHOT} THEN to_json(p.a)::text ELSE to_json(ARRAY(`);
+  out.add(`(SELECT CASE WHEN pg_column_size(p.a) <= ${MAX_SNAPSHOT_CHARS} THEN to_json(p.a)::text ELSE to_json(ARRAY(`);
   const kept = kinds.flatMap((kind, at) => (kind === 'kept' ? [at + 1] : []));
   const cut = kept.length === 0 ? `left(u.v, ${share})` : `CASE WHEN u.n IN (${kept}) THEN u.v ELSE left(u.v, ${share}) END`;
   out.add(`SELECT ${cut} FROM unnest(p.a) WITH ORDINALITY AS u(v, n) ORDER BY u.n))::text END FROM (SELECT `);
@@ -25,7 +25,7 @@ export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field
 
 function writeValues(out: SqlOut, alias: string, fields: readonly Field[]): void {
   const { kinds } = snapshotLimits(fields);
-  const most = Math.min(MAX_SNAPSHOT_VALUE, Math.floor(MAX_ARRAY / Math.max(1, fields.length)));
+  const most = Math.min(MAX_SNAPSHOT_VALUE_CHARS, Math.floor(MAX_ARRAY / Math.max(1, fields.length)));
   out.add('ARRAY[');
   fields.forEach(({ column }, at) => {
     if (at > 0) out.add(', ');

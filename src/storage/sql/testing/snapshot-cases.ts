@@ -5,7 +5,7 @@ import { type Field, fieldOf, type TableSchema, tableOf } from '../../../schema/
 import type { StoredValue } from '../../../values/types/type.ts';
 import { columnFields, snapshotValues } from '../../column-values.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
-import { MAX_SNAPSHOT, MAX_SNAPSHOT_VALUE } from '../../snapshot-limits.ts';
+import { MAX_SNAPSHOT_CHARS, MAX_SNAPSHOT_VALUE_CHARS } from '../../snapshot-limits.ts';
 import { tableChanges } from './tables.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
@@ -206,7 +206,7 @@ export async function testSnapshots(store: Store): Promise<void> {
   });
 
   test('snapshots: long values are cut, those of JSON left out; so is what comes to too much together', async () => {
-    const most = MAX_SNAPSHOT_VALUE;
+    const most = MAX_SNAPSHOT_VALUE_CHARS;
     const [text, json] = ['é'.repeat(most - 1), `["${'é'.repeat(most - 4)}"]`];
     await write(insert(seen, 'long', { s: `${text}z`, a: json, o: `{"a":"${'x'.repeat(most)}"}`, n: 1 }), snapshot('long'));
     await write(snapshot('long'), update('long', { s: `${text}😀z`, a: `${json} `, n: 2 }), snapshot('long'));
@@ -236,7 +236,7 @@ export async function testSnapshots(store: Store): Promise<void> {
     await write(snapshot('much', 'much', table, all), more, snapshot('much', 'much', table, all));
     await write(more, snapshot('much', 'much', table, all));
     const kept = await rows(queue, 'much');
-    assert.ok(kept.every(({ record }) => (record as string).length < 1.1 * MAX_SNAPSHOT));
+    assert.ok(kept.every(({ record }) => (record as string).length < 1.1 * MAX_SNAPSHOT_CHARS));
     const values = await snapshots('much', all);
     assert.deepEqual(values.map(({ n, f9 }) => [n, f9]), [1, 2, 2].map((now) => [now, 'x'.repeat(10)])); // biome-ignore format: one comparison
     assert.ok(values.every((value) => value.ACL === long));
