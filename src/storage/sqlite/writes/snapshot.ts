@@ -1,7 +1,7 @@
 import type { Field } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
 import type { Snapshot } from '../../port.ts';
-import { boundedSnapshot, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../snapshot-limits.ts';
+import { boundedSnapshot, MAX_SNAPSHOT_VALUE_CHARS, snapshotLimits } from '../../snapshot-limits.ts';
 import { SqlWriter } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
@@ -34,9 +34,9 @@ function textOf({ from, fields }: Snapshot): string {
       out.column('t', column);
       return;
     }
-    out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE} THEN `).column('t', column);
-    if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${MAX_SNAPSHOT_VALUE}) END`);
-    else out.add(' WHEN length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE} THEN `).column('t', column).add(' END');
+    out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE_CHARS} THEN `).column('t', column);
+    if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${MAX_SNAPSHOT_VALUE_CHARS}) END`);
+    else out.add(' WHEN length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE_CHARS} THEN `).column('t', column).add(' END');
   });
   return out.add(' FROM ').table(from.sqlName).add(' AS t WHERE ').column('t', 'objectId').add(' = ').bind(null).text;
 }
