@@ -3,7 +3,7 @@ import type { Field, TableSchema } from '../../schema/model.ts';
 import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { Storage, StoredValue } from '../../values/types/type.ts';
 
-/** Comparisons as SQL writes them, between two operands. */
+/** SQL signs of comparisons, to stand between two operands. */
 export const comparisonSigns: Readonly<Record<Comparison, string>> = {
   eq: ' = ',
   lt: ' < ',
@@ -12,95 +12,104 @@ export const comparisonSigns: Readonly<Record<Comparison, string>> = {
   gte: ' >= ',
 };
 
-/** A column beside a field's, made of the same value. */
+/** A column beside a field's column, derived from the same value. */
 export interface Companion {
   readonly column: string;
-  /** Its value for a value of the field. */
+  /** Returns its value for a value of the field. */
   of(value: StoredValue): StoredValue;
 }
 
-/** SQL in the making, as dialects see it: text and the values bound so far. */
+/** SQL being written, as dialects see it: text and the values bound so far. */
 export interface SqlOut {
   add(sql: string): this;
   /** A table of the system. */
   table(sqlName: string): this;
-  /** An identifier of the schema, quoted. */
+  /** A quoted identifier of the schema. */
   name(identifier: string): this;
   /** A quoted column of a table alias. */
   column(alias: string, column: string): this;
-  /** A placeholder, its value noted. */
+  /** A placeholder; its value is recorded. */
   bind(value: StoredValue): this;
-  /** The same as text, for an expression that is put together first. It may stand more than once where placeholders have numbers. */
+  /**
+   * Records a value and returns its placeholder as text, for an expression that is composed before it is added. It may be repeated if placeholders
+   * are numbered.
+   */
   parameter(value: StoredValue): string;
 }
 
 /**
- * What differs between SQLite and PostgreSQL. Methods that take `out` write one SQL expression, in parentheses where it needs them.
- * Predicates may come out true, false or NULL; only true counts. Texts never depend on values: lists are bound as one parameter.
+ * The differences between SQLite and PostgreSQL. Methods that take `out` write one SQL expression, parenthesised if needed. Predicates may evaluate
+ * to true, false or NULL; only true counts. SQL texts never depend on values: a list is bound as one parameter.
  */
 export interface Dialect {
-  /** An identifier of the schema in quotes, made to fit the bounds that the database has. */
+  /** Returns a quoted identifier of the schema, shortened to the limits of the database. */
   quoted(identifier: string): string;
-  /** A table of the system, quoted, with whatever says which system's it is. */
+  /** Returns a table of the system, quoted and qualified with what names its system. */
   table(sqlName: string): string;
-  /** What LIMIT is bound to where there is none; OFFSET needs one in some databases. */
+  /** What LIMIT is bound to for an unlimited list; some databases require LIMIT with OFFSET. */
   readonly noLimit: number | null;
-  /** The column that has to be written along with a field's, for the database to search it; `null` for most fields. */
+  /** Returns the column that must be written together with a field's column so that the database can search it; `null` for most fields. */
   companion(table: TableSchema, field: Field): Companion | null;
-  /** The placeholder of the n-th parameter, from 1. */
+  /** Returns the placeholder of the n-th parameter, from 1. */
   placeholder(n: number): string;
-  /** The form of a stored value that the driver binds to a column. */
+  /** Converts a stored value to the form that the driver binds to a column. */
   toColumn(storage: Storage, value: StoredValue): StoredValue;
-  /** What follows a term of ORDER BY that may be absent, so that absent values come first ascending and last descending. */
+  /** Returns the suffix of an ORDER BY term that may be absent: absent values come first ascending and last descending. */
   nulls(descending: boolean): string;
-  /** Stands before a column by which rows are sorted that are not to be read in the order of its index: most of a table, record by record. */
+  /**
+   * Prefix of a sort column that keeps the planner from reading in the order of its index, for reads of most of a table, which the index would visit
+   * record by record.
+   */
   readonly unindexed: string;
-  /** Always true, or the end of a statement that has run for too long; stands first in the WHERE of a scan. */
-  mayGoOn(out: SqlOut, alias: string): void;
-  /** Writes what comes before a condition whose time depends on the length of a value, in such a statement: it asks where that is long. */
-  mayGoOnWith(out: SqlOut, alias: string, column: string): void;
+  /** Writes a condition that is always true, but throws once a statement has run for too long; it comes first in the WHERE of a scan. */
+  interruptCheck(out: SqlOut, alias: string): void;
+  /**
+   * In such a statement, writes the prefix of a condition whose run time depends on the length of a column's value: it checks the time if the value
+   * is long.
+   */
+  interruptCheckIfLong(out: SqlOut, alias: string, column: string): void;
 
-  /** How many bytes the text of a column takes. */
+  /** Writes the byte length of a column's text. */
   byteLength(out: SqlOut, alias: string, field: Field): void;
 
-  /** What a list is bound as, which is one parameter. */
+  /** Returns the single parameter that a list is bound as. */
   list(values: readonly StoredValue[]): StoredValue;
-  /** `<operand> IN <list>`; `operand` writes the left side. */
+  /** Writes `<operand> IN <list>`; `operand` writes the left side. */
   isMember(out: SqlOut, operand: () => void, values: readonly StoredValue[], storage: Storage): void;
   /**
-   * Whether a text column has the value, where the order is the column's first: an index of that order is gone through, however common the
+   * Writes `column = value` for a text column that the query is ordered by first. The planner shall walk an index in that order, however common the
    * value is.
    */
-  isOnly(out: SqlOut, alias: string, field: Field, value: StoredValue): void;
+  equalsLeadingKey(out: SqlOut, alias: string, field: Field, value: StoredValue): void;
   /**
-   * Whether an operand is among the rows of a query that does not depend on it, where planners do not make a join of it.
-   * `operand` and `query` write both sides.
+   * Writes whether an operand is among the rows of an uncorrelated sub-query, for positions where planners do not turn it into a join. `operand` and
+   * `query` write both sides.
    */
   isAmong(out: SqlOut, operand: () => void, query: () => void): void;
-  /** A row source with the column `value`: one row for each string of a JSON array. */
+  /** Writes a row source with the column `value`: one row per string of a JSON array. */
   listRows(out: SqlOut, json: string): void;
 
-  /** Whether a text expression, which binds nothing, matches. */
+  /** Writes whether a text expression without parameters matches. */
   textMatches(out: SqlOut, expression: string, regex: Regex): void;
-  /** Whether a full-text search finds the record. */
+  /** Writes whether a full-text search finds the record. */
   search(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void;
   /**
-   * The relevance of the record, higher for better; NULL where the search does not find it.
-   * @param alone by the record's own words, whatever other records hold
+   * Writes the relevance of the record, higher for better; NULL if the search does not find it.
+   * @param alone by the record's own words only, independent of other records
    */
   score(out: SqlOut, alias: string, table: TableSchema, search: TextSearch, alone: boolean): void;
 
   /**
-   * Whether the record is one of those that a search index finds (`Filter`, `candidates`).
-   * @param restrict writes further conditions on a record, ` AND ` before them, under an alias of the table
+   * Writes whether the record is one of those that a search index finds (`Filter`, `candidates`).
+   * @param restrict writes further conditions on a record, preceded by ` AND `, under an alias of the table
    */
   candidates(out: SqlOut, alias: string, table: TableSchema, sought: SoughtWords, restrict: (alias: string) => void): void;
 
-  /** Whether there is a value other than null at a place inside a json column. */
+  /** Writes whether a path inside a json column has a value other than null. */
   jsonExists(out: SqlOut, alias: string, ref: FieldRef): void;
-  /** The value at the place, compared with one of the same JSON type. */
+  /** Writes a comparison of the value at the path with one of the same JSON type. */
   jsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void;
-  /** Whether the array at the place has an element for `any` or `all` of the operands, or elements of `only` these. */
+  /** Writes whether the array at the path has an element for `any` or `all` of the operands, or elements of `only` these. */
   jsonHas(
     out: SqlOut,
     alias: string,
@@ -108,32 +117,32 @@ export interface Dialect {
     which: 'any' | 'all' | 'only',
     operands: readonly (JsonOperand | Regex)[],
   ): void;
-  /** Whether the place holds a Pointer to the class, or an array with one, its id among the rows of the sub-query that `ids` writes. */
+  /** Writes whether the path holds a Pointer to the class, or an array with one, whose id is among the rows of the sub-query that `ids` writes. */
   jsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void;
-  /** Whether the array at the place has an element in this order to an operand of its type. */
+  /** Writes whether the array at the path has an element of the operand's type for which the comparison holds. */
   jsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void;
-  /** Whether the text at the place, or a text in the array there, matches. */
+  /** Writes whether the text at the path, or a text in the array there, matches. */
   jsonMatches(out: SqlOut, alias: string, ref: FieldRef, regex: Regex): void;
-  /** What a place is sorted by. */
+  /** Writes the sort key of a path. */
   jsonOrder(out: SqlOut, alias: string, ref: FieldRef): void;
-  /** Canonical JSON text of the wire value of a field or a place; NULL where absent. Compares values of unlike columns. */
+  /** Writes the canonical JSON text of the wire value of a field or path; NULL if absent. For comparing columns of different types. */
   wireText(out: SqlOut, alias: string, ref: FieldRef): void;
-  /** A row source with the column `value`: the wire text of a place in a json column, and of its elements where it is an array. */
+  /** Writes a row source with the column `value`: the wire text at a path of a json column, and of its elements if it is an array. */
   wireTexts(out: SqlOut, alias: string, ref: FieldRef): void;
-  /** Whether an ACL column is empty or gives a right to one of the identities. */
+  /** Writes whether an ACL column is empty or grants a right to one of the identities. */
   aclAllows(out: SqlOut, alias: string, column: string, right: 'read' | 'write', identities: readonly string[]): void;
-  /** A row source with columns of these names: one row for each array of a JSON array of arrays in a text column, its elements as text. */
+  /** Writes a row source with columns of these names: one row per array in a JSON array of arrays (in a text column), with the elements as text. */
   lists(out: SqlOut, alias: string, column: string, names: readonly string[]): void;
   /**
-   * JSON of an object in a column, of its storage, without the members of these names and places inside them (`a.b` of `a`).
+   * Writes the JSON of an object column of this storage, without the named members and without paths inside them (`a.b` of `a`).
    * @param names each writes an expression: a name, or NULL
    */
   without(out: SqlOut, alias: string, column: string, storage: 'json' | 'text', names: ReadonlyArray<() => void>): void;
-  /** The text of a snapshot of a record (`Snapshot`), out of its columns. Left out where the database takes it before the statement. */
+  /** Writes the text of a snapshot of a record (`Snapshot`) from its columns. Absent if the engine takes snapshots before the statement. */
   snapshot?(out: SqlOut, alias: string, fields: readonly Field[]): void;
   /**
-   * The new value of a json column of the row that is being updated. Left out where edits are computed before the statement.
-   * @param label `<Table>.<Field>`, for the text of errors
+   * Writes the new value of a json column of the row being updated. Absent if the engine computes edits before the statement.
+   * @param label `<Table>.<Field>`, for error texts
    */
   edit?(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
 }

@@ -2,15 +2,15 @@ import type { FieldRef, Filter, SubQuery } from '../../query/model/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './row-security.ts';
-import { writeSource } from './source.ts';
-import { takesTime } from './timing-safe-filter.ts';
+import { writeSource } from './row-source.ts';
+import { needsGuardFirst } from './timing-safe-filter.ts';
 import { type SqlWriter, writeCompare, writeIn } from './writer.ts';
 
 const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
 
 /**
- * Writes a filter as one SQL expression, safe to stand between ANDs. It may come out NULL where it is not true; `not` reads it so.
+ * Writes a filter as one SQL expression that may stand between ANDs. It may evaluate to NULL instead of false; `not` accounts for that.
  * @param alias of the record table, whose key column is `_seq`
  */
 export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void {
@@ -19,12 +19,12 @@ export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void
     writeCondition(out, filter, alias);
     return;
   }
-  out.dialect.mayGoOnWith(out.add('('), alias, long.column);
+  out.dialect.interruptCheckIfLong(out.add('('), alias, long.column);
   writeCondition(out, filter, alias);
   out.add(')');
 }
 
-/** The field whose value a condition goes through from end to end; `null` where it does not. */
+/** Returns the field whose whole value a condition scans; `null` if it scans none. */
 function longValueOf(filter: Filter): Field | null {
   switch (filter.kind) {
     case 'exists':
@@ -125,18 +125,18 @@ function writeCondition(out: SqlWriter, filter: Filter, alias: string): void {
   }
 }
 
-/** ` WHERE ...`; nothing where there is nothing to ask. */
+/** Writes ` WHERE ...`, or nothing if there is no condition. */
 export function writeWhere(out: SqlWriter, filter: Filter, alias: string): void {
   if (!out.interruptible && filter.kind === 'always') return;
   out.add(' WHERE ');
-  if (out.interruptible) out.dialect.mayGoOn(out, alias);
+  if (out.interruptible) out.dialect.interruptCheck(out, alias);
   if (filter.kind === 'always') return;
   writeFilter(out.interruptible ? out.add(' AND ') : out, filter, alias);
 }
 
 function writeAnd(out: SqlWriter, items: readonly Filter[], alias: string): void {
   const guards = items.filter(({ kind }) => kind === 'guard');
-  const slow = guards.length === 0 ? [] : items.filter(takesTime);
+  const slow = guards.length === 0 ? [] : items.filter(needsGuardFirst);
   if (slow.length === 0) {
     writeList(out, items, ' AND ', alias);
     return;
@@ -148,7 +148,7 @@ function writeAnd(out: SqlWriter, items: readonly Filter[], alias: string): void
   out.add(' END)');
 }
 
-/** Engines bound the depth of an expression, and a chain of n operators is n deep; halving makes it log n. */
+/** Engines limit the depth of expressions. A chain of n operators has depth n; halving it gives log n. */
 function writeList(
   out: SqlWriter,
   items: readonly Filter[],
@@ -173,7 +173,7 @@ function writeList(
 }
 
 function writeExists(out: SqlWriter, ref: FieldRef, alias: string): void {
-  // A Relation is always there (docs/decisions.md) and has no column.
+  // A Relation always exists and has no column. Reference: types.md#relation.
   if (storageOf(ref.field) === 'relation') out.add('true');
   else if (ref.path.length === 0) out.column(alias, ref.field.column).add(' IS NOT NULL');
   else out.dialect.jsonExists(out, alias, ref);
@@ -184,7 +184,7 @@ function writeRegex(out: SqlWriter, { ref, regex }: Of<'regex'>, alias: string):
   else out.dialect.textMatches(out, `${alias}.${out.dialect.quoted(ref.field.column)}`, regex);
 }
 
-/** The sub-query with the columns that `columns` writes. Without order of its own, a limited one takes records in the order of creation. */
+/** Writes the sub-query with the columns that `columns` writes. A limited one takes records in creation order. */
 function writeSubQuery(out: SqlWriter, query: SubQuery, columns: (alias: string) => void): void {
   out.joining(true, () => writeRows(out, query, columns));
 }
@@ -219,7 +219,7 @@ function writeInQuery(out: SqlWriter, { ref, target }: Of<'inQuery'>, alias: str
   writeAmong(out, () => out.column(alias, 'objectId'), owners);
 }
 
-/** Whether an operand is among the rows of a query. */
+/** Writes whether an operand is among the rows of a query. */
 function writeAmong(out: SqlWriter, operand: () => void, query: () => void): void {
   if (!out.joins) {
     out.dialect.isAmong(out, operand, query);
@@ -231,7 +231,7 @@ function writeAmong(out: SqlWriter, operand: () => void, query: () => void): voi
   out.add(')');
 }
 
-/** Columns of one kind meet as they are; any others through the JSON text of their values, so that "5" never equals 5. */
+/** Columns of the same storage are compared directly, others by the JSON text of their values, so that "5" never equals 5. */
 function writeSelect(out: SqlWriter, { ref, target, key }: Of<'select'>, alias: string): void {
   const alike = storageOf(ref.field) === storageOf(key.field) && ref.field.targetClass === key.field.targetClass;
   if (alike && storageOf(ref.field) !== 'json') {

@@ -7,17 +7,17 @@ import { SqlWriter, type Statement } from './writer.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 
-/** Insert statements that a table keeps: most of its records come with the same few sets of fields. */
-const MAX_SHAPES = 16;
+/** Insert statements cached per table. Most records of a table come with the same few sets of fields. */
+const MAX_CACHED_SHAPES = 16;
 
-/** How the values of an insert lie in columns. */
+/** How the values of an insert map to columns. */
 interface Columns {
   readonly storages: readonly Storage[];
-  /** Columns that go along with a field's, after all others. */
+  /** Companion columns, which follow all others. */
   readonly companions: readonly { readonly at: number; readonly of: Companion['of'] }[];
 }
 
-/** The insert of one set of fields in one order. */
+/** A compiled insert for one set of fields in one order. */
 interface Shape extends Columns {
   readonly dialect: Dialect;
   readonly fields: readonly Field[];
@@ -25,10 +25,10 @@ interface Shape extends Columns {
   readonly text: string;
 }
 
-/** By table; a change of the schema makes a new table, so shapes go with the fields that they name. Last used first. */
+/** By table. A schema change creates new table objects, so a cached shape never outlives its fields. Most recently used first. */
 const shapes = new WeakMap<TableSchema, Shape[]>();
 
-/** Adds a record. */
+/** Compiles the statement that inserts a record. */
 export function compileInsert(insert: Insert, dialect: Dialect): Statement {
   const shape = shapeOf(insert, dialect);
   const params = paramsOf(shape, insert.values, dialect);
@@ -45,7 +45,7 @@ function paramsOf({ storages, companions }: Columns, values: Insert['values'], d
 }
 
 /**
- * Writes an insert that goes along with another step in one statement: it adds a record for each row that the step returns.
+ * Writes an insert that is folded into the statement of another step: it inserts a record for each row that the step returns.
  * @param rows the name of the step's rows
  * @param taken columns of these rows: what the insert copies, or its snapshot
  */
@@ -70,7 +70,7 @@ function shapeOf(insert: Insert, dialect: Dialect): Shape {
   if (at !== 0) {
     if (at > 0) known.splice(at, 1);
     known.unshift(shape);
-    if (known.length > MAX_SHAPES) known.pop();
+    if (known.length > MAX_CACHED_SHAPES) known.pop();
   }
   return shape;
 }
@@ -78,12 +78,12 @@ function shapeOf(insert: Insert, dialect: Dialect): Shape {
 function fits(shape: Shape, insert: Insert): boolean {
   const { fields } = shape;
   const { values } = insert;
-  if (fields.length !== values.length || !areAlike(shape.source, insert.source)) return false;
+  if (fields.length !== values.length || !isSameSource(shape.source, insert.source)) return false;
   for (let at = 0; at < fields.length; at++) if (fields[at] !== values[at]?.[0]) return false;
   return true;
 }
 
-function areAlike(a: InsertSource | undefined, b: InsertSource | undefined): boolean {
+function isSameSource(a: InsertSource | undefined, b: InsertSource | undefined): boolean {
   return a?.from === b?.from && a?.fields === b?.fields && snapshotColumn(a) === snapshotColumn(b);
 }
 
@@ -104,11 +104,11 @@ function newShape(insert: Insert, dialect: Dialect): Shape {
   if (!source) return { ...shape, text: out.add(')').text };
   writeTaken(out, source);
   out.add(' FROM ').table(source.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
-  // What the snapshot shows is so until the commit.
+  // The row lock keeps the snapshot true until the commit.
   return { ...shape, text: source.kind === 'snapshot' ? `${out.text} FOR UPDATE OF r` : out.text };
 }
 
-/** Writes what an insert takes of another record, over the alias `r`. */
+/** Writes the values that an insert takes from another record, under the alias `r`. */
 function writeTaken(out: SqlWriter, source: InsertSource): void {
   if (source.kind === 'snapshot') {
     if (!out.dialect.snapshot) throw new Error('this database takes snapshots before the statement');

@@ -12,8 +12,8 @@ type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Of<'link' | 'unlink'>;
 
 /**
- * Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden.
- * @param growth bytes that it sets, where a record that is too large by them is to stay as it is
+ * Compiles the update of a record that returns the requested columns; it returns no row if the record does not exist or is hidden.
+ * @param growth bytes that it sets; the update is skipped if the record would exceed the size limit by them
  */
 export function compileUpdate(mutation: Of<'update'>, dialect: Dialect, growth: number | null = null): Statement {
   const out = new SqlWriter(dialect);
@@ -25,7 +25,7 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect, growth: 
   return out.statement();
 }
 
-/** Changes every record that matches. */
+/** Compiles an update of every record that matches. */
 export function compileUpdateAll(mutation: Of<'updateAll'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect);
   writeAssignments(out, mutation);
@@ -33,7 +33,7 @@ export function compileUpdateAll(mutation: Of<'updateAll'>, dialect: Dialect): S
   return out.statement();
 }
 
-/** Writes an UPDATE as far as its WHERE, over the alias `t`. */
+/** Writes an UPDATE up to its WHERE, under the alias `t`. */
 function writeAssignments(out: SqlWriter, { table, assignments }: Pick<Of<'update'>, 'table' | 'assignments'>): void {
   out.add('UPDATE ').table(table.sqlName).add(' AS t SET ');
   assignments.forEach((assignment, index) => {
@@ -62,14 +62,14 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
   }
 }
 
-/** Whether the record is there and the guard lets the caller at it. */
+/** Compiles a check that the record exists and the guard permits it. */
 export function compileExists(table: TableSchema, objectId: string, guard: RowGuard | null, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t');
   writeWhere(out, { table, objectId, guard });
   return out.statement();
 }
 
-/** Whether the record is there, the guard lets the caller at it, and it would be too large by an update that was not carried out. */
+/** Compiles a check, after an update that changed no row, that the record exists, the guard permits it, and it would exceed the size limit. */
 export function compileOutgrown(mutation: Of<'update'>, growth: number, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(mutation.table.sqlName).add(' AS t');
   writeWhere(out, mutation);
@@ -77,20 +77,20 @@ export function compileOutgrown(mutation: Of<'update'>, growth: number, dialect:
   return out.statement();
 }
 
-/** One record that matches. */
+/** Compiles a read of one record that matches. */
 export function compileRequire({ table, filter }: Pick<Of<'require'>, 'table' | 'filter'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t WHERE ');
   writeFilter(out, filter, 't');
   return out.add(' LIMIT 1').statement();
 }
 
-/** Deletes a record by id, unconditionally. */
+/** Compiles an unconditional delete by id. */
 export function compileDelete(table: TableSchema, objectId: string, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('DELETE FROM ').table(table.sqlName).add(' WHERE ').name('objectId').add(' = ');
   return out.bind(objectId).statement();
 }
 
-/** Of how many records an `unmark` looks at the mark. More than one: writes at the same time may each have set it. */
+/** Number of records that an `unmark` examines. More than one, since concurrent writes may each have set the flag. */
 const MAX_UNMARKED = 4;
 
 export function compileUnmark(mutation: Of<'unmark'>, dialect: Dialect): Statement {
@@ -99,7 +99,7 @@ export function compileUnmark(mutation: Of<'unmark'>, dialect: Dialect): Stateme
   return out.statement();
 }
 
-/** Writes an `unmark`, which ends with its condition. */
+/** Writes an `unmark`; its condition comes last. */
 export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark'>): void {
   const { dialect } = out;
   out.add('UPDATE ').table(table.sqlName).add(' SET ').name(mark.column).add(' = ').bind(dialect.toColumn('boolean', false));
@@ -107,9 +107,9 @@ export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark
   holding.forEach(([field, value], at) => {
     const stored = dialect.toColumn(storageOf(field), value);
     if (at > 0) out.add(' AND ').column('m', field.column).add(' = ').bind(stored);
-    else dialect.isOnly(out, 'm', field, stored);
+    else dialect.equalsLeadingKey(out, 'm', field, stored);
   });
-  // Those of one millisecond are in the order in which they came.
+  // Records of the same millisecond are ordered by creation.
   out
     .add(' ORDER BY ')
     .column('m', holding[0][0].column)
@@ -118,14 +118,14 @@ export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark
   out.bind(dialect.toColumn('boolean', true));
 }
 
-/** Deletes every record that matches. */
+/** Compiles a delete of every record that matches. */
 export function compileDeleteAll({ table, filter }: Of<'deleteAll'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('DELETE FROM ').table(table.sqlName).add(' AS t WHERE ');
   writeFilter(out, filter, 't');
   return out.statement();
 }
 
-/** One record other than itself that points at a record through a field; the column's index answers it. */
+/** Compiles a read of one record, other than itself, that points at a record through a field. The column's index answers it. */
 export function compilePointedAt(
   table: TableSchema,
   field: Field,
@@ -151,7 +151,7 @@ export function writePointing(out: SqlWriter, { table, field }: Reference, class
   writeId();
 }
 
-/** Adds members to a Relation of a record (those it has already stay), or takes them away. */
+/** Compiles the insertion of members into a Relation of a record (existing ones stay), or their removal. */
 export function compileLink(mutation: Link, dialect: Dialect): Statement {
   if (mutation.memberIds === 'all') return compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect);
   const out = new SqlWriter(dialect);
@@ -172,15 +172,15 @@ export function compileLink(mutation: Link, dialect: Dialect): Statement {
   return out.add(')').statement();
 }
 
-/** Takes a record out of a Relation: as owner with all its members, or as a member of all others. */
+/** Compiles the removal of a record from a Relation: as owner with all its members, or as a member of all owners. */
 export function compileUnlinkAll(relation: Field, side: 'owner' | 'member', objectId: string, dialect: Dialect): Statement {
   return new SqlWriter(dialect).add('DELETE FROM ').table(relation.column).add(` WHERE ${side} = `).bind(objectId).statement();
 }
 
-type Found = Pick<Of<'update'>, 'table' | 'objectId' | 'guard' | 'condition'>;
+type RecordCondition = Pick<Of<'update'>, 'table' | 'objectId' | 'guard' | 'condition'>;
 
-/** Writes the WHERE, over the alias `t`, of the record that a step is about, where its guard and its condition let it through. */
-export function writeWhere(out: SqlWriter, { table, objectId, guard, condition }: Found): void {
+/** Writes the WHERE of the record that a step addresses, with its guard and condition, under the alias `t`. */
+export function writeWhere(out: SqlWriter, { table, objectId, guard, condition }: RecordCondition): void {
   out.add(' WHERE ').column('t', 'objectId').add(' = ').bind(objectId);
   if (guard) writeGuard(out.add(' AND '), guard, table, 't');
   if (condition) writeFilter(out.add(' AND '), condition, 't');

@@ -12,7 +12,7 @@ const texts: ReadonlySet<Storage> = new Set(['text', 'json', 'pointer']);
 
 const textFields = (table: TableSchema): Field[] => columnFields(table).filter((field) => texts.has(storageOf(field)));
 
-/** How many bytes the values of a record take; no row where it is not there. */
+/** Compiles a read of a record's size in bytes; it returns no row if the record does not exist. */
 export function compileSize(table: TableSchema, objectId: string, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT ');
   writeRecordBytes(out, table, 't');
@@ -21,8 +21,9 @@ export function compileSize(table: TableSchema, objectId: string, dialect: Diale
 }
 
 /**
- * Writes whether a record takes an update: it is not too large afterwards, or no larger than it is. Over the alias `t`, before the update.
- * @param bytes of all that the update sets; it has no edits left
+ * Writes whether a record accepts an update: afterwards it is within the size limit, or no larger than before. Under the alias `t`, evaluated before
+ * the update. Reference: records.md#size-of-a-record.
+ * @param bytes of all that the update sets; edits have been resolved to values
  */
 export function writeFits(out: SqlWriter, { table, assignments }: Update, bytes: number): void {
   const set = new Set(assignments.map(({ field }) => field.column));
@@ -41,14 +42,14 @@ export function writeFits(out: SqlWriter, { table, assignments }: Update, bytes:
   out.add(` >= ${bytes})`);
 }
 
-/** Writes how many bytes the texts of a record take, over an alias. */
+/** Writes the byte length of a record's texts, under an alias. */
 export function writeRecordBytes(out: SqlWriter, table: TableSchema, alias: string): void {
   writeBytes(out, textFields(table), alias);
 }
 
 /**
- * Writes how many bytes the texts of some columns take, over an alias. A sum of n terms is n deep, which engines bound; halving makes it
- * log n.
+ * Writes the byte length of the texts of some columns, under an alias. Engines limit the depth of expressions; a sum of n terms has depth n, and
+ * halving it gives log n.
  */
 export function writeBytes(out: SqlWriter, fields: readonly Field[], alias: string): void {
   const [first, second] = fields;

@@ -6,15 +6,15 @@ import { type ColumnShape, type RowShape, type RowWriter, rowWriter } from '../.
 import type { FileForm } from '../../values/types/file-text.ts';
 import type { Mutation } from '../port.ts';
 
-/** What of a system's records is not in them. */
+/** What writing a record needs and its row does not contain. */
 export interface RowContext {
-  /** Where its files are, as clients see them now. */
+  /** Returns the present addresses of the system's files, as clients see them. */
   readonly addresses: () => FileAddresses;
 }
 
 /**
- * How a field is written in answers: default fields have forms of their own (docs/decisions.md).
- * @param idAt where in the rows the objectId is: first in those of a selection
+ * Returns the wire form of a field's column; some default fields have their own. Reference: records.md#system-fields.
+ * @param idAt position of the objectId in the rows; it is first in those of a selection
  */
 function columnShape(
   { className }: TableSchema,
@@ -34,7 +34,7 @@ function columnShape(
   };
 }
 
-/** How files are written that are read through their record. */
+/** Returns the form of files that are read through their record. */
 export function privateFile(className: string, fieldName: string, idAt: number, { uploads }: FileAddresses): FileForm {
   return { address: uploads, holder: { className, fieldName, idAt } };
 }
@@ -46,11 +46,11 @@ function formOf(field: Field): ColumnShape['storage'] {
 
 const plainShapes = new WeakMap<readonly Field[], RowShape>();
 
-/** The shape of a selection's rows; `expanded` for records that an include puts in place of a Pointer. */
+/** Returns the shape of a selection's rows. `expanded`: for records that an include puts in place of a Pointer. */
 export function rowShape(selection: Selection, context: RowContext, expanded: boolean): RowShape {
-  if (expanded || isScored(selection) || tellsClass(selection) || selection.paths || selection.shownIn)
+  if (expanded || isScored(selection) || hasClassName(selection) || selection.paths || selection.shownIn)
     return newShape(selection, context, expanded);
-  // Whole records of a table are read by many selections, one for each caller, with one list of fields.
+  // Whole records of a table are read through many selections, one per caller, with one list of fields.
   let shape = plainShapes.get(selection.fields);
   if (!shape) {
     shape = newShape(selection, context, false);
@@ -63,7 +63,7 @@ function isScored(selection: Selection | Query): boolean {
   return 'withScore' in selection && selection.withScore;
 }
 
-function tellsClass(selection: Selection | Query): boolean {
+function hasClassName(selection: Selection | Query): boolean {
   return 'withClass' in selection && selection.withClass === true;
 }
 
@@ -75,7 +75,7 @@ function newShape(selection: Selection, context: RowContext, expanded: boolean):
   });
   if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
   if (expanded) return { expandedClass: table.className, columns };
-  return tellsClass(selection) ? { toldClass: table.className, columns } : { columns };
+  return hasClassName(selection) ? { toldClass: table.className, columns } : { columns };
 }
 
 /** How a record is written from its stored values alone. */
@@ -83,13 +83,13 @@ interface RecordShape {
   readonly table: TableSchema;
   readonly addresses: FileAddresses;
   readonly write: RowWriter;
-  /** What comes after the values. */
+  /** NULLs to append to the values. */
   readonly rest: readonly null[];
 }
 
 const recordShapes = new WeakMap<readonly Field[], RecordShape>();
 
-/** JSON text of a record (`Reader.textOf`). */
+/** Returns the JSON text of a record (`Reader.textOf`). */
 export function recordText(
   table: TableSchema,
   fields: readonly Field[],
@@ -98,7 +98,7 @@ export function recordText(
 ): string {
   const addresses = context.addresses();
   let shape = recordShapes.get(fields);
-  // Where the service is becomes known when it listens; what runs in the background may come before.
+  // The service's own address becomes known when it starts to listen; background work may run earlier.
   if (shape?.table !== table || shape.addresses.uploads !== addresses.uploads || shape.addresses.public !== addresses.public) {
     shape = recordShape(table, fields, addresses);
     recordShapes.set(fields, shape);
@@ -109,7 +109,7 @@ export function recordText(
 function recordShape(table: TableSchema, fields: readonly Field[], addresses: FileAddresses): RecordShape {
   const relations = [...table.fields.values()].filter(({ type }) => type === 'Relation');
   const acl = table.fields.get('ACL');
-  // Every record is shown with an ACL, if an empty one.
+  // Every record has an ACL on the wire, even if it is empty.
   const missing = acl && !fields.includes(acl) ? [acl] : [];
   const columns = [...fields, ...missing, ...relations].map((field) =>
     columnShape(table, field, { addresses: () => addresses }, 0),
@@ -120,8 +120,8 @@ function recordShape(table: TableSchema, fields: readonly Field[], addresses: Fi
 type Returning = Pick<Extract<Mutation, { kind: 'update' }>, 'table' | 'objectId' | 'returning'>;
 
 /**
- * What an update returns, as members of a JSON object, each after a comma.
- * @param values of the columns `returning`; what follows them is passed over
+ * Returns the values that an update returns, as members of a JSON object, each after a comma.
+ * @param values of the columns `returning`; further ones are ignored
  */
 export function returnedMembers(
   { table, objectId, returning }: Returning,
@@ -133,22 +133,22 @@ export function returnedMembers(
   return json === '{}' ? '' : `,${json.slice(1, -1)}`;
 }
 
-/** The fields of a selection that have a column in its rows, in order. */
+/** Returns the fields of a selection that have a column in its rows, in order. */
 export function rowFields(selection: Selection): Field[] {
   return selection.fields.filter((field) => inRows(field, selection));
 }
 
-/** A Relation is the same in all records, unless only some show it: then their rows hold its text. */
+/** A Relation's text is the same in all records, so it is not part of the rows, unless only some records show it. */
 function inRows(field: Field, { shownIn }: Selection): boolean {
   return field.type !== 'Relation' || shownIn?.has(field.name) === true;
 }
 
-/** JSON text of a Relation field in a record. */
+/** Returns the JSON text of a Relation field in a record. */
 export function relationText({ targetClass }: Field): string {
   return JSON.stringify({ __type: 'Relation', className: targetClass });
 }
 
-/** Where in the rows each include finds the value to expand; includes of fields that are not selected are passed over. */
+/** Returns for each include the position in the rows of the value to expand. Includes of fields that are not selected are skipped. */
 export function includePositions(selection: Selection): { include: Include; position: number }[] {
   const fields = rowFields(selection);
   return selection.includes

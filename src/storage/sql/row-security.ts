@@ -1,9 +1,9 @@
 import type { RowGuard } from '../../access/index.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
-import { writeSources, writeSubject } from './readable.ts';
+import { writeSources, writeSubject } from './subject-visibility.ts';
 import { type SqlWriter, writeCompare } from './writer.ts';
 
-/** Writes the condition under which a caller may see or change a record; the same for reads, writes and sub-queries. */
+/** Writes the condition under which a caller may see or change a record. Reads, writes and sub-queries share it. */
 export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, alias: string): void {
   switch (guard.kind) {
     case 'acl':

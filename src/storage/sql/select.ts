@@ -6,15 +6,15 @@ import type { Dialect } from './dialect.ts';
 import { writeFilter, writeWhere } from './filter.ts';
 import { relationText, rowFields } from './row-layout.ts';
 import { writeGuard } from './row-security.ts';
-import { writeSource } from './source.ts';
+import { writeSource } from './row-source.ts';
 import { isGuarded } from './timing-safe-filter.ts';
 import { isRequired, SqlWriter, type Statement } from './writer.ts';
 
 const alias = 't';
 
 /**
- * A list: the records of a query in its order.
- * @param interruptible whether the scan asks, every thousand rows or so, if it may go on
+ * Compiles a list: the records of a query in its order.
+ * @param interruptible whether the scan checks its time limit, about every thousand rows
  */
 export function compileList(query: Query, dialect: Dialect, interruptible: boolean): Statement {
   const out = new SqlWriter(dialect, interruptible);
@@ -29,7 +29,7 @@ export function compileList(query: Query, dialect: Dialect, interruptible: boole
   return out.statement();
 }
 
-/** Numbers the records by what the order needs alone, and looks up each so many-th. */
+/** Numbers the records using only the columns of the order, then looks up every n-th one. */
 function writeStride(out: SqlWriter, query: Query, stride: number): void {
   writeSource(out.add(' FROM '), query.table, query.filter, alias);
   out.add(' WHERE ').column(alias, 'objectId').add(' IN (SELECT id FROM (SELECT ').column(alias, 'objectId');
@@ -39,47 +39,46 @@ function writeStride(out: SqlWriter, query: Query, stride: number): void {
   out.add(') AS numbered WHERE position % ').bind(stride).add(' = 0)');
 }
 
-/** Limits that many ask for. */
-const usualLimits = [1, 5, 10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000];
+/** Limits that clients commonly use. */
+const commonLimits = [1, 5, 10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000];
 
 /**
- * Limits that are part of the text, each with the next, by which it is seen whether there are more. PostgreSQL makes a plan for many executions
- * only where it knows how few rows are asked for: a list of ten records takes it as long to plan as to run. SQLite plans anew, which takes as
- * long as to read ten, whenever a limit is bound.
+ * Limits written as literals, each with its successor, which reveals whether there are more records. With a bound limit, PostgreSQL cannot cache a
+ * plan for few rows, and planning a list of ten takes as long as running it; SQLite prepares again, which takes as long as reading ten.
  */
-const literalLimits: ReadonlySet<number> = new Set(usualLimits.flatMap((limit) => [limit, limit + 1]));
+const literalLimits: ReadonlySet<number> = new Set(commonLimits.flatMap((limit) => [limit, limit + 1]));
 
 function writeLimit(out: SqlWriter, limit: number): void {
   if (literalLimits.has(limit)) out.add(String(limit));
   else out.bind(Number.isFinite(limit) ? limit : out.dialect.noLimit);
 }
 
-/** The number of records of a query, whatever its skip and limit. */
+/** Compiles the count of a query's records, ignoring skip and limit. */
 export function compileCount(query: Query, dialect: Dialect, interruptible: boolean): Statement {
   const out = new SqlWriter(dialect, interruptible).add('SELECT count(*)');
   writeFrom(out, query);
   return out.statement();
 }
 
-/** The number of records of a query, or `atMost` + 1 where there are more: a count that stops. @param atMost a number of the engine's own */
+/** Compiles a count that stops at `atMost` + 1. @param atMost a number chosen by the engine, not by a client: it becomes part of the text */
 export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT count(*) FROM (SELECT 1');
   writeFrom(out, query);
   return out.add(` LIMIT ${atMost + 1}) AS counted`).statement();
 }
 
-/** A statement for one id, or a list of ids, that are still to come. */
+/** A statement whose id, or list of ids, is bound later. */
 export interface ByIdStatement extends Statement {
-  /** Which of the parameters they are. */
+  /** Index of the parameter to bind. */
   readonly idsAt: number;
 }
 
-/** One record; its objectId is still to come. */
+/** Compiles a read of one record; its objectId is bound later. */
 export function compileGet(selection: Selection, dialect: Dialect): ByIdStatement {
   return compileByKey(selection, dialect, (out) => out.column(alias, 'objectId').add(' = ').bind(''));
 }
 
-/** The records among a list of ids (`dialect.list`, still to come), for includes. */
+/** Compiles a read of the records among a list of ids (`dialect.list`, bound later), for includes. */
 export function compileByIds(selection: Selection, dialect: Dialect): ByIdStatement {
   return compileByKey(selection, dialect, (out) => dialect.isMember(out, () => out.column(alias, 'objectId'), [], 'text'));
 }
@@ -94,7 +93,7 @@ function compileByKey(selection: Selection, dialect: Dialect, writeKey: (out: Sq
   return { ...out.statement(), idsAt };
 }
 
-/** The records of a selection for which a condition holds that `writeKey` writes: one that an index answers. */
+/** Writes a read of a selection's records under a condition that `writeKey` writes and an index answers. */
 export function writeByKey(out: SqlWriter, selection: Selection, writeKey: (alias: string) => void): void {
   writeColumns(out, selection);
   writeSource(out.add(' FROM '), selection.table, selection.filter, alias);
@@ -112,7 +111,7 @@ function writeColumns(out: SqlWriter, selection: Selection): void {
       out.column(alias, field.column);
       return;
     }
-    // A value that is hidden never leaves the store, so that nothing further on can show or expand it.
+    // A hidden value never leaves the store, so no later step can show or expand it.
     writeGuard(out.add('CASE WHEN '), shownIn, selection.table, alias);
     out.add(' THEN ');
     if (field.type === 'Relation') out.bind(relationText(field));
@@ -133,9 +132,9 @@ function writeRest(out: SqlWriter, filter: Filter): void {
 }
 
 /**
- * Writes the terms of ORDER BY: absent values first ascending and last descending (docs/decisions.md). Without keys, the order of creation.
- * @param filter the query's, which holds the `$text` that a score speaks of
- * @param unindexed whether rows are not to be read in the order of an index
+ * Writes the terms of ORDER BY: absent values first ascending and last descending; without keys, creation order. Reference: queries.md#order.
+ * @param filter the query's, which holds the `$text` that a score refers to
+ * @param unindexed whether rows shall not be read in the order of an index
  */
 export function writeOrder(out: SqlWriter, order: readonly OrderKey[], filter: Filter, alias: string, unindexed = false): void {
   const before = out.text.length;
@@ -150,7 +149,7 @@ export function writeOrder(out: SqlWriter, order: readonly OrderKey[], filter: F
 
 function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string): void {
   if (key.kind === 'score') {
-    // `order=$score` asks for the most relevant first, as in Parse.
+    // `order=$score` means most relevant first, as in Parse.
     writeScore(out, filter, alias);
     out.add(key.descending ? '' : ' DESC').add(out.dialect.nulls(!key.descending));
     return;
@@ -158,13 +157,13 @@ function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string):
   if (storageOf(key.ref.field) === 'json') out.dialect.jsonOrder(out, alias, key.ref);
   else out.column(alias, key.ref.field.column);
   out.add(key.descending ? ' DESC' : '');
-  // Databases read an index in an order that says just what the index says, of columns that are never absent too.
+  // Databases use an index for an order only if the terms match it exactly, so columns that are never absent get no NULLS clause.
   if (!isRequired(key.ref.field)) out.add(out.dialect.nulls(key.descending));
 }
 
 /**
- * The relevance of a record to the query's `$text`, higher for better; NULL where there is none. For a caller that may see only some
- * records it is that of the record by itself: how rare a word is in all of them would tell of those that are hidden.
+ * Writes the relevance of a record to the query's `$text`, higher for better; NULL without `$text`. For a caller that may see only some records it
+ * depends on the record alone: how rare a word is among all records would reveal hidden ones.
  */
 export function writeScore(out: SqlWriter, filter: Filter, alias: string): void {
   const found = findSearch(filter);

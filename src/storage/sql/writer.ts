@@ -4,7 +4,7 @@ import { storageOf } from '../../values/index.ts';
 import type { StoredValue } from '../../values/types/type.ts';
 import { comparisonSigns, type Dialect, type SqlOut } from './dialect.ts';
 
-/** SQL text and its values. Texts depend on the shape of a query alone, so that prepared statements are used again. */
+/** SQL text and its values. The text depends only on the shape of a query, so that prepared statements are reused. */
 export interface Statement {
   readonly text: string;
   readonly params: readonly StoredValue[];
@@ -12,7 +12,7 @@ export interface Statement {
 
 const quotedNames = new Map<string, string>();
 
-/** An identifier in double quotes. */
+/** Returns an identifier in double quotes. */
 export function quoted(identifier: string): string {
   let name = quotedNames.get(identifier);
   if (name === undefined) {
@@ -23,10 +23,10 @@ export function quoted(identifier: string): string {
   return name;
 }
 
-/** Collects SQL text and the values to bind, in one go from left to right. */
+/** Collects SQL text and the values to bind, from left to right. */
 export class SqlWriter implements SqlOut {
   readonly dialect: Dialect;
-  /** Whether sub-queries ask, as the statement itself does, if they may go on. */
+  /** Whether sub-queries check the time limit as the statement itself does. */
   readonly interruptible: boolean;
   text = '';
   readonly params: StoredValue[] = [];
@@ -67,12 +67,12 @@ export class SqlWriter implements SqlOut {
     return this.dialect.placeholder(this.params.push(value));
   }
 
-  /** Whether what is being written stands among ANDs, where planners make joins of sub-queries; not so below OR, NOT and CASE. */
+  /** Whether the current position is among ANDs, where planners turn sub-queries into joins; false below OR, NOT and CASE. */
   get joins(): boolean {
     return this.#joins;
   }
 
-  /** Writes something for which `joins` is another. */
+  /** Calls `write` with another value of `joins`. */
   joining(joins: boolean, write: () => void): void {
     const before = this.#joins;
     this.#joins = joins;
@@ -80,7 +80,7 @@ export class SqlWriter implements SqlOut {
     this.#joins = before;
   }
 
-  /** An alias for the table of a sub-query, unlike all others of the statement: `t1`, `t2`, ... */
+  /** Returns an alias for the table of a sub-query, unique in the statement: `t1`, `t2`, ... */
   newAlias(): string {
     this.#aliases += 1;
     return `t${this.#aliases}`;
@@ -93,19 +93,21 @@ export class SqlWriter implements SqlOut {
 
 const actors: ReadonlySet<string> = new Set(['createdBy', 'updatedBy', 'user']);
 
-/** Fields that name the actor hold the master dummy user nearly everywhere, in logs too; their indexes leave it out. */
+/**
+ * Returns whether a field names an actor. Nearly all records, logs too, hold the master dummy user there, so the indexes of these fields exclude it.
+ */
 export function isActorField(field: Field): boolean {
   return field.targetClass === '_User' && actors.has(field.name);
 }
 
 const required: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt']);
 
-/** Fields that every record has: their columns are NOT NULL, and neither their indexes nor their order speak of absent values. */
+/** Returns whether every record has the field. Its column is NOT NULL, and its indexes and order need no NULL handling. */
 export function isRequired(field: Field): boolean {
   return required.has(field.name);
 }
 
-/** A plain column against a value, in the form that an index can answer. */
+/** Writes a comparison of a plain column with a value, in a form that an index can answer. */
 export function writeCompare(out: SqlWriter, alias: string, field: Field, op: Comparison, value: StoredValue): void {
   out
     .column(alias, field.column)
@@ -114,7 +116,7 @@ export function writeCompare(out: SqlWriter, alias: string, field: Field, op: Co
   if (op === 'eq' && value !== 'master') writeIndexCondition(out, alias, field);
 }
 
-/** A plain column against a list. One value is an equality, of which planners know more. */
+/** Writes whether a plain column has one of the values. A single value becomes an equality, which planners estimate better. */
 export function writeIn(out: SqlWriter, alias: string, field: Field, values: readonly StoredValue[]): void {
   const [first] = values;
   if (first === undefined) {
@@ -129,7 +131,7 @@ export function writeIn(out: SqlWriter, alias: string, field: Field, values: rea
   if (!values.includes('master')) writeIndexCondition(out, alias, field);
 }
 
-/** The condition of a partial index, said again: without it the planner may not use the index. */
+/** Repeats the condition of a partial index: without it the planner may not use the index. */
 function writeIndexCondition(out: SqlWriter, alias: string, field: Field): void {
   if (isActorField(field)) out.add(' AND ').column(alias, field.column).add(" <> 'master'");
 }

@@ -79,7 +79,7 @@ const aggregate: AggregateDialect = {
     };
   },
   // The server itself ends a statement that runs for too long.
-  unwindMayGoOn: ['true'],
+  unwindInterruptCheck: ['true'],
   noLimit: 'ALL',
 };
 

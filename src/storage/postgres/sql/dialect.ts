@@ -34,8 +34,8 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
   unindexed: '',
   nulls: (descending) => (descending ? ' NULLS LAST' : ' NULLS FIRST'),
   // The server itself ends a statement that runs for too long.
-  mayGoOn: (out) => void out.add('true'),
-  mayGoOnWith: () => {},
+  interruptCheck: (out) => void out.add('true'),
+  interruptCheckIfLong: () => {},
   byteLength(out, alias, field) {
     out
       .add('octet_length(')
@@ -49,7 +49,8 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
     out.add(' = ANY(').bind(arrayLiteral(values)).add(`::${arrayTypes[storage]})`);
   },
   // With an equality the column says nothing of the order, and records of a common value are looked for among all, by what follows it there.
-  isOnly: (out, alias, field, value) => void out.column(alias, field.column).add(' = ANY(ARRAY[').bind(value).add('::text])'),
+  equalsLeadingKey: (out, alias, field, value) =>
+    void out.column(alias, field.column).add(' = ANY(ARRAY[').bind(value).add('::text])'),
   isAmong: writeAmong,
   listRows: (out, json) => void out.add('json_array_elements_text(').bind(json).add('::json) AS listed(value)'),
 

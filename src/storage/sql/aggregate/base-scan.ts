@@ -2,7 +2,7 @@ import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
 import type { Field } from '../../../schema/model.ts';
 import { writeWhere } from '../filter.ts';
 import type { RowContext } from '../row-layout.ts';
-import { writeSource } from '../source.ts';
+import { writeSource } from '../row-source.ts';
 import type { SqlWriter } from '../writer.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { publicFile } from './files.ts';
@@ -10,7 +10,7 @@ import { bound, columnName, type Fragment, sql, writeFragment } from './fragment
 
 const alias = 't';
 
-/** The scan that all stages stand on: the columns of the records that any of them uses. */
+/** Writes the scan that all stages build on: the columns of the records that any stage uses. */
 export function writeBase(
   out: SqlWriter,
   aggregation: Aggregation,
@@ -31,7 +31,7 @@ export function writeBase(
   writeWhere(out, aggregation.filter, alias);
 }
 
-/** Every record has an ACL and its Relations on the wire, whether or not anything is stored. */
+/** Every record has an ACL and its Relations on the wire, whether or not a value is stored. */
 function stored(out: SqlWriter, field: Field, kind: Column['kind'], dialect: AggregateDialect, rows: RowContext): Fragment {
   if (field.type === 'Relation')
     return dialect.typed(kind, bound(JSON.stringify({ __type: 'Relation', className: field.targetClass ?? '' })));

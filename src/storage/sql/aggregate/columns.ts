@@ -1,11 +1,11 @@
 import type { Aggregation, Column, Condition, Expression, Stage } from '../../../query/aggregate/model.ts';
 
-/** What a pipeline's rows are sorted by at some point, the foremost first. */
+/** The sort keys of a pipeline's rows at some stage, the most significant first. */
 export type Order = ReadonlyArray<{ readonly column: Column; readonly descending: boolean }>;
 
 const ascending = (column: Column) => ({ column, descending: false });
 
-/** The order of the rows after a stage, given the one before: records by creation, groups by key, elements by position. */
+/** Returns the order of the rows after a stage, given the one before: records by creation, groups by key, elements by position. */
 export function orderAfter(stage: Stage, order: Order): Order {
   switch (stage.kind) {
     case 'sort':
@@ -20,8 +20,8 @@ export function orderAfter(stage: Stage, order: Order): Order {
 }
 
 /**
- * The columns that anything asks for; the others need not be carried from stage to stage. An order leaves out those that it has and that are not
- * among these.
+ * Returns the columns that any stage or the output reads; the others need not be carried from stage to stage. Sort keys that are not among these are
+ * dropped from the order.
  */
 export function usedColumns(aggregation: Aggregation): ReadonlySet<Column> {
   const used = new Set<Column>(aggregation.output.map(([, column]) => column));
@@ -37,12 +37,12 @@ export function usedColumns(aggregation: Aggregation): ReadonlySet<Column> {
   return used;
 }
 
-/** Kinds of values of which those that are alike to an order are the same. */
+/** Kinds of which two values with the same rank are identical. */
 const wholeInOrder: ReadonlySet<Column['kind']> = new Set(['text', 'number', 'boolean', 'date']);
 
 /**
- * Adds what rows are sorted by. The order of creation, by which ties are broken, only where that can be seen: an index by the fields that are
- * sorted by has it not, and alone it tells the rest.
+ * Adds the sort keys. The creation order, which breaks ties, is added only if it is observable: if columns other than complete sort keys are read,
+ * and no sort key is unique. Indexes of sort keys do not contain it, so adding it would prevent their use.
  */
 function useOrder(order: Order, used: Set<Column>, { base, sequence }: Aggregation): void {
   const columns = order.map(({ column }) => column);
@@ -54,7 +54,7 @@ function useOrder(order: Order, used: Set<Column>, { base, sequence }: Aggregati
   if (at >= 0 && isSeen) used.add(sequence);
 }
 
-/** Adds what a stage reads, given what is read of what it makes. */
+/** Adds the columns that a stage reads, given the used columns of its output. */
 function useOf(stage: Stage, used: Set<Column>, useOrder: () => void): void {
   switch (stage.kind) {
     case 'match':
@@ -102,9 +102,9 @@ function expressionColumns(expression: Expression, used: Set<Column>): void {
   if (expression.form === 'object') for (const [, value] of expression.members) expressionColumns(value, used);
 }
 
-/** How much SQL an expression comes to, once an engine has put the columns that it speaks of in their places. */
+/** Returns how much SQL an expression amounts to after an engine inlines the columns that it refers to. */
 export function weightOf(expression: Expression, weights: ReadonlyMap<Column, number>): number {
-  // An operator may be written with its operand three times over.
+  // An operator may write its operand up to three times.
   const times = (columns: readonly Column[]) => columns.reduce((sum, column) => sum + 3 * (weights.get(column) ?? 1), 1);
   if (expression.form === 'edited') return times([expression.column, expression.value]);
   if ('column' in expression) return times([expression.column]);

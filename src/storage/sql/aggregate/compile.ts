@@ -2,7 +2,7 @@ import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.
 import type { ColumnShape } from '../../../values/rows/encode.ts';
 import type { Dialect } from '../dialect.ts';
 import type { RowContext } from '../row-layout.ts';
-import { conditionTakesTime, isGuarded } from '../timing-safe-filter.ts';
+import { conditionNeedsGuardFirst, isGuarded } from '../timing-safe-filter.ts';
 import { isRequired, SqlWriter, type Statement } from '../writer.ts';
 import { writeBase } from './base-scan.ts';
 import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
@@ -19,13 +19,10 @@ export interface AggregateStatement extends Statement {
   readonly columns: readonly ColumnShape[];
 }
 
-/** Expressions that outgrow this are computed once and kept, since engines may write them out wherever their column is used. */
-const heavy = 1_000;
+/** Expressions heavier than this are materialised, since engines may otherwise inline them at each use of their column. */
+const MAX_INLINE_WEIGHT = 1_000;
 
-/**
- * Compiles an aggregation into one statement: a chain of `WITH s0, s1, ...`, of which each stage reads the one before. Columns
- * are named by number.
- */
+/** Compiles an aggregation into one statement: a chain `WITH s0, s1, ...` in which each stage reads the previous one. Columns are named by number. */
 export function compileAggregation(
   aggregation: Aggregation,
   dialect: Dialect,
@@ -43,8 +40,8 @@ export function compileAggregation(
 }
 
 /**
- * createdAt and updatedAt are bare ISO text wherever they come under their own names (docs/decisions.md). The objectId, a group's key
- * too, is always there.
+ * `createdAt` and `updatedAt` are bare ISO texts under these names, and the objectId, also as a group key, is always present. Reference:
+ * aggregation.md#results.
  */
 function shapeOf(name: string, { kind, targetClass, keepNull }: Column): ColumnShape {
   const bare = kind === 'date' && (name === 'createdAt' || name === 'updatedAt');
@@ -61,7 +58,7 @@ class Compiler {
   readonly #context: ExpressionContext;
   readonly #rows: RowContext;
   readonly #used: ReadonlySet<Column>;
-  /** Those that no row is without. */
+  /** Columns that no row lacks. */
   readonly #required: ReadonlySet<Column>;
   readonly #weights = new Map<Column, number>();
   readonly #sources: Fragment[] = [];
@@ -83,7 +80,7 @@ class Compiler {
 
   write(out: SqlWriter): void {
     const { stages, output } = this.#aggregation;
-    const slow = stages.some((stage) => stage.kind === 'match' && conditionTakesTime(stage.condition));
+    const slow = stages.some((stage) => stage.kind === 'match' && conditionNeedsGuardFirst(stage.condition));
     this.#source(
       (writer) => writeBase(writer, this.#aggregation, this.#used, this.#context.dialect, this.#rows),
       slow && isGuarded(this.#aggregation.filter),
@@ -115,9 +112,9 @@ class Compiler {
         this.#group(stage);
         break;
       case 'skip': {
-        const most = limit === null ? this.#context.dialect.noLimit : bound(limit);
+        const max = limit === null ? this.#context.dialect.noLimit : bound(limit);
         this.#source(
-          sql`SELECT ${this.#kept()} FROM ${this.#from()}${this.#orderBy()} LIMIT ${most} OFFSET ${bound(stage.count)}`,
+          sql`SELECT ${this.#kept()} FROM ${this.#from()}${this.#orderBy()} LIMIT ${max} OFFSET ${bound(stage.count)}`,
         );
         break;
       }
@@ -142,10 +139,10 @@ class Compiler {
     const kept = this.#columns.map((column) => sql`${columnName(column)}`);
     this.#source(
       sql`SELECT ${joined([...kept, ...columns], ', ')} FROM ${this.#from()}${this.#context.dialect.fence}`,
-      heaviest > heavy,
+      heaviest > MAX_INLINE_WEIGHT,
     );
     this.#columns = [...this.#columns, ...made.map(([column]) => column)];
-    if (heaviest > heavy) this.#weights.clear();
+    if (heaviest > MAX_INLINE_WEIGHT) this.#weights.clear();
   }
 
   #group(stage: Extract<Stage, { kind: 'group' }>): void {
@@ -172,7 +169,7 @@ class Compiler {
     const kept = this.#columns.map((column) => sql`${columnName(column)}`);
     const all = [...kept, ...columns.map(([column, value]) => this.#shown(value, column))];
     this.#source(
-      sql`SELECT ${all.length > 0 ? joined(all, ', ') : 'NULL AS "none"'} FROM ${rows.from} WHERE ${dialect.unwindMayGoOn}`,
+      sql`SELECT ${all.length > 0 ? joined(all, ', ') : 'NULL AS "none"'} FROM ${rows.from} WHERE ${dialect.unwindInterruptCheck}`,
     );
     this.#columns = [...this.#columns, ...columns.map(([column]) => column)];
     for (const [column] of columns) this.#weights.set(column, 8);
@@ -210,14 +207,14 @@ class Compiler {
     const order = this.#order.filter(({ column }) => this.#used.has(column));
     const terms = order.map(({ column, descending }) => {
       const down = descending !== reversed;
-      // As an index of such columns has it.
+      // To match an index of such columns.
       const nulls = this.#required.has(column) ? '' : this.#context.base.nulls(down);
       return sql`${sortKey(this.#context, typedColumn(column))}${down ? ' DESC' : ''}${nulls}`;
     });
     return terms.length > 0 ? joined(terms, ', ') : ['NULL'];
   }
 
-  /** Infinity has no JSON. */
+  /** Infinity cannot be written as JSON. */
   #finite(column: Column): Fragment {
     return this.#context.dialect.finite([columnName(column)]);
   }

@@ -3,7 +3,7 @@ import { comparisonSigns } from '../dialect.ts';
 import { balanced, bound, columnName, type Fragment, sql, typedColumn } from './fragment.ts';
 import { as, type ExpressionContext } from './value-types.ts';
 
-/** SQL of a condition over the columns of one row source; it may come out NULL where it is not true. */
+/** Returns the SQL of a condition over the columns of one row source; it may evaluate to NULL instead of false. */
 export function compileCondition(condition: Condition, context: ExpressionContext): Fragment {
   switch (condition.kind) {
     case 'never':
@@ -43,7 +43,7 @@ function stored({ kind, value }: Literal, { base, dialect }: ExpressionContext):
   return dialect.typed(kind, bound(base.toColumn(kind, value)));
 }
 
-/** A value of unknown kind counts where it is of the operand's; an array, where an element equals it. */
+/** A value of unknown kind matches only as the operand's kind; an array matches if an element equals the operand. */
 function compareJson({ column, op, operand }: Compare, context: ExpressionContext): Fragment {
   const { dialect } = context;
   const value = typedColumn(column);

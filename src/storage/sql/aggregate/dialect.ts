@@ -1,81 +1,84 @@
 import type { DatePart, ValueKind } from '../../../query/aggregate/model.ts';
 import type { Fragment } from './fragment.ts';
 
-/** What differs between databases in aggregations. Operands may be written once only, but for those that are said to be simple. */
+/** The differences between databases in aggregations. Implementations may write an operand only once unless it is documented as simple. */
 export interface AggregateDialect {
-  /** An expression, a bound value or NULL said to be of a kind, in the form that columns of that kind have between stages. */
+  /** Casts an expression, a bound value or NULL to the form that columns of a kind have between stages. */
   typed(kind: ValueKind['kind'], value: Fragment): Fragment;
-  /** Follows a SELECT whose columns are to be computed once, not wherever they are used. */
+  /** Suffix of a SELECT whose columns shall be computed once instead of at each use. */
   readonly fence: string;
-  /** The value of a body over named operands, each of them computed once. */
+  /** Returns a body over named operands, each computed once. */
   bind(operands: readonly (readonly [name: string, value: Fragment])[], body: Fragment): Fragment;
 
-  /** JSON text of the value at a path inside JSON text; NULL where there is none, and for null. */
+  /** JSON text of the value at a path inside JSON text; NULL if it is absent or null. */
   place(json: Fragment, path: readonly string[]): Fragment;
-  /** JSON text with a value put in at a path. */
+  /** JSON text with a value set at a path. */
   edited(json: Fragment, path: readonly string[], value: Fragment): Fragment;
-  /** JSON text without what is at some paths, which are followed by keys alone. */
+  /** JSON text without the values at some paths, which consist of keys only. */
   without(json: Fragment, paths: readonly (readonly string[])[]): Fragment;
-  /** What equal JSON texts have in common. */
+  /** A key that is the same for equal JSON texts. */
   equalityKey(json: Fragment): Fragment;
-  /** The same of the canonical JSON text of a literal (kernel/json.ts). */
+  /** The same for the canonical JSON text of a literal (kernel/json.ts). */
   equalityKeyOf(canonical: Fragment): Fragment;
-  /** JSON text in a column to group by: `by` is the same for equal values, `shown` the canonical text of a group's (the same object where that is one). */
+  /**
+   * Keys for grouping by a JSON text column: `by` is the same for equal values, `shown` the canonical text of the group's value (the same object if
+   * both are one expression).
+   */
   groupKey(json: Fragment): { readonly by: Fragment; readonly shown: Fragment };
-  /** What a value of a kind is sorted by. Simple operand. */
+  /** The sort key of a value of a kind. Simple operand. */
   sortKey(kind: ValueKind['kind'], value: Fragment): Fragment;
-  /** The text that JSON text is; NULL where it is none. So for numbers and members. Simple operands. */
+  /** The string in a JSON text; NULL if it is not a string. Likewise for numbers and members. Simple operands. */
   textOf(json: Fragment): Fragment;
-  /** The same for a column, as SQL text that binds nothing. */
+  /** The same for a column, as SQL text without parameters. */
   textIn(column: string): string;
   numberOf(json: Fragment): Fragment;
   member(json: Fragment, name: string): Fragment;
   /** Number of elements of an array. */
   length(json: Fragment): Fragment;
-  /** Whether the array, a simple operand, has an element of which the condition, over JSON text, is true. */
+  /** Whether the array has an element, as JSON text, for which the condition is true. Simple operand. */
   someElement(json: Fragment, condition: (element: Fragment) => Fragment): Fragment;
-  /** JSON text of a text, of a finite number, of an instant; simple operands, but for the text. */
+  /** JSON text of a text, of a finite number, of a timestamp; simple operands except for the text. */
   jsonOfText(text: Fragment): Fragment;
   jsonOfNumber(number: Fragment): Fragment;
   jsonOfInstant(instant: Fragment): Fragment;
 
-  /** JSON array of the JSON texts that a group holds, in an order; NULLs are passed over. */
+  /** JSON array of the JSON texts of a group, in an order; NULLs are skipped. */
   collected(json: Fragment, order: Fragment): Fragment;
-  /** JSON array of the different JSON texts that a group holds, in the order of their text. @param mixed unless equal values have one text */
+  /** JSON array of the distinct JSON texts of a group, in the order of their text. @param mixed whether equal values may have different texts */
   collectedSet(json: Fragment, mixed: boolean): Fragment;
-  /** The value of the row of a group for which the condition holds. */
+  /** The value of the group's row for which the condition holds. */
   only(condition: Fragment, value: Fragment): Fragment;
-  /** The least or the greatest value of a group; not for values of unknown kind. */
+  /** The minimum or maximum of a group; not for values of unknown kind. */
   extreme(which: 'min' | 'max', kind: ValueKind['kind'], value: Fragment): Fragment;
-  /** The sum of a group's numbers, NULL where there are none, or their average. `number` is a column. */
+  /** The sum of a group's numbers (NULL if there are none) or their average. `number` is a column. */
   total(which: 'sum' | 'avg', number: Fragment): Fragment;
 
-  /** Arithmetic of numbers: infinite where it leaves their range, NULL where it makes no sense. A divisor of zero makes NULL. */
+  /** Arithmetic: infinite on overflow, NULL if undefined. Division by zero gives NULL. */
   arithmetic(operator: '+' | '-' | '*' | '/', a: Fragment, b: Fragment): Fragment;
 
-  /** Milliseconds of ISO text. */
+  /** Milliseconds since 1970 of an ISO text. */
   instantOf(iso: Fragment): Fragment;
-  /** A part of an instant. */
+  /** A part of a timestamp. */
   datePart(part: DatePart, instant: Fragment): Fragment;
-  /** A number as an instant; NULL beyond what a Date can hold. Simple operand. */
+  /** A number as a timestamp; NULL outside the range of Date. Simple operand. */
   toInstant(number: Fragment): Fragment;
-  /** Remainder with the sign of the dividend, NULL for a divisor of zero. */
+  /** Remainder with the sign of the dividend; NULL if the divisor is zero. */
   remainder(dividend: Fragment, divisor: Fragment): Fragment;
   round(number: Fragment, places: number): Fragment;
-  /** The number of a simple operand if it is finite. */
+  /** The number if it is finite. Simple operand. */
   finite(number: Fragment): Fragment;
 
   /**
-   * The rows of `from` times the elements of the array in a column of it, whose value may be anything. Rows without elements stay
-   * where `preserve` says so.
+   * Joins the rows of `from` with the elements of the array in one of its columns, whose value may be anything.
+   * @param preserve whether rows without elements stay
    */
   unwind(
     from: string,
     json: Fragment,
     preserve: boolean,
   ): { readonly from: Fragment; readonly element: Fragment; readonly position: Fragment };
-  /** What keeps rows from going on for too long, where `unwind` multiplies them. */
-  readonly unwindMayGoOn: Fragment;
-  /** LIMIT without a bound, which OFFSET needs. */
+  /** A condition that enforces the time limit on the rows that `unwind` multiplies. */
+  readonly unwindInterruptCheck: Fragment;
+  /** LIMIT of an unlimited list, which OFFSET requires. */
   readonly noLimit: string;
 }

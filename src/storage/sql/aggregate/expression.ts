@@ -5,7 +5,7 @@ import { as, type ExpressionContext } from './value-types.ts';
 
 const json = { kind: 'json' } as const;
 
-/** SQL of an expression over the columns of one row source. */
+/** Returns the SQL of an expression over the columns of one row source. */
 export function compileExpression(expression: Expression, context: ExpressionContext): Operand {
   const kind = kindOf(expression);
   const operand = (sql: Fragment): Operand => ({ ...kind, sql, simple: false });
@@ -37,23 +37,23 @@ export function compileExpression(expression: Expression, context: ExpressionCon
 
 type Member = readonly [name: string, json: Fragment];
 
-/** Databases bound the arguments of a function. */
+/** Databases limit the number of a function's arguments. */
 const MAX_ARGUMENTS = 50;
 
-/** JSON text of an object of JSON texts; what is NULL is null there. */
+/** Returns the JSON text of an object of JSON texts; NULL becomes null. */
 export function object(context: ExpressionContext, members: readonly Member[]): Fragment {
   if (members.length === 0) return ["'{}'"];
   const parts = members.map(([name, json], at) => sql`${key(context, name, at > 0)} || coalesce(${json}, 'null')`);
   return sql`('{' || ${balanced(parts, ' || ')} || '}')`;
 }
 
-/** The same without the members that are NULL; NULL where none is left. */
+/** The same without members that are NULL; NULL if none remain. */
 export function compactObject(context: ExpressionContext, members: readonly Member[]): Fragment {
   const parts = members.map(([name, json]) => sql`${key(context, name, false)} || ${json}`);
   return sql`nullif('{' || ${listed(parts)} || '}', '{}')`;
 }
 
-/** JSON text of an array of JSON texts. */
+/** Returns the JSON text of an array of JSON texts; NULL becomes null. */
 export function array(items: readonly Fragment[]): Fragment {
   if (items.length === 0) return ["'[]'"];
   const parts = items.map((item, at) => sql`${at > 0 ? "',' || " : ''}coalesce(${item}, 'null')`);
@@ -64,7 +64,7 @@ function key({ dialect }: ExpressionContext, name: string, follows: boolean): Fr
   return dialect.typed('text', bound(`${follows ? ',' : ''}${JSON.stringify(name)}:`));
 }
 
-/** The parts that are not NULL, with commas between them; an empty text where there are none. */
+/** Returns the parts that are not NULL, separated by commas; an empty text if there are none. */
 function listed(parts: readonly Fragment[]): Fragment {
   if (parts.length <= MAX_ARGUMENTS) return sql`concat_ws(',', ${joined(parts, ', ')})`;
   const size = MAX_ARGUMENTS ** Math.ceil(Math.log(parts.length) / Math.log(MAX_ARGUMENTS) - 1);

@@ -6,8 +6,8 @@ import { bound, type Fragment, sql } from './fragment.ts';
 const { opening, between, closing } = publicFileText;
 
 /**
- * The stored value of a File field as answers show it, so that every stage knows its `url`. What is not the stored form stays as it is
- * (values/types/file-text.ts).
+ * Returns the stored value of a File field in its wire form, so that every stage sees its `url`. Values that are not in the stored form stay
+ * unchanged (values/types/file-text.ts).
  * @param stored a column
  */
 export function publicFile(stored: Fragment, { addresses }: RowContext): Fragment {
@@ -18,8 +18,8 @@ export function publicFile(stored: Fragment, { addresses }: RowContext): Fragmen
 }
 
 /**
- * The columns of the answer that are PrivateFile fields of records, where their record is known: as long as rows are records that say
- * their objectId. Elsewhere such a file has no address.
+ * Returns the output columns that are PrivateFile fields of a known record: the rows must still be records and include their objectId. Otherwise such
+ * a file has no address.
  */
 export function privateFiles({ table, base, output }: Aggregation, { addresses }: RowContext): ReadonlyMap<Column, FileForm> {
   const forms = new Map<Column, FileForm>();

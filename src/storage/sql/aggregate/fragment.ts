@@ -3,13 +3,13 @@ import type { StoredValue } from '../../../values/types/type.ts';
 import type { SqlWriter } from '../writer.ts';
 
 /**
- * SQL that may be put together in any order and used more than once: text, values to bind, what other writers write, and fragments. These
- * are held, not copied: a copy on every level makes n² of n levels.
+ * SQL that may be composed in any order and used more than once: text, values to bind, output of other writers, and fragments. Nested fragments are
+ * referenced, not copied: copying at each of n levels would cost n².
  */
 export type Fragment = readonly Piece[];
 type Piece = string | { readonly bound: StoredValue } | ((out: SqlWriter) => void) | Fragment;
 
-/** A fragment of SQL text with other fragments in it; strings that are put in are SQL too. */
+/** Builds a fragment from SQL text and other fragments; interpolated strings are SQL too. */
 export function sql(text: TemplateStringsArray, ...parts: readonly (Fragment | string)[]): Fragment {
   const pieces: Piece[] = [text[0] as string];
   parts.forEach((part, at) => {
@@ -21,12 +21,12 @@ export function sql(text: TemplateStringsArray, ...parts: readonly (Fragment | s
 /** A value to bind, in the form that the driver takes. */
 export const bound = (value: StoredValue): Fragment => [{ bound: value }];
 
-/** Fragments one after the other, a text between them. */
+/** Concatenates fragments with a separator. */
 export function joined(parts: readonly Fragment[], separator: string): Fragment {
   return parts.flatMap((part, at) => (at === 0 ? [part] : [separator, part]));
 }
 
-/** Engines bound the depth of an expression, and a chain of n operators is n deep; halving makes it log n. */
+/** Engines limit the depth of expressions. A chain of n operators has depth n; halving it gives log n. */
 export function combined(parts: readonly Fragment[], combine: (a: Fragment, b: Fragment) => Fragment): Fragment {
   const [only] = parts;
   if (only && parts.length === 1) return only;
@@ -34,12 +34,12 @@ export function combined(parts: readonly Fragment[], combine: (a: Fragment, b: F
   return combine(combined(parts.slice(0, middle), combine), combined(parts.slice(middle), combine));
 }
 
-/** Parts with an operator between them. */
+/** Combines parts with an operator, in a balanced tree. */
 export function balanced(parts: readonly Fragment[], operator: ' AND ' | ' OR ' | ' || '): Fragment {
   return combined(parts, (a, b) => sql`(${a}${operator}${b})`);
 }
 
-/** Writes a fragment into a statement, where its values are bound. */
+/** Writes a fragment into a statement and binds its values. */
 export function writeFragment(out: SqlWriter, fragment: Fragment): void {
   for (const piece of fragment) {
     if (typeof piece === 'string') out.add(piece);
@@ -49,17 +49,17 @@ export function writeFragment(out: SqlWriter, fragment: Fragment): void {
   }
 }
 
-/** The name of a column in the statement. Names that clients choose never get here. */
+/** The name of a column in the statement. Names chosen by clients never appear. */
 export const columnName = (column: Column): string => `"c${column.id}"`;
 
-/** SQL of a value whose kind is known. */
+/** SQL of a value of known kind. */
 export interface Typed extends ValueKind {
   readonly sql: Fragment;
   /** Cheap enough to be written more than once. */
   readonly simple: boolean;
 }
 
-/** A column as a value. */
+/** Returns a column as a value. */
 export function typedColumn(column: Column): Typed {
   return { ...kindOf(column), sql: [columnName(column)], simple: true };
 }

@@ -5,20 +5,20 @@ import { as, asNumber, type ExpressionContext, sortKey } from './value-types.ts'
 
 type Group = Extract<Stage, { kind: 'group' }>;
 
-/** ORDER BY terms over columns; `reversed` turns them round. */
+/** Writes ORDER BY terms over columns; `reversed` inverts the order. */
 export type WriteOrder = (reversed: boolean) => Fragment;
 
 /** The parts of a grouping statement. */
 export interface GroupSql {
-  /** Columns to add to the rows before they are grouped: their ranks within the groups, and what accumulators ask for more than once. */
+  /** Columns to add to the rows before grouping: ranks within the groups, and values that accumulators use more than once. */
   readonly added: readonly Fragment[];
   /** The columns of the groups. */
   readonly columns: readonly Fragment[];
-  /** What follows FROM. */
+  /** SQL after FROM. */
   readonly tail: Fragment;
 }
 
-/** SQL of a `$group`: `$first` and `$last` go by the order of the rows that come in. */
+/** Returns the SQL of a `$group`. `$first` and `$last` follow the order of the input rows. */
 export function compileGroup(stage: Group, order: WriteOrder, context: ExpressionContext): GroupSql {
   const added: Fragment[] = [];
   const add: Add = (value) => {
@@ -35,12 +35,12 @@ export function compileGroup(stage: Group, order: WriteOrder, context: Expressio
     shown(accumulate(accumulator, order, { rank, add, context }), accumulator.column),
   );
   const columns = [...stage.keys.map(([key], at) => shown((keys[at] as GroupKey).shown, key)), ...accumulated];
-  // A group of all rows is no group where there are none.
+  // Without keys, an empty input must give no group.
   const tail = keys.length === 0 ? [' HAVING count(*) > 0'] : sql` GROUP BY ${joined(keys.map(grouped), ', ')}`;
   return { added, columns, tail };
 }
 
-/** Adds a column to the rows before they are grouped. @returns its name */
+/** Adds a column to the rows before grouping. @returns its name */
 type Add = (value: Fragment) => string;
 type Rank = (terms: Fragment) => string;
 
@@ -51,7 +51,7 @@ function groupKey(from: Column, { dialect }: ExpressionContext): GroupKey {
   return kind === 'json' ? dialect.groupKey(sql) : { by: sql, shown: sql };
 }
 
-/** A key that is shown as it is computed need not be written again. */
+/** A key that is output as computed is referred to by its position. */
 const grouped = ({ by, shown }: GroupKey, at: number): Fragment => (by === shown ? [String(at + 1)] : by);
 
 function accumulate(
@@ -74,7 +74,7 @@ function accumulate(
       return total('avg');
     case 'min':
     case 'max':
-      // Values of unknown kind have an order of their own.
+      // Values of unknown kind have their own order.
       return value.kind === 'json'
         ? only(extremeFirst(argument, operator === 'max', context))
         : dialect.extreme(operator, value.kind, value.sql);

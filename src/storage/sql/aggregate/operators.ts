@@ -3,7 +3,7 @@ import type { StoredValue } from '../../../values/types/type.ts';
 import { balanced, bound, combined, type Fragment, joined, sql, type Typed } from './fragment.ts';
 import { as, asNumber, asText, type ExpressionContext, equalityKey, sortKey, using } from './value-types.ts';
 
-/** An operand; `value` is a literal's. */
+/** An operand; `value` is set for literals. */
 export type Operand = Typed & { readonly value?: StoredValue };
 type Write = (context: ExpressionContext, items: readonly Operand[], kind: ValueKind) => Fragment;
 
@@ -37,7 +37,7 @@ const letterCase =
   (context, items) =>
     sql`${name}(coalesce(${asText(context, first(items))}, ''))`;
 
-/** How each operator is written. NULL in arithmetic and texts makes NULL, as in MongoDB. */
+/** The SQL of each operator. NULL in arithmetic and texts gives NULL, as in MongoDB. */
 export const operators: Readonly<Record<Operator, Write>> = {
   add: (context, items, kind) =>
     kind.kind === 'date' ? instant(context, items, '+') : calculated(context, numbers(context, items), '+'),
@@ -86,11 +86,11 @@ function calculated(context: ExpressionContext, items: readonly Fragment[], oper
   return combined(items, (a, b) => context.dialect.arithmetic(operator, a, b));
 }
 
-/** A Date as the number of its milliseconds. */
+/** A Date as its number of milliseconds. */
 const milliseconds = (context: ExpressionContext, item: Operand) =>
   item.kind === 'date' ? context.dialect.typed('number', item.sql) : asNumber(context, item);
 
-/** A Date moved by milliseconds. */
+/** A Date shifted by milliseconds. */
 function instant(context: ExpressionContext, items: readonly Operand[], operator: '+' | '-'): Fragment {
   const terms = items.map((item) => milliseconds(context, item));
   const moved = calculated(context, terms, operator);
@@ -103,7 +103,7 @@ function difference(context: ExpressionContext, items: readonly Operand[]): Frag
   return calculated(context, terms, '-');
 }
 
-/** What counts as true: anything but false, 0 and null. Never NULL. */
+/** Truth: anything except false, 0 and null. Never NULL. */
 function truthOf(item: Operand): Fragment {
   if (item.kind === 'boolean') return sql`(${item.sql} IS TRUE)`;
   if (item.kind === 'number') return sql`((${item.sql} <> 0) IS TRUE)`;
@@ -111,7 +111,7 @@ function truthOf(item: Operand): Fragment {
   return sql`(${item.sql} IS NOT NULL)`;
 }
 
-/** Operands brought to one kind; `null` where no value can be of both. A value of unknown kind becomes what the other is. */
+/** Converts operands to one kind; `null` if no value can be of both. A value of unknown kind is converted to the other kind. */
 function alike(context: ExpressionContext, a: Operand, b: Operand): readonly [Typed, Typed] | null {
   if (sameKind(a, b)) return [a, b];
   if (a.kind === 'json') return [converted(context, a, b), b];
@@ -122,14 +122,14 @@ function converted(context: ExpressionContext, value: Operand, wanted: ValueKind
   return { ...kindOf(wanted), sql: as(context, wanted, value), simple: false };
 }
 
-/** Null equals null, and nothing else does. Never NULL. */
+/** Null equals only null. Never NULL. */
 function equality(context: ExpressionContext, a: Operand, b: Operand): Fragment {
   const pair = alike(context, a, b);
   if (!pair) return sql`(${a.sql} IS NULL AND ${b.sql} IS NULL)`;
   return sql`(${equalityKey(context, pair[0])} IS NOT DISTINCT FROM ${equalityKey(context, pair[1])})`;
 }
 
-/** Null comes before all else; values of unlike kinds have no order. Never NULL. */
+/** Null comes first; values of different kinds have no order. Never NULL. */
 function writeOrder(context: ExpressionContext, sign: '<' | '<=' | '>' | '>=', a: Operand, b: Operand): Fragment {
   const pair = alike(context, a, b);
   if (!pair) return ['false'];
@@ -145,7 +145,7 @@ function writeOrder(context: ExpressionContext, sign: '<' | '<=' | '>' | '>=', a
   });
 }
 
-/** The operand that a literal is. */
+/** Returns a literal as an operand. */
 export function literalOperand({ dialect, base }: ExpressionContext, kind: ValueKind, value: StoredValue): Operand {
   const literal: Fragment = value === null ? ['NULL'] : bound(base.toColumn(kind.kind, value));
   return { ...kind, sql: dialect.typed(kind.kind, literal), simple: true, value };

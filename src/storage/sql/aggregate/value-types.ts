@@ -3,15 +3,15 @@ import type { Dialect } from '../dialect.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { bound, type Fragment, sql, type Typed } from './fragment.ts';
 
-/** What compiling an expression needs to know. */
+/** What compiling an expression needs. */
 export interface ExpressionContext {
   readonly base: Dialect;
   readonly dialect: AggregateDialect;
-  /** A name for an operand, unlike all others of the statement. */
+  /** Returns a name for an operand, unique in the statement. */
   newName(): string;
 }
 
-/** A body that may use its operands more than once; they are computed once. */
+/** Lets a body use its operands more than once while they are computed once. */
 export function using(
   context: ExpressionContext,
   operands: readonly Typed[],
@@ -27,7 +27,7 @@ export function using(
   return named.length === 0 ? sql`(${body(...uses)})` : context.dialect.bind(named, body(...uses));
 }
 
-/** The value as one of another kind; NULL where it is none. A value of unknown kind is looked at row by row. */
+/** Returns the value as another kind; NULL if it is not of that kind. A value of unknown kind is checked row by row. */
 export function as(context: ExpressionContext, wanted: ValueKind, value: Typed): Fragment {
   if (sameKind(value, wanted)) return value.sql;
   if (wanted.kind === 'json') return asJson(context, value);
@@ -49,7 +49,7 @@ export function as(context: ExpressionContext, wanted: ValueKind, value: Typed):
   });
 }
 
-/** JSON text of the wire form of a value (SPEC "Wire types"). */
+/** Returns the JSON text of a value's wire form. Reference: types.md#wire-types. */
 function asJson(context: ExpressionContext, value: Typed): Fragment {
   const { dialect } = context;
   switch (value.kind) {
@@ -68,17 +68,17 @@ function asJson(context: ExpressionContext, value: Typed): Fragment {
   }
 }
 
-/** A value as a number; NULL where it is none. */
+/** The value as a number; NULL if it is not one. */
 export const asNumber = (context: ExpressionContext, value: Typed): Fragment => as(context, { kind: 'number' }, value);
-/** A value as a text; NULL where it is none. */
+/** The value as a text; NULL if it is not one. */
 export const asText = (context: ExpressionContext, value: Typed): Fragment => as(context, { kind: 'text' }, value);
 
-/** What a value is sorted and ranked by. */
+/** Returns the key that a value is sorted and ranked by. */
 export function sortKey(context: ExpressionContext, value: Typed): Fragment {
   return using(context, [value], (sql) => context.dialect.sortKey(value.kind, sql));
 }
 
-/** What equal values have in common. */
+/** Returns a key that is the same for equal values. */
 export function equalityKey(context: ExpressionContext, value: Typed): Fragment {
   return value.kind === 'json' ? context.dialect.equalityKey(value.sql) : value.sql;
 }

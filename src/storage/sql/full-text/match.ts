@@ -3,10 +3,10 @@ import { occurrences } from './prefixes.ts';
 import { foldedSearch, type Wanted } from './wanted.ts';
 import { type Folding, indexedPart, indexFolding, words } from './words.ts';
 
-/** Whether texts match a search that minds case or diacritics. Words are those of the full-text index. */
+/** Returns a predicate for texts that match a case- or diacritic-sensitive search. Words are split as in the full-text index. */
 export function textMatcher(search: TextSearch): (texts: readonly (string | null)[]) => boolean {
   const { terms, phrases, excluded } = foldedSearch(search);
-  // A phrase without words stands nowhere.
+  // A phrase without words matches nothing.
   if (phrases.length < search.phrases.length) return () => false;
   return (texts) => {
     const folded = texts.map((text) => foldedText(text, search));
@@ -21,13 +21,13 @@ function holds(text: string, { words, isPrefixed }: Wanted): boolean {
   return text.includes(words) || (isPrefixed && occurrences(text, words).prefixed > 0);
 }
 
-/** BM25's k1, as FTS5 has it: a word that stands in a record again and again counts for ever less, up to k1 + 1 times the first. */
+/** BM25's k1, as in FTS5: each repetition of a word adds less, up to k1 + 1 times the first occurrence. */
 export const K1 = 1.2;
 
 /**
- * The relevance of texts to a search by their own words alone: the term frequency part of BM25
- * (https://sqlite.org/fts5.html, "The bm25() function"). Texts that have a word of the search, or its phrases, as they are come to 1 at least, those
- * that have words behind prefix letters alone to less. `null` where the search does not find them.
+ * Returns a function that scores texts by their own words only: the term frequency part of BM25 (https://sqlite.org/fts5.html, "The bm25()
+ * function"). Texts that contain a word of the search as is, or its phrases, score at least 1; those with words behind prefix letters only, less.
+ * `null` if the search does not find them. Reference: queries.md#text-search.
  */
 export function textScorer(search: TextSearch): (texts: readonly (string | null)[]) => number | null {
   const { terms, phrases } = foldedSearch(search, indexFolding);

@@ -1,26 +1,26 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
 import { indexFolding, words } from './words.ts';
 
-/** Letters that Hebrew writes in front of a word, as a part of it: and, the, in, to, as, from, that. */
+/** Letters that Hebrew prefixes to a word as part of it: and, the, in, to, as, from, that. */
 export const PREFIX_LETTERS = 'והבלכמש';
 export const MAX_PREFIX_LETTERS = 3;
 
 /**
- * Words of a search that are looked for behind prefix letters, the first ones: SQLite looks for 400 forms of each, which takes it 5 ms where
- * none of them is anywhere.
+ * Maximum number of search words to look for behind prefix letters: the first ones. SQLite searches for 400 forms of each, which takes it 5 ms even
+ * if none occurs.
  */
 const MAX_PREFIXED_WORDS = 10;
 
 const hebrewWord = /^[א-ת][^ ]+$/;
 
-/** The terms and excluded words of a search that stand for themselves behind prefix letters, too. None where diacritics are minded. */
+/** Returns the terms and excluded words of a search that also match behind prefix letters. None if the search is diacritic-sensitive. */
 export function prefixedWords(search: TextSearch): ReadonlySet<string> {
   if (search.diacriticSensitive) return new Set();
   const all = new Set([...search.terms, ...search.excluded]);
   return new Set([...all].filter((text) => hebrewWord.test(words(text, indexFolding).trim())).slice(0, MAX_PREFIXED_WORDS));
 }
 
-/** A word behind one letter to three, whichever these are: 399 forms. */
+/** Returns the word behind each combination of one to three prefix letters: 399 forms. */
 export function prefixedForms(word: string): string[] {
   const forms: string[] = [];
   let shorter = [word];
@@ -31,7 +31,7 @@ export function prefixedForms(word: string): string[] {
   return forms;
 }
 
-/** What is left of a word, folded as the index is, behind one letter to three: all that a search may find it by, but the word itself. */
+/** Returns what remains of a folded word after one to three prefix letters: all forms, apart from the word itself, by which a search may find it. */
 export function stemsOf(word: string): string[] {
   const stems: string[] = [];
   for (let at = 1; at <= MAX_PREFIX_LETTERS && PREFIX_LETTERS.includes(word.charAt(at - 1)); at++) {
@@ -42,7 +42,7 @@ export function stemsOf(word: string): string[] {
   return stems;
 }
 
-/** How often a word stands in a folded text. @param word with a space at each end, which neighbours share */
+/** Counts a word in a folded text. @param word with a space at each end, which neighbouring words share */
 export function occurrences(text: string, word: string): { readonly whole: number; readonly prefixed: number } {
   const bare = word.slice(1);
   let whole = 0;

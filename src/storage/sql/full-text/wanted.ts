@@ -2,25 +2,28 @@ import type { TextSearch } from '../../../query/model/filter.ts';
 import { prefixedWords } from './prefixes.ts';
 import { type Folding, indexFolding, words } from './words.ts';
 
-/** A word or a phrase that a search looks for. */
+/** A word or phrase that a search looks for. */
 export interface Wanted {
-  /** As it stands in folded texts, with a space at each end. */
+  /** As it occurs in folded texts, with a space at each end. */
   readonly words: string;
-  /** Whether it is found behind prefix letters, too. One word, then. */
+  /** Whether it also matches behind prefix letters; then it is one word. */
   readonly isPrefixed: boolean;
 }
 
-/** What a search wants and what it excludes. What holds no word is left out. */
+/** What a search requires and excludes. Entries without words are left out. */
 export interface FoldedSearch {
   readonly terms: readonly Wanted[];
   readonly phrases: readonly Wanted[];
   readonly excluded: readonly Wanted[];
 }
 
-/** Phrases are found as they are; words of a search, and those it excludes, behind prefix letters as well (docs/decisions.md). */
+/**
+ * Returns a search with folded words. Phrases match only as they are; terms and excluded words also match behind prefix letters. Reference:
+ * queries.md#text-search.
+ */
 export function foldedSearch(search: TextSearch, folding: Folding = search): FoldedSearch {
   const prefixed = prefixedWords(search);
-  // Marks alone are no word, whatever the search minds.
+  // Combining marks alone are not a word, even in diacritic-sensitive searches.
   const worded = (list: readonly string[]): string[] => list.filter((text) => words(text, indexFolding).trim() !== '');
   const wanted = (list: readonly string[]): Wanted[] =>
     worded(list).map((text) => ({ words: words(text, folding), isPrefixed: prefixed.has(text) }));

@@ -102,6 +102,6 @@ export const sqliteAggregate: AggregateDialect = {
       position: sql`CASE WHEN json_type(${json}) = 'array' THEN e.key END`,
     };
   },
-  unwindMayGoOn: ['((e.key & 1023) <> 0 OR rds_tick())'],
+  unwindInterruptCheck: ['((e.key & 1023) <> 0 OR rds_tick())'],
   noLimit: '-1',
 };

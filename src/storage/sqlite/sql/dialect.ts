@@ -44,12 +44,12 @@ export const sqliteDialect: Dialect = {
   toColumn: (_storage, value) => (typeof value === 'boolean' ? Number(value) : value),
   nulls: () => '',
   unindexed: '+',
-  mayGoOn(out, alias) {
+  interruptCheck(out, alias) {
     // Calls from SQL into JavaScript cost more than the row; one in 1,024 does.
     out.add('((').column(alias, '_seq').add(' & 1023) <> 0 OR rds_tick())');
   },
 
-  mayGoOnWith(out, alias, column) {
+  interruptCheckIfLong(out, alias, column) {
     out.add(`(octet_length(`).column(alias, column).add(`) < ${SHORT_VALUE_BYTES} OR rds_tick()) AND `);
   },
 
@@ -61,7 +61,7 @@ export const sqliteDialect: Dialect = {
     operand();
     writeAmong(out, values, storage === 'number');
   },
-  isOnly: (out, alias, field, value) => void out.column(alias, field.column).add(' = ').bind(value),
+  equalsLeadingKey: (out, alias, field, value) => void out.column(alias, field.column).add(' = ').bind(value),
   isAmong(out, operand, query) {
     operand();
     out.add(' IN (');

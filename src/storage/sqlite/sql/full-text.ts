@@ -1,7 +1,7 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { withoutPoints } from '../../sql/full-text/points.ts';
+import { withoutPoints } from '../../sql/full-text/hebrew-points.ts';
 import { prefixedForms, prefixedWords } from '../../sql/full-text/prefixes.ts';
 
 /** The name of the full-text table of a record table; its rowid is the record's `_seq`, its columns are the fields of the text index. */

@@ -7,8 +7,8 @@ import { rootOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/json/iso.ts';
 import { wireDate, wirePointer } from '../../../values/json/wire.ts';
 import { applyEdits, type JsonEdit } from '../../../values/operators/apply.ts';
+import { withoutPoints } from '../../sql/full-text/hebrew-points.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
-import { withoutPoints } from '../../sql/full-text/points.ts';
 
 /**
  * Gives a connection the functions that our SQL calls. Errors thrown in them come out of the statement as they are.

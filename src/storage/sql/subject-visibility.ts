@@ -2,23 +2,23 @@ import type { ReadableTable, ReadableTables, RowGuard, SubjectNames } from '../.
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import type { SqlWriter } from './writer.ts';
 
-/** Writes the guard of a table's records. Handed down, since guards lead to guards. */
+/** Writes the guard of a table's records. Passed as a parameter, since guards contain guards. */
 type WriteGuard = (out: SqlWriter, guard: RowGuard, table: TableSchema, alias: string) => void;
 
-/** Parts of a reference to a record, each written as an SQL expression of text; `field` may be of none. */
+/** The parts of a reference to a record, each written as an SQL text expression; `field` may be `null`. */
 interface RecordRef {
   className(): void;
   objectId(): void;
-  /** `null`: the record as such is asked for. */
+  /** `null`: the record as a whole. */
   readonly field: FieldRef | null;
-  /** The ACL that the record had when it was copied from: alias and column of JSON text; `null` where that is not known. */
+  /** The ACL of the record at the time of the copy: alias and column of JSON text; `null` if it is not known. */
   readonly acl: readonly [alias: string, column: string] | null;
 }
 
-/** A field by its name, or one that a row names. */
+/** A field name, or the expression of one that a row holds. */
 type FieldRef = string | (() => void);
 
-/** Whether the caller may read the record that a row is about. */
+/** Writes whether the caller may read the record that a row is about. */
 export function writeSubject(
   out: SqlWriter,
   { names, field, of }: { readonly names: SubjectNames; readonly field?: string; readonly of: ReadableTables },
@@ -31,7 +31,7 @@ export function writeSubject(
   writeReadable(out, ref, of, writeGuard);
 }
 
-/** Whether the caller may read all values that a row was made of. */
+/** Writes whether the caller may read all values that a row was made from. */
 export function writeSources(
   out: SqlWriter,
   { field, of }: { readonly field: string; readonly of: ReadableTables },
@@ -50,7 +50,7 @@ export function writeSources(
   out.add(') IS NOT TRUE))');
 }
 
-/** Whether a record of a table is there and a guard holds of it. */
+/** Writes whether a record of a table exists and satisfies a guard. */
 export function writeRecordOf(
   out: SqlWriter,
   table: TableSchema,
@@ -66,8 +66,8 @@ export function writeRecordOf(
 }
 
 /**
- * Whether a record, or a field of it, may be read: one look-up, by its id, in the table that the row names. A record that is gone may be where
- * the table is open to the caller and the ACLs that are left of it allow the caller.
+ * Writes whether a record, or a field of it, may be read, by one lookup by id in the table that the row names. A deleted record is readable if the
+ * table is open to the caller and the remaining copies of its ACL permit it.
  */
 function writeReadable(out: SqlWriter, ref: RecordRef, of: ReadableTables, writeGuard: WriteGuard): void {
   const tables = [...of.tables.values()];
@@ -87,7 +87,7 @@ function writeReadable(out: SqlWriter, ref: RecordRef, of: ReadableTables, write
     out.add(')');
   }
   out.add(' END, ');
-  writeGone(out, ref, of);
+  writeDeleted(out, ref, of);
   out.add(', false)');
 }
 
@@ -114,7 +114,7 @@ function writeConditions(
   }
 }
 
-function writeGone(out: SqlWriter, ref: RecordRef, of: ReadableTables): void {
+function writeDeleted(out: SqlWriter, ref: RecordRef, of: ReadableTables): void {
   const open = [...of.tables.values()].filter(({ hearsOfGone }) => hearsOfGone);
   if (!of.deletions || open.length === 0) {
     out.add('NULL');
@@ -127,7 +127,7 @@ function writeGone(out: SqlWriter, ref: RecordRef, of: ReadableTables): void {
   ref.className();
   for (const { table, hidden } of open) {
     out.add(' WHEN ').bind(table.className).add(' THEN ');
-    writeShown(out, ref.field, hidden);
+    writeVisible(out, ref.field, hidden);
   }
   out.add(' END AND ');
   if (ref.acl) out.dialect.aclAllows(out, ...ref.acl, 'read', identities);
@@ -143,8 +143,8 @@ function writeGone(out: SqlWriter, ref: RecordRef, of: ReadableTables): void {
   out.add(ref.acl ? ', 1) = 1' : ' = 1');
 }
 
-/** Whether a field of a record that is gone is one of those that are shown in every record. */
-function writeShown(out: SqlWriter, field: FieldRef | null, hidden: ReadableTable['hidden']): void {
+/** Writes whether a field of a deleted record is visible in every record of its table. */
+function writeVisible(out: SqlWriter, field: FieldRef | null, hidden: ReadableTable['hidden']): void {
   if (field === null || hidden.size === 0) {
     out.add('true');
     return;

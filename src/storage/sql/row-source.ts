@@ -2,11 +2,11 @@ import type { Mask, Masks } from '../../access/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { writeRecordOf } from './readable.ts';
 import { writeGuard } from './row-security.ts';
+import { writeRecordOf } from './subject-visibility.ts';
 import type { SqlWriter } from './writer.ts';
 
-/** What the caller's guard, at the top of a filter (`guardedFilter`), puts in place of values. */
+/** Returns the values that the caller's guard, at the top of a filter (`guardedFilter`), masks. */
 function masksOf(filter: Filter): Masks | undefined {
   if (filter.kind === 'guard') return filter.masks;
   if (filter.kind !== 'and') return undefined;
@@ -18,9 +18,9 @@ function masksOf(filter: Filter): Masks | undefined {
 }
 
 /**
- * Writes the row source of a read, as what stands after FROM: the table, or its rows as the caller sees them, which databases make one query
- * with the rest. No condition, order or sum over it can then tell what is hidden.
- * @param filter of the read, the caller's guard at its top
+ * Writes the row source of a read, as it stands after FROM: the table, or its rows as the caller sees them. Databases merge the latter with the rest
+ * of the query. So no condition, order or sum can reveal what is hidden.
+ * @param filter of the read, with the caller's guard at its top
  */
 export function writeSource(out: SqlWriter, table: TableSchema, filter: Filter, alias: string): void {
   const masks = masksOf(filter);
@@ -53,7 +53,7 @@ function writeMasked(out: SqlWriter, mask: Mask, field: Field, table: TableSchem
 
 const never = { kind: 'any', guards: [] } as const;
 
-/** A branch for each table of which something is hidden. */
+/** Writes a CASE branch per table that hides some fields. */
 function writeValues(
   out: SqlWriter,
   { names, of }: Extract<Mask, { kind: 'values' }>,
