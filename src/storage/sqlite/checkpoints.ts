@@ -5,21 +5,21 @@ import type { MaintenanceResult } from './reads/protocol.ts';
 import type { ReaderPool } from './reads/reader-pool.ts';
 import type { WriteQueue } from './writes/write-queue.ts';
 
-/** Pages of the log that are copied into the file at a time: 8 MB. */
+/** Pages of the WAL that accumulate before they are copied into the file: 8 MB. */
 const STEP_PAGES = 2_000;
-/** Pages beyond which the log is begun anew: 32 MB. */
+/** Size of the WAL, in pages, beyond which it is restarted: 32 MB. */
 const MAX_WAL_PAGES = 8_000;
-/** Pages beyond which writes wait, for a while, for the thread that copies them: 64 MB. */
+/** Size of the WAL, in pages, beyond which writes wait, for a limited time, for the thread that copies it: 64 MB. */
 const HELD_PAGES = 16_000;
-/** Milliseconds until the next try where a reader, or another process, keeps the log from being copied or begun anew. */
+/** Delay before the next attempt if a reader, or another process, prevents the WAL from being copied or restarted. */
 const AGAIN_MS = 1_000;
-/** Milliseconds that writes wait while the log is copied or begun anew. */
+/** Maximum time that writes wait while the WAL is copied or restarted. */
 const MAX_PAUSE_MS = 2_000;
 
 /**
- * Keeps a store's log of changes (WAL) bounded. Threads copy it into the file; a log is begun anew only where nobody reads in it and all of it
- * is copied, which steady load never lets happen: so writes wait a moment for that once it is large. A reader of an old state keeps it
- * growing, and no write waits for it.
+ * Keeps a store's WAL bounded. Threads copy it into the file. SQLite can restart it only when nobody reads from it and all of it is copied, which
+ * never happens under steady load; so once it is large, writes pause for that. A reader of an old snapshot keeps it growing, and no write waits for
+ * such a reader.
  */
 export class Checkpoints {
   readonly #connection: Connection;
@@ -27,13 +27,13 @@ export class Checkpoints {
   readonly #pool: ReaderPool;
   readonly #met: (fault: SentFault) => void;
   #running: Promise<void> | undefined;
-  /** The log is being copied, and writes have waited for it once. */
+  /** Set while the WAL is being copied; `#isHeld`: writes have already waited for this copy. */
   #copying: ReturnType<ReaderPool['errand']> | undefined;
   #isHeld = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param met told of what a checkpoint met; the next one is tried later */
+  /** @param onFault called with the fault of a checkpoint; the next one is tried later */
   constructor(connection: Connection, commits: WriteQueue, pool: ReaderPool, met: (fault: SentFault) => void) {
     this.#connection = connection;
     this.#commits = commits;
@@ -41,12 +41,12 @@ export class Checkpoints {
     this.#met = met;
   }
 
-  /** To be called after each commit; costs a microsecond. */
+  /** Call after each commit; costs a microsecond. */
   noticed(): void {
     if (this.#copying) this.#hold(this.#copying);
     if (this.#running || this.#timer || this.#isClosed) return;
     const log = this.#connection.logLength();
-    // A write after all was copied begins it anew by itself, where nobody reads in it.
+    // If everything is copied and nobody reads from it, the next write restarts the WAL by itself.
     if (!log || (log.pages - log.copied < STEP_PAGES && (log.pages < MAX_WAL_PAGES || log.copied === log.pages))) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
@@ -62,18 +62,18 @@ export class Checkpoints {
     if (this.#hasFailed(done)) return;
     const { pages = 0, copied = 0 } = done;
     if (pages < MAX_WAL_PAGES) return;
-    // Writes have gone on meanwhile; more than that is left where a reader holds it.
+    // Writes continued meanwhile. If more is left than they add, a reader holds the WAL.
     if (pages - copied > STEP_PAGES || !(await this.#beginAnew())) this.#later();
   }
 
-  /** Writes that come faster than a busy thread copies them wait for it: else the log would grow with them. */
+  /** Makes writes wait for a busy thread that copies more slowly than they come; otherwise the WAL would keep growing. */
   #hold(copying: Promise<unknown>): void {
     if (this.#isHeld || this.#isClosed || (this.#connection.logLength()?.pages ?? 0) < HELD_PAGES) return;
     this.#isHeld = true;
     void this.#commits.alone(() => forAWhile(copying)).catch(() => null);
   }
 
-  /** @returns whether it was */
+  /** @returns whether the WAL was restarted */
   async #beginAnew(): Promise<boolean> {
     if (!this.#pool.hasIdleThread || this.#isClosed) return false;
     const path = this.#connection.path;
@@ -82,7 +82,7 @@ export class Checkpoints {
     return !this.#hasFailed(done) && done.isBegunAnew === true;
   }
 
-  /** Whether it came to nothing: it is tried again later. */
+  /** Returns whether the work failed; then it is tried again later. */
   #hasFailed(result: MaintenanceResult | null): result is null {
     if (result && !result.fault) return false;
     if (result?.fault) this.#met(result.fault);
@@ -98,7 +98,7 @@ export class Checkpoints {
     }, AGAIN_MS).unref();
   }
 
-  /** Empties the log, for a store that is closed: a long one on a thread. Never rejects. */
+  /** Empties the WAL of a store that closes; a long one on a thread. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -108,7 +108,7 @@ export class Checkpoints {
   }
 }
 
-/** @returns what work comes to, or `null` where it takes longer than writes wait for it */
+/** @returns the result of `work`, or `null` if it takes longer than writes may wait */
 function forAWhile<T>(work: Promise<T>): Promise<T | null> {
   return Promise.race([work, wait(MAX_PAUSE_MS, null, { ref: false })]);
 }

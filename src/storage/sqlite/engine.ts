@@ -29,23 +29,23 @@ import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
 import { SqliteStore } from './store.ts';
 
-/** What the engine is told of the world. */
+/** Settings and callbacks of the engine. */
 export interface SqliteSettings {
-  /** Milliseconds of work that a query may take (QUERY_TIMEOUT_MS). */
+  /** Time limit of a query in milliseconds (QUERY_TIMEOUT_MS). */
   readonly timeLimit: number;
-  /** Told of faults that no client sees. */
+  /** Called with faults that no client sees. */
   readonly report: ReportFault;
-  /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
+  /** Receives transient faults, by the application id of their system; optional. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  /** Told when the file of a system that is served counts as damaged, and when it no longer does. */
+  /** Called when the file of a served system is considered damaged, and when it no longer is. */
   readonly onDamaged?: (systemId: string, isDamaged: boolean) => void;
-  /** Whether another process serves the systems. */
+  /** Returns whether another process serves the systems. */
   readonly isServedElsewhere?: () => boolean;
-  /** Where the files of a system are, as clients see them now. */
+  /** Returns the present addresses of a system's files, as clients see them. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }
 
-/** The embedded engine: a SQLite file for each system, under one directory. */
+/** The embedded engine: a SQLite file per system, under one directory. */
 export class SqliteEngine implements Engine {
   readonly cluster = embeddedCluster;
   readonly #directory: string;
@@ -59,7 +59,7 @@ export class SqliteEngine implements Engine {
   readonly #probe: DirectoryProbe;
   #probing: Promise<void> | undefined;
 
-  /** @param directory where the systems' folders are */
+  /** @param directory the parent of the systems' folders */
   constructor(directory: string, { timeLimit, report, conditions, onDamaged, isServedElsewhere, addressesOf }: SqliteSettings) {
     this.#isServedElsewhere = isServedElsewhere ?? (() => false);
     this.#directory = directory;
@@ -74,7 +74,7 @@ export class SqliteEngine implements Engine {
   async lockPlace(place: string): Promise<PlaceLock | null> {
     await mkdir(this.#directory, { recursive: true });
     const release = tryLockPlace(join(this.#directory, `${LOCK}${place}`));
-    // What a crash left names places that nobody may ever take again.
+    // Remove lock files that a crash left; nobody else may ever lock their places.
     if (release)
       for (const name of await namesIn(this.#directory)) if (name.startsWith(LOCK)) tryLockPlace(join(this.#directory, name))?.();
     return release && { release: async () => release() };
@@ -86,7 +86,7 @@ export class SqliteEngine implements Engine {
     const folder = this.#folderOf(place);
     if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(place, making);
     else await refuseUsed(folder);
-    // It comes to its place as a whole, with the proof of the installation that is making it.
+    // Rename a complete folder into place. It contains the mark of the installation that is creating it.
     const fresh = this.#freshOf(place, making);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });
@@ -159,13 +159,13 @@ export class SqliteEngine implements Engine {
 
   async remove(place: string, owner: Removable): Promise<void> {
     const mark = 'making' in owner ? owner.making : owner.systemId;
-    // Of a removal, or a making, that was cut off.
+    // Left by a removal or creation that was interrupted.
     await rm(this.#goneOf(place, mark), { recursive: true, force: true });
     if ('making' in owner) await rm(this.#freshOf(place, mark), { recursive: true, force: true });
     if (checkRemovable(await this.inspect(place), owner)) await this.#removeFolder(place, mark);
   }
 
-  /** It goes as a whole: what is left where this is cut off lies aside. */
+  /** Renames the folder first, so that an interrupted removal leaves its rest outside the place. */
   async #removeFolder(place: string, mark: string): Promise<void> {
     const gone = this.#goneOf(place, mark);
     await rm(gone, { recursive: true, force: true });
@@ -203,7 +203,7 @@ export class SqliteEngine implements Engine {
     return join(this.#directory, place);
   }
 
-  /** Where a store is made before it comes to its place. */
+  /** Returns the folder in which a store is created before it is moved to its place. */
   #freshOf(place: string, making: string): string {
     return join(this.#directory, `.new-${making}-${place}`);
   }
@@ -212,9 +212,9 @@ export class SqliteEngine implements Engine {
     return join(this.#directory, `.gone-${mark}-${place}`);
   }
 
-  /** One that hangs is waited for again: several would take the threads that all file work shares. */
+  /** Checks that the data directory works. Callers share a check that hangs: several would occupy the threads that all file operations share. */
   probe(): Promise<void> {
-    // The systems' files are on one device: where one of them fails it is the storage that does. Its store looks for itself when it is back.
+    // All files are on one device: an I/O error of one system means that the storage fails. Its store detects by itself when it works again.
     for (const store of this.#stores) if (store.isAwayForIo) return Promise.reject(serviceError('unavailable'));
     this.#probing ??= this.#probe.ask().finally(() => {
       this.#probing = undefined;
@@ -232,17 +232,17 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** The file of a system, in its folder. */
+/** Returns the path of a system's file, given its folder. */
 export const fileOf = (folder: string): string => join(folder, FILE);
 
 const FILE = 'records.sqlite';
-/** Beginning of the names of files that are there while a place is locked. */
+/** Name prefix of the files that exist while a place is locked. */
 const LOCK = '.lock-';
 
 /**
- * The files of systems in a directory, those that are gone but for their logs of changes too.
- * @param directory where the systems' folders are; none are in one that is missing
- * @param except names of places that are passed over
+ * Lists the files of systems in a directory, including systems of which only a WAL is left.
+ * @param directory the parent of the systems' folders; if it is missing there are none
+ * @param except names of places to skip
  */
 export async function storedFiles(directory: string, except: ReadonlySet<string> = new Set()): Promise<StoredPlace[]> {
   const places: StoredPlace[] = [];
@@ -262,7 +262,7 @@ async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-/** What is in a system's file, where its log is its own. */
+/** Returns what is in a system's file, provided that the WAL beside it belongs to it. */
 function inspectWithLog(path: string): Found {
   const found = inspectFile(path);
   if (!found.identity) return found;
@@ -276,7 +276,7 @@ function inspectWithLog(path: string): Found {
   }
 }
 
-/** Work on a file, whose faults name it. */
+/** Runs work on a file; errors name the file. */
 function at<T>(path: string, work: (path: string) => T): T {
   try {
     return work(path);
@@ -285,7 +285,7 @@ function at<T>(path: string, work: (path: string) => T): T {
   }
 }
 
-/** @throws OperatorError where something is in a folder */
+/** @throws OperatorError if the folder contains anything */
 async function refuseUsed(folder: string): Promise<void> {
   const [name] = await namesIn(folder);
   if (name !== undefined) throw new OperatorError(`${join(folder, name)} is there, and nothing says that it may be removed`);

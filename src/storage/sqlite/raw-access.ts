@@ -15,7 +15,7 @@ import { maxRowCount } from './connection/statements.ts';
 import { loadSchema } from './schema/catalog.ts';
 import type { WriteQueue } from './writes/write-queue.ts';
 
-/** What a file holds, as it lies. */
+/** Raw reads of a file's contents. */
 class SqliteRawReads implements RawReads {
   protected readonly connection: Connection;
 
@@ -46,7 +46,7 @@ class SqliteRawReads implements RawReads {
   }
 }
 
-/** As of `Store.withSnapshot`: a connection of its own, whose read transaction keeps what it saw first. @param path of the file */
+/** Implements `Store.withSnapshot` with a separate connection, whose read transaction keeps one snapshot. @param path of the file */
 export async function withSnapshot<T>(path: string, work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
   const connection = new Connection(path, 'read');
   try {
@@ -59,7 +59,7 @@ export async function withSnapshot<T>(path: string, work: (snapshot: StoreSnapsh
   }
 }
 
-/** The same, and additions, which commit together with other writes. */
+/** Raw reads and inserts; the latter commit together with other writes. */
 export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
   readonly #commits: WriteQueue;
 
@@ -78,7 +78,7 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
   }
 
   async leaveOutIndexes({ sqlName }: TableSchema): Promise<() => Promise<void>> {
-    // Those of constraints have no text.
+    // Indexes of constraints have no SQL text.
     const text = `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL`;
     const indexes = this.connection.all({ text, params: [sqlName] }) as [name: string, sql: string][];
     await this.#commits.run(() => {
@@ -116,10 +116,10 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
   }
 }
 
-/** Characters of a text up to which its bytes are estimated: counting them takes longer than reading it. */
+/** Texts with fewer characters are estimated: counting their bytes takes longer than reading them. */
 const SHORT_LENGTH = 200;
 
-/** Bytes of a text in UTF-8; of a short one so many as it may have. */
+/** Returns the UTF-8 bytes of a text; for a short one the maximum. */
 const bytesOf = (text: string): number => (text.length < SHORT_LENGTH ? text.length * 3 : Buffer.byteLength(text));
 
 /** CONSTRAINT, MISMATCH (https://sqlite.org/rescode.html). */

@@ -29,9 +29,9 @@ export class SqliteRegistry implements Registry {
   readonly #deletionLock: string;
 
   /**
-   * Opens the file, making it where there is none.
-   * @param conditions told of faults that can pass
-   * @param missing told since when changes may be missing, in milliseconds since 1970
+   * Opens the file, creating it if there is none.
+   * @param conditions receives transient faults
+   * @param missing called with the time from which changes may be missing, in milliseconds since 1970
    */
   constructor(path: string, conditions?: Pick<Conditions, 'met' | 'over'>, missing?: (since: number) => void) {
     this.#file = new RegistryFile(path, conditions, missing);
@@ -59,7 +59,7 @@ export class SqliteRegistry implements Registry {
     await this.#file.transact(() => this.#file.change(sql, mark?.to ?? null, mark?.at ?? null));
   }
 
-  /** `version` looks for itself. */
+  /** `version` checks the file itself. */
   whenCurrent(): Promise<void> {
     return current;
   }
@@ -142,7 +142,7 @@ export class SqliteRegistry implements Registry {
     return this.#file.transact(() => this.#file.change(sql, at, appId));
   }
 
-  /** Gives the row that has an application id a name beside it. @returns whether there was one that may be exchanged */
+  /** Renames the row that has an application id, to free the id. @returns whether there was one that may be exchanged */
   #putAside(appId: string, { deleteAfter, now }: Exchange): boolean {
     const aside = nameBeside(appId);
     this.#rename(appId, aside);
@@ -153,7 +153,7 @@ export class SqliteRegistry implements Registry {
     return false;
   }
 
-  /** Has keys go with a row whose name changes in the same transaction. */
+  /** Moves the keys of a row whose name changes in the same transaction. */
   #rename(appId: string, to: string): void {
     this.#file.change('PRAGMA defer_foreign_keys = ON');
     this.#file.change('UPDATE keys SET appId = ? WHERE appId = ?', to, appId);

@@ -27,36 +27,36 @@ import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change
 import { inSavepoint, isWhole, withoutSavepoint } from './writes/transaction.ts';
 import { WriteQueue } from './writes/write-queue.ts';
 
-/** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
+/** Page cache, in KiB, for many writes in one commit: index pages are accessed in random order. */
 const BULK_CACHE_KIB = 128_000;
 
-/** What a store stands on. */
+/** Dependencies of a store. */
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
-  /** Told of commits, and when the file is closed. */
+  /** Notified of commits, and when the file is closed. */
   readonly log?: Pick<WalMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
-  /** As of `Engine.open`. */
+  /** See `Engine.open`. */
   readonly grown?: GenerationGrown;
-  /** Told of writes that nobody waits for and that failed. */
+  /** Called with failures of writes that no caller waits for. */
   readonly report: ReportFault;
-  /** Named in conditions. */
+  /** Named in reported conditions. */
   readonly appId?: string;
-  /** As of `Store`. */
+  /** See `Store`. */
   readonly place?: string;
-  /** Told of faults that can pass. */
+  /** Receives transient faults. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  /** Whether a file that was opened anew is this system's, as the registry knows it. @throws where it is not: nothing is served from it */
+  /** Checks that a reopened file is this system's, as the registry knows it. @throws if it is not: nothing is served from it */
   readonly verify?: (db: DatabaseSync, isAnother: boolean) => void;
-  /** Told where the file is not at its place any more, and is still open. Never throws. */
+  /** Called when the file is no longer at its path but is still open. Must not throw. */
   readonly onMissed?: (db: DatabaseSync) => void;
-  /** Told when the file counts as damaged, and when it no longer does. */
+  /** Called when the file is considered damaged, and when it no longer is. */
   readonly onDamaged?: (isDamaged: boolean) => void;
   readonly onClosed?: () => void;
 }
 
 const current = Promise.resolve();
 
-/** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
+/** One system in one SQLite file: a connection that writes and executes short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
   readonly raw: SqliteRawAccess;
@@ -69,7 +69,7 @@ export class SqliteStore implements Store {
   readonly #path: string;
   readonly #known: SchemaCache;
   readonly #settings: SqliteStoreSettings;
-  /** Opens the file, making it where there is none. @throws unavailable */
+  /** Opens the file, creating it if there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
     this.place = settings.place ?? '';
@@ -126,17 +126,17 @@ export class SqliteStore implements Store {
     this.reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
   }
 
-  /** Whether it has not worked since an I/O error: what it stands on does not answer. */
+  /** Whether the storage has failed with an I/O error and has not worked since. */
   get isAwayForIo(): boolean {
     return this.#availability.isAwayForIo;
   }
 
-  /** The schema as it is known, also while the file cannot be read. */
+  /** Returns the known schema, even while the file cannot be read. */
   schema(): Schema {
     return this.#known.current();
   }
 
-  /** `schema` and `tableVersion` look for themselves. @throws unavailable where the file is missing, damaged or another's */
+  /** `schema` and `tableVersion` check the file themselves. @throws unavailable if it is missing, damaged or another system's */
   whenCurrent(): Promise<void> {
     const { refusal } = this.#availability;
     return refusal ? Promise.reject(refusal) : current;
@@ -154,13 +154,13 @@ export class SqliteStore implements Store {
     const planned = this.schema();
     const plan = write.plan(planned);
     if (this.#isLong(plan, planned)) {
-      // A write before it may have changed the schema as it would have.
+      // An earlier write may have made the same schema change.
       const isDue = () => this.#isLong(write.plan(this.schema()), this.#known.schema);
       const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write), write.order);
       return outcome ?? this.write(write);
     }
     const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
-    // A row that is about to be written may point at what a delete takes.
+    // A delete goes after all other writes: a row that is about to be written may point at its record.
     return this.#commits.run(execute, { order: write.order, afterAll: deletesRecord(plan) });
   }
 
@@ -197,7 +197,7 @@ export class SqliteStore implements Store {
       schema: () => this.#known.schema,
       whenCurrent: () => this.whenCurrent(),
       write: async (write) => {
-        // A full disk ends the transaction; what came after it would be on its own.
+        // A full disk ends the transaction; later statements would commit on their own.
         if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
         return this.#execute(write.plan(this.#known.schema));
       },
@@ -230,7 +230,7 @@ export class SqliteStore implements Store {
     try {
       const version = this.#connection.ask(catalogVersion);
       const addresses = this.#settings.addresses();
-      // A plan may be more to those who made it: observers, which cannot be sent.
+      // Only the data of a plan can be sent to a thread; callers may attach observers to it.
       const { conditions = [], changes, mutations } = write.plan(this.#known.schema);
       const outcome = await changeSchemaOnThread({
         path: this.#path,
@@ -249,13 +249,13 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Something is durable. */
+  /** Runs after each commit. */
   #committed(): void {
     if (this.#connection.isOpen) this.#settings.log?.committedOften(this.#connection.db);
     this.#checkpoints.noticed();
   }
 
-  /** A fault that the connection has not told of itself. */
+  /** Handles a fault that the connection has not reported itself. */
   #met(error: unknown): void {
     const fault = storeFaultOf(error);
     if (fault) this.#availability.met(fault, error);
@@ -269,7 +269,7 @@ export class SqliteStore implements Store {
     else report(what);
   }
 
-  /** A read and a small write. @throws unavailable */
+  /** Makes a read and a small write. @throws unavailable */
   async #works(): Promise<void> {
     this.#connection.ask(catalogVersion);
     await this.#commits.run(() => {
@@ -285,10 +285,10 @@ export class SqliteStore implements Store {
     await this.#checkpoints.close();
     this.#settings.log?.closing();
     try {
-      // So that a closed system is one file.
+      // Leaves a closed system in a single file.
       if (this.#connection.isOpen) this.#connection.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
-      // The log stays; the next opening of the file reads it.
+      // The WAL stays; the next opening of the file reads it.
     }
     this.#connection.close();
     this.#settings.log?.closed();

@@ -226,7 +226,7 @@ export class PostgresReader implements Reader {
     return {
       resolve,
       arrayText: Number.POSITIVE_INFINITY,
-      mostIds: MAX_IDS,
+      maxIds: MAX_IDS,
       list: this.#dialect.list,
       all: async (statement, allowance) => {
         const rows = await this.#database.short(statement, this.#system, allowance.left);

@@ -17,27 +17,27 @@ import {
   textOf,
 } from './read-plan.ts';
 
-/** Characters that go in one piece of an answer, some. */
-const PIECE_LENGTH = 32 * 1024;
-/** Characters of a row beyond which it is written in pieces. */
-const LARGE_ROW_LENGTH = 256 * 1024;
-/** Characters of records that includes put into the rows of a page. */
-const MAX_PAGE_EXPANSION = 4 * 1024 * 1024;
-/** The same of a single record. */
-const MAX_RECORD_EXPANSION = 64 * 1024 * 1024;
+/** Approximate characters in one chunk of an answer. */
+const CHUNK_CHARS = 32 * 1024;
+/** Rows with more characters than this are written in chunks. */
+const LARGE_ROW_CHARS = 256 * 1024;
+/** Maximum characters of records that includes put into the rows of a page. */
+const MAX_PAGE_EXPANSION_CHARS = 4 * 1024 * 1024;
+/** The same for a single record. */
+const MAX_RECORD_EXPANSION_CHARS = 64 * 1024 * 1024;
 
-/** Where the records that includes put in place of Pointers are read. */
+/** Reads the records that includes put in place of Pointers. */
 export interface TargetSource {
   readonly resolve: ResolveInclude;
-  /** Characters of arrays that are expanded for one page and one include, at most. */
+  /** Maximum characters of arrays that are expanded for one page and one include. */
   readonly arrayText: number;
-  /** Ids that one statement is to look up, at most. */
-  readonly mostIds: number;
-  /** Ids as one parameter. */
+  /** Maximum number of ids per statement. */
+  readonly maxIds: number;
+  /** Returns ids as one parameter. */
   list(ids: readonly string[]): StoredValue;
-  /** All rows. @throws NotShort where they are more than is allowed; they are spent already */
+  /** Returns all rows and deducts them from the allowance. @throws NotShort if they exceed it */
   all(statement: Statement, allowance: Allowance): Promise<Row[]>;
-  /** Does work that reads: all at once, or one after the other where the source wants that. */
+  /** Maps items with work that reads: concurrently, or sequentially if the source requires it. */
   each<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]>;
 }
 
@@ -45,7 +45,7 @@ export interface TargetSource {
 export class Commas {
   #isFirst = true;
 
-  /** What stands before the next record. */
+  /** Returns the text before the next record. */
   next(): string {
     if (!this.#isFirst) return ',';
     this.#isFirst = false;
@@ -54,44 +54,44 @@ export class Commas {
 }
 
 /**
- * JSON text of a page of rows in pieces, commas with it. Pointers and arrays of Pointers are expanded: those that did not come with the rows
- * by one read for each class and level. A page whose expansions would be too large for memory is divided.
- * @throws resultTooLarge (116) for a single record whose expansions are
+ * Yields the JSON text of a page of rows in chunks, with commas. Pointers and arrays of Pointers are expanded: those that did not come with the rows
+ * by one read per class and level. A page whose expansions would be too large for memory is split.
+ * @throws resultTooLarge (116) for a single record whose expansions are too large
  */
 export async function* writePage(
   source: TargetSource,
-  job: ReadPlan,
+  plan: ReadPlan,
   rows: readonly Row[],
   commas: Commas,
 ): AsyncGenerator<string> {
   const isOne = rows.length === 1;
   let records: Records | undefined;
   try {
-    records = await recordsOf(source, job, rows, new Allowance(isOne ? MAX_RECORD_EXPANSION : MAX_PAGE_EXPANSION));
+    records = await recordsOf(source, plan, rows, new Allowance(isOne ? MAX_RECORD_EXPANSION_CHARS : MAX_PAGE_EXPANSION_CHARS));
   } catch (error) {
     if (!(error instanceof NotShort)) throw error;
     if (isOne) fail('resultTooLarge');
   }
-  if (records) yield* inPieces(job, rows, records, commas);
+  if (records) yield* inChunks(plan, rows, records, commas);
   else {
     const half = rows.length >> 1;
-    yield* writePage(source, job, rows.slice(0, half), commas);
-    yield* writePage(source, job, rows.slice(half), commas);
+    yield* writePage(source, plan, rows.slice(0, half), commas);
+    yield* writePage(source, plan, rows.slice(half), commas);
   }
 }
 
 /**
- * The same of rows that have to be few and short.
- * @param allowance what expansions, and the text that is made, may come to
- * @throws NotShort where they are more
+ * Returns the JSON text of rows that must be few and short.
+ * @param allowance limit of the expansions and the resulting text
+ * @throws NotShort if they exceed it
  */
 export async function writeShort(
   source: TargetSource,
-  job: ReadPlan,
+  plan: ReadPlan,
   rows: readonly Row[],
   allowance: Allowance,
 ): Promise<string> {
-  const records = await recordsOf(source, job, rows, allowance);
+  const records = await recordsOf(source, plan, rows, allowance);
   let out = '';
   for (const row of rows) {
     const text = records.write(row);
@@ -102,15 +102,15 @@ export async function writeShort(
   return out;
 }
 
-function* inPieces(job: ReadPlan, rows: readonly Row[], records: Records, commas: Commas): Generator<string> {
+function* inChunks(plan: ReadPlan, rows: readonly Row[], records: Records, commas: Commas): Generator<string> {
   let text = '';
   for (const row of rows) {
     text += commas.next();
-    for (const piece of textOf(row) < LARGE_ROW_LENGTH
+    for (const piece of textOf(row) < LARGE_ROW_CHARS
       ? [records.write(row)]
-      : rowPieces(job.shape, row, records.expansionsOf(row))) {
+      : rowPieces(plan.shape, row, records.expansionsOf(row))) {
       text += piece;
-      if (text.length < PIECE_LENGTH) continue;
+      if (text.length < CHUNK_CHARS) continue;
       yield text;
       text = '';
     }
@@ -119,43 +119,43 @@ function* inPieces(job: ReadPlan, rows: readonly Row[], records: Records, commas
   if (text !== '') yield text;
 }
 
-/** Records that are ready to be written: one by one, since many may hold one large record. */
+/** Records ready to be written. They are written one by one, since many may contain the same large record. */
 interface Records {
   write(row: Row): string;
-  /** What stands in place of its Pointers. */
+  /** The expansions of its Pointers. */
   expansionsOf(row: Row): ReadonlyArray<Expansion | undefined>;
-  /** All are written. */
+  /** Call when all are written. */
   done(): void;
 }
 
 /**
- * @param path the includes that led to these rows, and `classes` those of the records on the way
- * @throws NotShort where there are more characters of arrays than the source takes, or of expansions than are allowed
+ * @param path the includes that led to these rows; `classes`: the classes of the records along it
+ * @throws NotShort if arrays have more characters than the source accepts, or expansions more than are allowed
  */
 async function recordsOf(
   source: TargetSource,
-  job: ReadPlan,
+  plan: ReadPlan,
   rows: readonly Row[],
   allowance: Allowance,
   path: readonly number[] = [],
   classes: readonly string[] = [],
 ): Promise<Records> {
-  const write = rowWriter(job.shape);
+  const write = rowWriter(plan.shape);
   const expansions: (Expansion | undefined)[] = [];
-  const held: Map<string, string>[] = [];
-  await source.each(job.includes, async (include) => {
+  const textMaps: Map<string, string>[] = [];
+  await source.each(plan.includes, async (include) => {
     const read: ReadTargets = async (className, ids) => {
       const at = [...path, include.index];
-      const job = ids.size === 0 ? null : (include.plan ?? (await source.resolve(at, classes, className)));
-      if (!job) return new Map();
-      const texts = await readTargets(source, job, [...ids], allowance, at, [...classes, className]);
-      held.push(texts);
+      const plan = ids.size === 0 ? null : (include.plan ?? (await source.resolve(at, classes, className)));
+      if (!plan) return new Map();
+      const texts = await readTargets(source, plan, [...ids], allowance, at, [...classes, className]);
+      textMaps.push(texts);
       return texts;
     };
     expansions[include.position] = await expansion(source, include, rows, read, allowance);
   });
   let current: Row = [];
-  addJoined(expansions, job.joins ?? [], () => current, held);
+  addJoined(expansions, plan.joins ?? [], () => current, textMaps);
   const expansionsOf = (row: Row) => {
     current = row;
     return expansions;
@@ -164,25 +164,25 @@ async function recordsOf(
     expansionsOf,
     write: (row) => write(row, expansionsOf(row)),
     done() {
-      // The garbage collector takes what such a map holds for lasting, and with it the texts that they became part of: half of a read's time.
-      for (const texts of held) texts.clear();
+      // Clearing lets the garbage collector free these maps, and the texts that refer to them, early: it halves the time of a read.
+      for (const texts of textMaps) texts.clear();
     },
   };
 }
 
-/** Adds the expansions of records that are in the row itself. Many rows may hold the same one: it is written once. */
+/** Adds the expansions of records that came in the row itself. A record that many rows contain is written once. */
 function addJoined(
   expansions: (Expansion | undefined)[],
   joins: readonly JoinedRecord[],
   current: () => Row,
-  held: Map<string, string>[],
+  textMaps: Map<string, string>[],
 ): void {
   for (const { position, from, to, shape, joins: nested } of joins) {
     const write = rowWriter(shape);
     const below: (Expansion | undefined)[] = [];
-    addJoined(below, nested, current, held);
+    addJoined(below, nested, current, textMaps);
     const texts = new Map<string, string>();
-    held.push(texts);
+    textMaps.push(texts);
     expansions[position] = (objectId) => {
       const row = current();
       if (row[from] === null) return null;
@@ -219,7 +219,7 @@ async function expansion(
   return (array) => expandArray(array, found);
 }
 
-/** The Pointers among the elements of arrays, by class. */
+/** Returns the Pointers among the elements of arrays, by class. */
 function pointersIn(arrays: readonly string[]): Map<string, Set<string>> {
   const byClass = new Map<string, Set<string>>();
   for (const array of arrays)
@@ -232,10 +232,10 @@ function pointersIn(arrays: readonly string[]): Map<string, Set<string>> {
   return byClass;
 }
 
-/** Characters that a Pointer in an array takes at the least. */
-const POINTER_LENGTH = 40;
+/** Minimum characters of a Pointer in an array. */
+const MIN_POINTER_CHARS = 40;
 
-/** Spends what arrays come to when they are expanded, where that may be much: an array may name one record many times. */
+/** Deducts the expanded size of arrays from the allowance if it may exceed it: an array may name one record many times. */
 function refuseLarge(
   arrays: readonly string[],
   found: ReadonlyMap<string, ReadonlyMap<string, string>>,
@@ -243,8 +243,8 @@ function refuseLarge(
 ): void {
   let longest = 0;
   for (const texts of found.values()) for (const text of texts.values()) longest = Math.max(longest, text.length);
-  const most = arrays.reduce((sum, array) => sum + array.length, 0) * (longest / POINTER_LENGTH);
-  if (most > allowance.left) for (const array of arrays) allowance.spend(expandedLength(array, found));
+  const max = arrays.reduce((sum, array) => sum + array.length, 0) * (longest / MIN_POINTER_CHARS);
+  if (max > allowance.left) for (const array of arrays) allowance.spend(expandedLength(array, found));
 }
 
 function expandedLength(array: string, found: ReadonlyMap<string, ReadonlyMap<string, string>>): number {
@@ -265,23 +265,23 @@ function expandArray(array: string, found: ReadonlyMap<string, ReadonlyMap<strin
 }
 
 /**
- * JSON text of the records of a class by id, themselves expanded.
- * @param path as of `recordsOf`
+ * Returns the JSON text of records of a class by id, with their own expansions.
+ * @param path as in `recordsOf`
  */
 async function readTargets(
   source: TargetSource,
-  job: ByIdsPlan,
+  plan: ByIdsPlan,
   wanted: readonly string[],
   allowance: Allowance,
   path: readonly number[],
   classes: readonly string[],
 ): Promise<Map<string, string>> {
   const rows: Row[] = [];
-  for (let at = 0; at < wanted.length; at += source.mostIds) {
-    const params = job.params.with(job.idsAt, source.list(wanted.slice(at, at + source.mostIds)));
-    for (const row of await source.all({ text: job.text, params }, allowance)) rows.push(row);
+  for (let at = 0; at < wanted.length; at += source.maxIds) {
+    const params = plan.params.with(plan.idsAt, source.list(wanted.slice(at, at + source.maxIds)));
+    for (const row of await source.all({ text: plan.text, params }, allowance)) rows.push(row);
   }
-  const records = await recordsOf(source, job, rows, allowance, path, classes);
+  const records = await recordsOf(source, plan, rows, allowance, path, classes);
   const byId = new Map<string, string>();
   for (const row of rows) {
     const text = records.write(row);

@@ -9,7 +9,7 @@ import { byIdsPlan, compiledAhead, readPlan } from './read-plan.ts';
 const context = { addresses: () => ({ public: 'http://127.0.0.1/p', uploads: 'http://127.0.0.1/u' }) };
 const byIds = (target: Selection) => byIdsPlan(target, sqliteDialect, context);
 
-/** A selection of so many fields that includes records. */
+/** Returns a selection of this many fields, with includes. */
 function selectionOf(columns: number, targets: readonly Selection[] = []): Selection {
   const pointers = targets.map((_, at): Field => ({ name: `p${at}`, column: `p${at}`, type: 'Pointer', targetClass: 'Wide' }));
   const others = Array.from({ length: columns }, (_, at): Field => ({ name: `s${at}`, column: `s${at}`, type: 'String' }));

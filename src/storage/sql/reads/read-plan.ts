@@ -7,37 +7,37 @@ import { includePositions, type RowContext, rowShape } from '../row-layout.ts';
 import { type ByIdStatement, compileByIds } from '../select.ts';
 import type { Statement } from '../writer.ts';
 
-/** A compiled read: plain data, so that it runs on the event loop and on a reader thread alike. */
+/** A compiled read: plain data, so that it can run on the event loop or on a reader thread. */
 export interface ReadPlan {
   readonly text: string;
   readonly params: readonly StoredValue[];
   readonly shape: RowShape;
   readonly includes: readonly IncludePlan[];
-  /** Expanded records that come in the rows themselves, behind the columns of the shape. */
+  /** Expanded records in the rows themselves, after the columns of the shape. */
   readonly joins?: readonly JoinedRecord[];
-  /** Bytes that a value may have which the read builds, where it is less than usual. */
+  /** Maximum bytes of a value that the read builds, if lower than usual. */
   readonly maxValueBytes?: number;
 }
 
 /** A read of records by id, for an include. */
 export interface ByIdsPlan extends ReadPlan, ByIdStatement {}
 
-/** An expansion of one column of a job's rows by further reads. */
+/** An expansion of one column of a plan's rows by further reads. */
 export interface IncludePlan {
-  /** Which of the selection's includes it is (`includePositions`). */
+  /** Index among the selection's includes (`includePositions`). */
   readonly index: number;
   readonly position: number;
-  /** A Pointer column knows its class; the elements of an Array name theirs. */
+  /** Class of a Pointer column; `null` for an Array, whose elements name their classes. */
   readonly targetClass: string | null;
-  /** Reads the records of a Pointer column, where it was compiled before (`compiledAhead`). */
+  /** Reads the records of a Pointer column, if it was compiled in advance (`compiledAhead`). */
   readonly plan?: ByIdsPlan;
 }
 
-/** A record that stands for a Pointer in a row, all null where there is none. */
+/** A record in a row, in place of a Pointer; all columns are null if it does not exist. */
 export interface JoinedRecord {
-  /** Which column of the record that holds it the Pointer is. */
+  /** Position of the Pointer among the columns of the record that has it. */
   readonly position: number;
-  /** Where in the row its columns begin, objectId first, and where they end. */
+  /** Range of its columns in the row, objectId first. */
   readonly from: number;
   readonly to: number;
   readonly shape: RowShape;
@@ -45,7 +45,7 @@ export interface JoinedRecord {
 }
 
 /**
- * Finds the job that reads records of a class met at an include: `path` holds the include's index at each level. `null`: they stay bare
+ * Returns the plan that reads records of a class found at an include; `path` holds the include's index at each level. `null`: they stay bare
  * Pointers.
  */
 export type ResolveInclude = (
@@ -54,13 +54,13 @@ export type ResolveInclude = (
   className: string,
 ) => Promise<ByIdsPlan | null>;
 
-/** The job of a selection, given its compiled statement. */
+/** Returns the plan of a selection, given its compiled statement. */
 export function readPlan(selection: Selection, statement: Statement, context: RowContext, expanded = false): ReadPlan {
   const { text, params } = statement;
   return { text, params, shape: rowShape(selection, context, expanded), includes: includePlans(selection) };
 }
 
-/** The expansions that the rows of a selection need. */
+/** Returns the expansions that the rows of a selection need. */
 export function includePlans(selection: Selection): IncludePlan[] {
   return includePositions(selection).map(({ include, position }, index) => ({
     index,
@@ -69,18 +69,18 @@ export function includePlans(selection: Selection): IncludePlan[] {
   }));
 }
 
-/** The job that reads records of a selection by their ids. */
+/** Returns the plan that reads records of a selection by their ids. */
 export function byIdsPlan(selection: Selection, dialect: Dialect, context: RowContext): ByIdsPlan {
   const statement = compileByIds(selection, dialect);
   return { ...readPlan(selection, statement, context, true), idsAt: statement.idsAt };
 }
 
 /**
- * A `ResolveInclude` over a selection, whose include targets have asked the authoriser.
- * @param jobOf compiles the read of an include's records by their ids
+ * Returns a `ResolveInclude` for a selection, whose include targets are already authorised.
+ * @param planOf compiles the read of an include's records by their ids
  */
-export function includeResolver(root: Selection, jobOf: (target: Selection) => ByIdsPlan): ResolveInclude {
-  const jobs = new Map<Selection, ByIdsPlan>();
+export function includeResolver(root: Selection, planOf: (target: Selection) => ByIdsPlan): ResolveInclude {
+  const plans = new Map<Selection, ByIdsPlan>();
   return async (path, classes, className) => {
     let selection: Selection | null = root;
     for (let level = 0; level < path.length; level++) {
@@ -88,66 +88,66 @@ export function includeResolver(root: Selection, jobOf: (target: Selection) => B
       selection = include ? targetAt(include, classes[level] ?? className) : null;
       if (!selection) return null;
     }
-    let job = jobs.get(selection);
-    if (!job) {
-      job = jobOf(selection);
-      jobs.set(selection, job);
+    let plan = plans.get(selection);
+    if (!plan) {
+      plan = planOf(selection);
+      plans.set(selection, plan);
     }
-    return job;
+    return plan;
   };
 }
 
-/** Statements, and columns of all of them, that are compiled before it is known whether they are needed: more would keep the event loop busy. */
-const MAX_AHEAD = 50;
-const MAX_COLUMNS_AHEAD = 2_000;
+/** Limits of statements, and of their columns, that are compiled before it is known whether they are needed: more would block the event loop. */
+const MAX_PRECOMPILED = 50;
+const MAX_PRECOMPILED_COLUMNS = 2_000;
 
 /**
- * A job with the reads of its Pointers' records in it, of every level, so that a thread asks for those of Arrays alone.
- * @param selection of the job
- * @param jobOf as of `includeResolver`
+ * Adds to a plan the reads of its Pointers' records, at every level, so that a reader thread has to request only those of Arrays.
+ * @param selection of the plan
+ * @param planOf as in `includeResolver`
  */
-export function compiledAhead<Job extends ReadPlan>(
-  job: Job,
+export function compiledAhead<Plan extends ReadPlan>(
+  plan: Plan,
   selection: Selection,
-  jobOf: (target: Selection) => ByIdsPlan,
-): Job {
-  const jobs = new Map<Selection, ByIdsPlan>();
+  planOf: (target: Selection) => ByIdsPlan,
+): Plan {
+  const plans = new Map<Selection, ByIdsPlan>();
   let columns = 0;
   const ahead = <Each extends ReadPlan>(each: Each, of: Selection): Each => {
     if (each.includes.length === 0) return each;
     const positions = includePositions(of);
     const includes = each.includes.flatMap((include): IncludePlan[] => {
-      const { include: asked } = positions[include.index] as (typeof positions)[number];
-      if ('targetOf' in asked) return [include];
-      const { target } = asked;
+      const { include: requested } = positions[include.index] as (typeof positions)[number];
+      if ('targetOf' in requested) return [include];
+      const { target } = requested;
       // The Pointers stay bare.
       if (!target) return [];
-      let compiled = jobs.get(target);
+      let compiled = plans.get(target);
       if (!compiled) {
-        if (jobs.size >= MAX_AHEAD || columns + target.fields.length > MAX_COLUMNS_AHEAD) return [include];
+        if (plans.size >= MAX_PRECOMPILED || columns + target.fields.length > MAX_PRECOMPILED_COLUMNS) return [include];
         columns += target.fields.length;
-        compiled = ahead(jobOf(target), target);
-        jobs.set(target, compiled);
+        compiled = ahead(planOf(target), target);
+        plans.set(target, compiled);
       }
       return [{ ...include, plan: compiled }];
     });
     return { ...each, includes };
   };
-  return ahead(job, selection);
+  return ahead(plan, selection);
 }
 
-/** How to read records of a class met at an include. */
+/** Returns the selection for records of a class found at an include; `null` if they stay bare. */
 export function targetAt(include: Include, className: string): Selection | null {
   if ('targetOf' in include) return include.targetOf(className);
   return include.field.targetClass === className ? include.target : null;
 }
 
-/** How long a table counts as one of large records, in milliseconds: what is read at once for nothing is read again. */
-const REMEMBERED_MS = 10_000;
+/** Time for which a table counts as one with large records. Such a read starts on the event loop in vain and is repeated, so it should be rare. */
+const LARGE_TABLE_TTL_MS = 10_000;
 
-/** Tables whose records turned out too large lately to be read at once. */
+/** Tables whose records were recently too large for a read on the event loop. */
 export class LargeTables {
-  readonly #seen = new LRUCache<string, true>({ max: 1_000, ttl: REMEMBERED_MS });
+  readonly #seen = new LRUCache<string, true>({ max: 1_000, ttl: LARGE_TABLE_TTL_MS });
 
   note(className: string): void {
     this.#seen.set(className, true);
@@ -161,13 +161,13 @@ export class LargeTables {
 /** Values of a row, in the order of its columns. */
 export type Row = readonly unknown[];
 
-/** A read that has to be short, or a page that has to fit into memory, turned out to be larger. */
+/** A read that must be short, or a page that must fit into memory, exceeded its allowance. */
 export class NotShort extends Error {}
 
-/** What a row costs beside its texts: thousands of short ones take their time too. */
+/** Cost of a row besides its texts, in characters: thousands of short rows take time too. */
 const ROW_COST = 512;
 
-/** Characters that a read may still bring. One for all parts of a page, so that it bounds their sum. */
+/** Characters that a read may still produce. All parts of a page share one, so it limits their sum. */
 export class Allowance {
   #left: number;
 
@@ -179,19 +179,19 @@ export class Allowance {
     return this.#left;
   }
 
-  /** @throws NotShort where there are more */
+  /** @throws NotShort if the allowance is exceeded */
   spend(characters: number): void {
     this.#left -= characters;
     if (this.#left < 0) throw new NotShort();
   }
 
-  /** Spends a row. @throws NotShort where there are more */
+  /** Deducts a row. @throws NotShort if the allowance is exceeded */
   spendRow(row: Row): void {
     this.spend(ROW_COST + textOf(row));
   }
 }
 
-/** Characters of a row's texts. */
+/** Returns the characters of a row's texts. */
 export function textOf(row: Row): number {
   let text = 0;
   for (const value of row) if (typeof value === 'string') text += value.length;

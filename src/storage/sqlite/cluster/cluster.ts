@@ -3,7 +3,7 @@ import type { Cluster } from '../../cluster.ts';
 
 const processId = newObjectId();
 
-/** One process has a data directory to itself (exclusive-access.ts): all periodic work is its own. */
+/** One process has a data directory to itself (exclusive-access.ts), so all periodic work is its own. */
 export const embeddedCluster: Cluster = {
   processId,
   async processes() {

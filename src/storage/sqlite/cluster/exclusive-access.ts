@@ -1,15 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** How long to wait for a process that only looks whether the lock is held, in milliseconds. */
+/** How long to wait for a process that only checks whether the lock is held. */
 const LOOK_MS = 500;
 
 /**
- * Holds a directory's lock for this process, so that no second service keeps a schema of the same files in memory. The operating system
- * frees it when the process ends, however it ends.
+ * Holds a directory's lock for this process, so that no second service caches the schema of the same files. The operating system releases it however
+ * the process ends.
  */
 export class ProcessLock {
-  /** Paths of those that this process holds. */
+  /** Paths of the locks that this process holds. */
   static readonly #own = new Set<string>();
   readonly #path: string;
   readonly #db: DatabaseSync;
@@ -20,14 +20,14 @@ export class ProcessLock {
     ProcessLock.#own.add(path);
   }
 
-  /** @throws OperatorError where another process holds it */
+  /** @throws OperatorError if another process holds it */
   static take(path: string): ProcessLock {
     const lock = ProcessLock.#try(path, LOOK_MS);
     if (lock) return lock;
     throw new OperatorError(`another process serves this data directory (it holds ${path})`);
   }
 
-  /** @returns `null` where another process holds it */
+  /** @returns `null` if another process holds it */
   static tryTake(path: string): ProcessLock | null {
     return ProcessLock.#try(path, 0);
   }
@@ -43,7 +43,7 @@ export class ProcessLock {
     }
   }
 
-  /** Whether some process holds the lock now. Where that cannot be told, it may be so. */
+  /** Returns whether a process holds the lock now; true if that cannot be determined. */
   static isHeld(path: string): boolean {
     let db: DatabaseSync | undefined;
     try {
@@ -57,7 +57,7 @@ export class ProcessLock {
     }
   }
 
-  /** The same of another process. */
+  /** Returns whether another process holds the lock. */
   static isHeldElsewhere(path: string): boolean {
     return !ProcessLock.#own.has(path) && ProcessLock.isHeld(path);
   }

@@ -2,15 +2,15 @@ import { rmSync, statSync } from 'node:fs';
 import { ProcessLock } from './exclusive-access.ts';
 
 /**
- * Takes a lock whose file is there only while it is held.
- * @returns what releases it; `null` where it is held, also by this process
+ * Takes a lock whose file exists only while it is held.
+ * @returns a function that releases it; `null` if it is held, even by this process
  */
 export function tryLockPlace(path: string): (() => void) | null {
   for (;;) {
     const before = fileOf(path);
     const lock = ProcessLock.tryTake(path);
     if (!lock) return null;
-    // Else it is the lock of a file that who held it before has removed meanwhile.
+    // Otherwise the previous holder removed the file that was locked; try again with the new one.
     if (before !== undefined && before === fileOf(path))
       return () => {
         rmSync(path, { force: true });

@@ -71,7 +71,7 @@ function sourceOf(rows: Rows, resolve: ResolveInclude, arrayText: number): Targe
   return {
     resolve,
     arrayText,
-    mostIds: Number.POSITIVE_INFINITY,
+    maxIds: Number.POSITIVE_INFINITY,
     list: sqliteDialect.list,
     async all(statement, allowance) {
       const found: Row[] = [];

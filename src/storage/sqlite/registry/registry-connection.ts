@@ -4,31 +4,31 @@ import type { Conditions } from '../../../observe/index.ts';
 import { type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 import { existingFile } from '../connection/open-database.ts';
 
-/** Milliseconds between two openings. */
+/** Minimum interval between two attempts to open the file. */
 const REOPEN_MS = 250;
 
-/** What a connection to a registry is for. */
+/** Settings of a connection to a registry. */
 export interface RegistryConnectionSettings {
-  /** Milliseconds that it waits for the lock of another process. */
+  /** Time to wait for the lock of another process. */
   readonly timeout: number;
   readonly isReader?: true;
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
-  /** Whether an opened file is the registry that was there at the start. @throws where it is not */
+  /** Checks that an opened file is the registry that was there at the start. @throws if it is not */
   readonly verify: (db: DatabaseSync) => void;
 }
 
-/** A connection to a registry's file, opened anew after faults that leave it of no more use. */
+/** A connection to a registry's file that is reopened after faults that make it unusable. */
 export class RegistryConnection {
   readonly #path: string;
   readonly #settings: RegistryConnectionSettings;
   readonly #about: { readonly store: string };
   #db: DatabaseSync | undefined;
   #openedAt = Number.NEGATIVE_INFINITY;
-  /** What it met since it was last of use. */
+  /** The last fault since it last worked. */
   #met: unknown;
   #isClosed = false;
 
-  /** @throws what SQLite says */
+  /** @throws SQLite's error */
   constructor(path: string, settings: RegistryConnectionSettings) {
     this.#path = path;
     this.#settings = settings;
@@ -38,7 +38,7 @@ export class RegistryConnection {
 
   #opened(): DatabaseSync {
     const { timeout, isReader = false, verify } = this.#settings;
-    // One that reads alone makes no file.
+    // A read-only connection does not create the file.
     const file = isReader ? this.#path : existingFile(this.#path);
     const db = new DatabaseSync(file, { timeout, readOnly: isReader, enableForeignKeyConstraints: true });
     try {
@@ -51,7 +51,7 @@ export class RegistryConnection {
     }
   }
 
-  /** The database, opened anew where that is due. @throws unavailable, what SQLite says */
+  /** The database, reopened if necessary. @throws unavailable, SQLite's error */
   get db(): DatabaseSync {
     if (this.#db) return this.#db;
     const now = performance.now();
@@ -61,7 +61,7 @@ export class RegistryConnection {
     return this.#db;
   }
 
-  /** Does some work. @throws what SQLite says, which the log is told of where it can pass */
+  /** Runs work on the database. @throws SQLite's error; a transient one is also reported */
   use<T>(work: (db: DatabaseSync) => T): T {
     try {
       const result = work(this.db);
@@ -73,7 +73,7 @@ export class RegistryConnection {
     }
   }
 
-  /** Something failed on it. */
+  /** Handles an error of work on the database. */
   failed(error: unknown): void {
     const fault = storeFaultOf(error);
     if (!fault || fault.kind === 'the store is busy') return;
@@ -83,7 +83,7 @@ export class RegistryConnection {
 
   #told({ kind }: StoreFault, error: unknown): void {
     this.#met = error;
-    // Some reads that fail look like damage.
+    // Some read errors look like damage.
     this.#settings.conditions?.met(kind === 'the store is damaged' ? 'a page cannot be read' : kind, this.#about, error);
   }
 
@@ -96,7 +96,7 @@ export class RegistryConnection {
     try {
       this.#db?.close();
     } catch {
-      // What was open is given up all the same.
+      // The connection is dropped in any case.
     }
     this.#db = undefined;
   }

@@ -13,29 +13,29 @@ import { migrate, registryMigrations } from '../schema/migrations.ts';
 import { RegistryConnection } from './registry-connection.ts';
 import { registryWalMark } from './registry-state.ts';
 
-/** Milliseconds that a look for the file counts for, and those between two looks that nobody asks for. */
+/** How long a check of the file's presence stays valid, and the interval of periodic checks. */
 const LOOK_MS = 5;
 const WATCH_MS = 1_000;
 
-/** How long to wait for another process that adds a system, in milliseconds. */
+/** How long to wait for another process that adds a system. */
 const BUSY_TIMEOUT_MS = 30_000;
-/** The same for a look, on the event loop: others hold no lock that keeps readers out but for a moment. */
+/** The same for a read, which blocks the event loop. Others exclude readers only for moments. */
 const LOOK_TIMEOUT_MS = 20;
 
-/** The file of the embedded engine's registry, with what connects to it: read, changed in transactions, and watched. Only its owner may read it. */
+/** The registry file of the embedded engine with its connections: reads, transactions, and a watch on its presence. Only its owner may read it. */
 export class RegistryFile {
   #salt: string;
   readonly #writer: RegistryConnection;
-  /** A connection of its own: it never sees what the other has not committed, and its data_version counts every commit. */
+  /** A separate connection never sees uncommitted changes of the writer, and its data_version counts every commit. */
   readonly #reader: RegistryConnection;
-  /** Statements of the reader, as it was opened last. */
+  /** Statements of the reader, prepared when it was last opened. */
   #dataVersion!: StatementSync;
   #changes!: StatementSync;
-  /** The number of changes, as of a data_version. */
+  /** The number of changes, read at a data_version. */
   #known = { dataVersion: Number.NaN, changes: 0 };
-  /** As of `requestTurn`. */
+  /** Turn of the event loop (`requestTurn`) of the last check. */
   #lookedInTurn = 0;
-  /** Notes of what may be lost: it waits neither for the disk nor for others. */
+  /** Connection for updates that may be lost. It waits neither for the disk nor for others. */
   readonly #notes: RegistryConnection;
   readonly #log: WalMark;
   #last: Promise<unknown> = Promise.resolve();
@@ -43,13 +43,13 @@ export class RegistryFile {
   readonly #place: PlacedFile;
   readonly #watch: NodeJS.Timeout;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Whether it is not known where the open file lies. */
+  /** Whether the open file may no longer be at its path. */
   #isGone = true;
 
   /**
-   * Opens the file, making it where there is none.
-   * @param conditions told of faults that can pass
-   * @param missing told since when changes may be missing, in milliseconds since 1970
+   * Opens the file, creating it if there is none.
+   * @param conditions receives transient faults
+   * @param missing called with the time from which changes may be missing, in milliseconds since 1970
    */
   constructor(path: string, conditions?: Pick<Conditions, 'met' | 'over'>, missing: (since: number) => void = () => {}) {
     this.#path = path;
@@ -64,7 +64,7 @@ export class RegistryFile {
         missing(since);
         this.#begin(first);
       }
-      // From here on it is the event loop that would wait.
+      // From here on, waiting would block the event loop.
       const verify = (db: DatabaseSync) => this.#verify(db);
       this.#writer = new RegistryConnection(path, { timeout: 0, conditions, verify });
       this.#reader = new RegistryConnection(path, {
@@ -90,7 +90,7 @@ export class RegistryFile {
     }
   }
 
-  /** The log begins anew: it is known from now on, also to commands beside this process. */
+  /** Starts a new WAL that its mark covers, so that commands in other processes know it too. */
   #begin(db: DatabaseSync): void {
     try {
       db.exec('UPDATE installation SET changes = changes + 1');
@@ -100,7 +100,7 @@ export class RegistryFile {
     }
   }
 
-  /** What is written to a file that was taken away is lost, and so may be what is written without its log or the log's index. */
+  /** Checks that the file is in place. Writes to a file that was taken away are lost, and so may be those without its WAL or the WAL's index. */
   #look(): void {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_MS) return;
@@ -108,16 +108,16 @@ export class RegistryFile {
     const found = this.#place.look();
     if (found === 'there') return;
     this.#isGone = true;
-    // All of them are closed, the last of which saves what is only in a log that was removed.
+    // Close all: the last one saves what exists only in a WAL that was removed.
     for (const connection of [this.#notes, this.#reader, this.#writer]) connection.failed(missingPart(this.#path, found).cause);
   }
 
-  /** Another registry may have been put in its place meanwhile, whose keys would be worth nothing here. */
+  /** Checks that an opened file is still the same registry. Another one may have been put in its place, for which the key hashes are invalid. */
   #verify(db: DatabaseSync): void {
     const path = this.#path;
     if (db.prepare('SELECT salt FROM installation').get()?.salt !== this.#salt)
       throw unavailableSince(Object.assign(new Error(`${path} is another registry`), { errcode: 1032 }));
-    // One that is opened anew by itself, for a fault of its own, is where the others are.
+    // A connection that is reopened because of its own fault opens the same file as the others.
     if (!this.#isGone) return;
     const file = fileAt(path);
     if (file && this.#place.isAnother(file)) this.#log.isAnother();
@@ -125,7 +125,7 @@ export class RegistryFile {
     this.#isGone = false;
   }
 
-  /** What counts others' commits begins anew. */
+  /** A new reader counts the commits of others from the start. */
   #opened(db: DatabaseSync): void {
     this.#dataVersion = db.prepare('PRAGMA data_version');
     this.#dataVersion.setReturnArrays(true);
@@ -137,14 +137,14 @@ export class RegistryFile {
     return this.#salt;
   }
 
-  /** The installation is another one from now on, whose salt is in the file. */
+  /** Records that the installation has adopted the salt now in the file. */
   tookSalt(salt: string): void {
     this.#salt = salt;
   }
 
-  /** How often the registry was changed. @throws unavailable where that has never been read */
+  /** Returns the number of changes of the registry. @throws unavailable if it has never been read */
   version(): number {
-    // Requests of a turn share a look: it takes a lock of the file, which is a large part of a short request's time.
+    // Requests of one turn share a check: it locks the file, which takes a large part of a short request's time.
     const turn = requestTurn();
     if (turn !== 0 && turn === this.#lookedInTurn) return this.#known.changes;
     this.#lookedInTurn = turn;
@@ -155,34 +155,34 @@ export class RegistryFile {
         if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
       });
     } catch (error) {
-      // What is known stands until more can be read.
+      // The last known state is used until the file can be read again.
       if (!storeFaultOf(error) || Number.isNaN(this.#known.dataVersion)) throw sortedError(error);
     }
     return this.#known.changes;
   }
 
-  /** Rows as they are committed. @throws unavailable */
+  /** Returns committed rows. @throws unavailable */
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return sorting(() => this.#reader.use((db) => db.prepare(sql).all(...values))) as unknown as Row[];
   }
 
-  /** Within `transact`. @returns whether a row was changed */
+  /** Executes a statement, within `transact`. @returns whether a row was changed */
   change(sql: string, ...values: SQLInputValue[]): boolean {
     return this.#writer.use((db) => Number(db.prepare(sql).run(...values).changes)) > 0;
   }
 
-  /** Within `transact`: the first row, as the transaction sees it. */
+  /** Returns the first row as the transaction sees it, within `transact`. */
   one<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#writer.use((db) => db.prepare(sql).get(...values)) as Row | undefined;
   }
 
-  /** Notes what may be lost. @throws unavailable */
+  /** Writes what may be lost in a crash. @throws unavailable */
   note(work: (db: DatabaseSync) => void): void {
     this.#look();
     sorting(() => this.#notes.use(work));
   }
 
-  /** Runs work in a transaction of its own, after those before it. @throws what the work throws; unavailable */
+  /** Runs work in a transaction, after the ones before it. @throws what the work throws; unavailable */
   transact<T>(work: () => T | Promise<T>): Promise<T> {
     const done = this.#last
       .then(async () => {
@@ -194,7 +194,7 @@ export class RegistryFile {
           this.#log.committed(db);
           return result;
         } catch (error) {
-          // A full disk or a failing one has ended it already.
+          // A full or failing disk has ended the transaction already.
           if (db.isOpen && db.isTransaction) db.exec('ROLLBACK');
           throw error;
         }
@@ -228,13 +228,13 @@ export class RegistryFile {
   }
 }
 
-/** Makes a registry of a file, or of that of an earlier version. @returns the salt of its installation */
+/** Creates or migrates the registry in a file. @returns the salt of its installation */
 function prepare(db: DatabaseSync, path: string): string {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   migrate(db, registryMigrations, path);
   const salt = randomBytes(24).toString('base64url');
   const first = 'INSERT INTO installation (salt) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)';
-  // Without it the keys of its systems are worth nothing.
+  // Without the salt the keys of its systems are worthless.
   if (!db.prepare('SELECT 1 FROM installation UNION SELECT 1 FROM systems').get()) db.prepare(first).run(salt);
   else if (!db.prepare('SELECT 1 FROM installation').get()) throw new OperatorError(`${path} is damaged: it has lost its salt`);
   return String(db.prepare('SELECT salt FROM installation').get()?.salt);

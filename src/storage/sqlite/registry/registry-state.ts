@@ -4,15 +4,15 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import { WalMark } from '../file/wal-mark.ts';
 import { isDamage } from '../schema/identity.ts';
 
-/** How long to wait for another process, in milliseconds. */
+/** How long to wait for another process. */
 const BUSY_TIMEOUT_MS = 30_000;
 
-/** The mark of a registry's log of changes. @throws StoreRefused where the log is another's */
+/** Returns the mark of a registry's WAL. @throws StoreRefused if the WAL belongs to another file */
 export function registryWalMark(path: string): WalMark {
   return WalMark.before(path, 'registry');
 }
 
-/** What is in the file of a registry. It stays as it is. @throws OperatorError where its log of changes is another's, or it cannot be read */
+/** Returns the state of a registry's file without changing it. @throws OperatorError if its WAL belongs to another file, or it cannot be read */
 export function stateOfRegistry(path: string): 'there' | 'missing' | 'empty' | 'damaged' {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) return 'missing';

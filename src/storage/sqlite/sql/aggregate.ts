@@ -14,11 +14,11 @@ const partFormats: Readonly<Record<DatePart, string>> = {
   dayOfWeek: '%w',
 };
 
-/** The years 0 to 9999, which SQLite writes as ISO 8601 does. */
+/** The years 0 to 9999, which SQLite formats as ISO 8601 requires. */
 const FIRST_INSTANT = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Arguments of a function are bounded (https://www.sqlite.org/limits.html). */
+/** Arguments of a function are limited (https://www.sqlite.org/limits.html). */
 const MAX_PATHS = 100;
 
 const pathOf = (labels: readonly string[]) => bound(jsonPath(labels));
@@ -30,9 +30,9 @@ const elementText: Fragment = [
 
 const canonical = (json: Fragment) => sql`rds_canonical(${json})`;
 
-/** Aggregation in SQLite: JSON is text, booleans are 0 and 1, `rds_...` are functions of ours (functions.ts). */
+/** Aggregation in SQLite: JSON is text, Booleans are 0 and 1, and `rds_...` are our own functions (functions.ts). */
 export const sqliteAggregate: AggregateDialect = {
-  // A SELECT without FROM is not flattened into the one around it, so its columns are computed once.
+  // SQLite does not flatten a SELECT without FROM into the enclosing one, so its columns are computed once.
   typed: (_kind, value) => value,
   fence: '',
   bind: (operands, body) =>

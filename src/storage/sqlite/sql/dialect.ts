@@ -7,15 +7,15 @@ import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJ
 import { writeCandidates } from './search.ts';
 import { writeTextMatch } from './text-match.ts';
 
-/** Identities that a JSON path can name as they are. */
+/** Identities that a JSON path can contain without escapes. */
 const plainIdentity = /^[^"\\\p{C}]+$/u;
-/** SQLite bounds the arguments of a function. */
+/** SQLite limits the arguments of a function. */
 const MAX_PATHS = 96;
 const PATHS_STEP = 4;
-/** Bytes of a value that conditions go through in about the time of a call into JavaScript. */
+/** Below this length, scanning a value takes less time than a call into JavaScript. */
 const SHORT_VALUE_BYTES = 256;
 
-/** Whether an ACL gives a right to one of the identities. Looking at their places costs a third of going through all entries. */
+/** Writes whether an ACL grants a right to one of the identities. Looking up their paths takes a third of the time of scanning all entries. */
 function writeAclRight(out: SqlOut, writeAcl: () => void, right: 'read' | 'write', identities: readonly string[]): void {
   if (identities.length > MAX_PATHS || !identities.every((identity) => plainIdentity.test(identity))) {
     out.add('EXISTS (SELECT 1 FROM json_each(');
@@ -25,16 +25,16 @@ function writeAclRight(out: SqlOut, writeAcl: () => void, right: 'read' | 'write
     return;
   }
   const paths = identities.map((identity) => `$."${identity}".${right}`);
-  // Callers with about as many identities share a statement. No ACL has an entry without a name.
+  // Padding lets callers with a similar number of identities share a statement. No ACL has an entry without a name.
   while (paths.length % PATHS_STEP !== 0) paths.push('$."".none');
-  // Of several paths the answer is an array; an ACL holds booleans alone.
+  // With several paths, json_extract returns an array; an ACL contains only Booleans.
   out.add('instr(json_extract(');
   writeAcl();
   for (const path of paths) out.add(', ').bind(path);
   out.add("), 'true')");
 }
 
-/** SQL as SQLite has it. Values that it cannot compute itself come from functions of ours, `rds_...` (functions.ts). */
+/** The SQL of SQLite. What it cannot compute is done by our own functions, `rds_...` (functions.ts). */
 export const sqliteDialect: Dialect = {
   quoted,
   table: quoted,
@@ -45,7 +45,7 @@ export const sqliteDialect: Dialect = {
   nulls: () => '',
   unindexed: '+',
   interruptCheck(out, alias) {
-    // Calls from SQL into JavaScript cost more than the row; one in 1,024 does.
+    // A call from SQL into JavaScript costs more than reading a row, so only one row in 1,024 makes it.
     out.add('((').column(alias, '_seq').add(' & 1023) <> 0 OR rds_tick())');
   },
 
@@ -53,7 +53,7 @@ export const sqliteDialect: Dialect = {
     out.add(`(octet_length(`).column(alias, column).add(`) < ${SHORT_VALUE_BYTES} OR rds_tick()) AND `);
   },
 
-  // SQLite knows without reading the value.
+  // SQLite knows the length without reading the value.
   byteLength: (out, alias, field) => void out.add('octet_length(').column(alias, field.column).add(')'),
 
   list: (values) => JSON.stringify(values),

@@ -4,10 +4,10 @@ import { writeAmong, writePlace } from './json.ts';
 import { writeTextMatch } from './text-match.ts';
 
 /**
- * The operands of one sort: an SQL expression over an element `e` of json_each that is NULL for elements of another sort, and what it
- * has to be. CASE decides the order of evaluation: json_extract of a text that is no JSON would end the statement.
+ * The operands of one type: an SQL expression over an element `e` of json_each that is NULL for elements of other types, and its accepted values.
+ * CASE fixes the order of evaluation: json_extract of a text that is not JSON would abort the statement.
  */
-interface Sort {
+interface OperandGroup {
   readonly key: string;
   readonly values: Set<string | number>;
 }
@@ -17,12 +17,12 @@ const keys = {
   number: `CASE WHEN e.type IN ('integer', 'real') THEN CAST(e.value AS REAL) END`,
   constant: 'e.type',
   date: `CASE WHEN e.type = 'object' THEN CASE WHEN json_extract(e.value, '$.__type') = 'Date' THEN rds_instant(json_extract(e.value, '$.iso')) END END`,
-  // A class name holds no $, so no two Pointers give the same text.
+  // A class name contains no $, so different Pointers give different texts.
   pointer: `CASE WHEN e.type = 'object' THEN CASE WHEN json_extract(e.value, '$.__type') = 'Pointer' THEN json_extract(e.value, '$.className') || '$' || json_extract(e.value, '$.objectId') END END`,
   json: `CASE WHEN e.type IN ('object', 'array') THEN rds_canonical(e.value) END`,
 };
 
-/** Whether the array at a place has an element for any, or for all, of the operands, or elements for these only. */
+/** Writes whether the array at a path has an element for any, or for all, of the operands, or elements for these only. */
 export function writeJsonHas(
   out: SqlOut,
   alias: string,
@@ -30,24 +30,24 @@ export function writeJsonHas(
   which: 'any' | 'all' | 'only',
   operands: readonly (JsonOperand | Regex)[],
 ): void {
-  const sorts = sorted(operands);
+  const groups = grouped(operands);
   const patterns = operands.filter((operand) => operand.kind === 'pattern');
   out.add('(');
   if (which === 'all' || (which === 'any' && operands.length === 1)) writeMention(out, alias, ref, operands[0]);
   writeIsArray(out, alias, ref);
   if (which === 'any') {
     writeElements(out.add(' AND EXISTS (SELECT 1 FROM '), alias, ref);
-    writeMatch(out.add(' WHERE '), sorts);
+    writeMatch(out.add(' WHERE '), groups);
     out.add(')');
   } else if (which === 'only') {
     writeElements(out.add(' AND NOT EXISTS (SELECT 1 FROM '), alias, ref);
-    writeMatch(out.add(' WHERE ('), sorts);
+    writeMatch(out.add(' WHERE ('), groups);
     out.add(') IS NOT TRUE)');
   } else {
-    for (const sort of sorts) {
-      writeElements(out.add(` AND (SELECT count(DISTINCT ${sort.key}) FROM `), alias, ref);
-      writeMatch(out.add(' WHERE '), [sort]);
-      out.add(') = ').bind(sort.values.size);
+    for (const group of groups) {
+      writeElements(out.add(` AND (SELECT count(DISTINCT ${group.key}) FROM `), alias, ref);
+      writeMatch(out.add(' WHERE '), [group]);
+      out.add(') = ').bind(group.values.size);
     }
     for (const pattern of patterns) {
       writeElements(out.add(' AND EXISTS (SELECT 1 FROM '), alias, ref);
@@ -59,8 +59,8 @@ export function writeJsonHas(
 }
 
 /**
- * A text or an objectId that has to occur stands in the column just as JSON.stringify writes it, which wrote the column too. Looking for
- * that first is some ten times cheaper than taking the array apart.
+ * A text or objectId that must occur is in the column exactly as JSON.stringify writes it, which wrote the column too. Searching for it first is
+ * about ten times cheaper than parsing the array.
  */
 function writeMention(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOperand | Regex | undefined): void {
   const text = operand?.kind === 'pointer' ? operand.objectId : operand?.kind === 'string' ? operand.value : undefined;
@@ -69,22 +69,22 @@ function writeMention(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOp
   }
 }
 
-/** Whether the array at a place has an element of the operand's type in this order to it. */
+/** Writes whether the array at a path has an element of the operand's type for which the comparison holds. */
 export function writeJsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
   writeIsArray(out.add('('), alias, ref);
   writeElements(out.add(' AND EXISTS (SELECT 1 FROM '), alias, ref);
   out.add(' WHERE ');
-  const [sort] = sorted([operand]);
-  if (sort)
+  const [group] = grouped([operand]);
+  if (group)
     out
-      .add(sort.key)
+      .add(group.key)
       .add(comparisonSigns[op])
-      .bind([...sort.values][0] ?? null);
+      .bind([...group.values][0] ?? null);
   else out.add('false');
   out.add('))');
 }
 
-/** Whether a place holds a Pointer to a class, or an array with one, its id among those that `ids` selects. */
+/** Writes whether a path holds a Pointer to a class, or an array with one, whose id is among those that `ids` selects. */
 export function writeJsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void {
   out.add('EXISTS (SELECT 1 FROM ');
   if (ref.path.length === 0) writeElements(out, alias, ref);
@@ -105,17 +105,17 @@ export function writeJsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, c
 
 const elementText = `CASE WHEN e.type = 'text' THEN rds_wire('text', e.value, '') WHEN e.type IN ('integer', 'real') THEN rds_wire('number', CAST(e.value AS REAL), '') WHEN e.type IN ('object', 'array') THEN rds_canonical(e.value) WHEN e.type <> 'null' THEN e.type END`;
 
-/** Rows with the canonical JSON text of the value at a place and of its elements, where it is an array. */
+/** Writes rows with the canonical JSON text of the value at a path and, if it is an array, of its elements. */
 export function writeWireTexts(out: SqlOut, alias: string, ref: FieldRef, whole: () => void): void {
   out.add('(SELECT ');
   whole();
   writeElements(out.add(` AS value UNION ALL SELECT ${elementText} FROM `), alias, ref);
   writePlace(out.add(' WHERE '), 'json_type', alias, ref);
-  // The limit keeps SQLite from writing what follows once for each half, and twice as often for each query inside.
+  // The LIMIT keeps SQLite from pushing the outer condition into both halves, which would duplicate each nested query in it, at every level.
   out.add(" = 'array' LIMIT -1)");
 }
 
-/** An Array column is an array wherever it is not empty; a place may hold anything. */
+/** An Array column that is not NULL is an array; a path may hold anything. */
 function writeIsArray(out: SqlOut, alias: string, ref: FieldRef): void {
   if (ref.field.type === 'Array' && ref.path.length === 0) {
     out.column(alias, ref.field.column).add(' IS NOT NULL');
@@ -130,9 +130,9 @@ function writeElements(out: SqlOut, alias: string, ref: FieldRef): void {
   out.add(' AS e');
 }
 
-function writeMatch(out: SqlOut, sorts: readonly Sort[]): void {
-  if (sorts.length === 0) out.add('false');
-  sorts.forEach(({ key, values }, index) => {
+function writeMatch(out: SqlOut, groups: readonly OperandGroup[]): void {
+  if (groups.length === 0) out.add('false');
+  groups.forEach(({ key, values }, index) => {
     const [first] = values;
     out.add(index > 0 ? ' OR ' : '').add(key);
     if (values.size === 1 && first !== undefined) out.add(' = ').bind(first);
@@ -140,12 +140,12 @@ function writeMatch(out: SqlOut, sorts: readonly Sort[]): void {
   });
 }
 
-function sorted(operands: readonly (JsonOperand | Regex)[]): Sort[] {
-  const sorts = new Map<string, Sort>();
+function grouped(operands: readonly (JsonOperand | Regex)[]): OperandGroup[] {
+  const groups = new Map<string, OperandGroup>();
   const put = (key: string, value: string | number) => {
-    const known = sorts.get(key);
+    const known = groups.get(key);
     if (known) known.values.add(value);
-    else sorts.set(key, { key, values: new Set([value]) });
+    else groups.set(key, { key, values: new Set([value]) });
   };
   for (const operand of operands) {
     if (operand.kind === 'string') put(keys.string, operand.value);
@@ -156,5 +156,5 @@ function sorted(operands: readonly (JsonOperand | Regex)[]): Sort[] {
     else if (operand.kind === 'pointer') put(keys.pointer, `${operand.className}$${operand.objectId}`);
     else if (operand.kind === 'json') put(keys.json, operand.canonical);
   }
-  return [...sorts.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return [...groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }

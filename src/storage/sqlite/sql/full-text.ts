@@ -4,12 +4,12 @@ import type { SqlOut } from '../../sql/dialect.ts';
 import { withoutPoints } from '../../sql/full-text/hebrew-points.ts';
 import { prefixedForms, prefixedWords } from '../../sql/full-text/prefixes.ts';
 
-/** The name of the full-text table of a record table; its rowid is the record's `_seq`, its columns are the fields of the text index. */
+/** Returns the name of the full-text table of a record table. Its rowid is the record's `_seq`, its columns are the fields of the text index. */
 export function ftsName(table: Pick<TableSchema, 'sqlName'>): string {
   return `${table.sqlName}~fts`;
 }
 
-/** Whether the search finds the record. The index folds case and diacritics; a search that minds them looks at the texts once more. */
+/** Writes whether the search finds the record. The index folds case and diacritics; a search that is sensitive to them checks the texts again. */
 export function writeSearch(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
   const exact = search.caseSensitive || search.diacriticSensitive;
   const match = matchText(search, !exact);
@@ -32,7 +32,7 @@ export function writeSearch(out: SqlOut, alias: string, table: TableSchema, sear
   out.add(')');
 }
 
-/** A function of ours over the texts that the index covers. */
+/** Writes a call of one of our functions on the texts that the index covers. */
 function writeTextFunction(out: SqlOut, name: string, alias: string, table: TableSchema, search: TextSearch): void {
   out.add(`${name}(`).bind(JSON.stringify(search));
   for (const field of table.textIndex) {
@@ -43,8 +43,8 @@ function writeTextFunction(out: SqlOut, name: string, alias: string, table: Tabl
 }
 
 /**
- * bm25 counts the hits of the whole index each time it starts, so it runs once for all records and they look theirs up. It weighs each form of a
- * word by itself, rare ones the most: a search for words behind prefix letters counts a record's own words.
+ * bm25 counts the hits of the whole index each time it starts, so it runs once for all records, which look up their scores. It weighs each form of a
+ * word separately, rare ones highest, so a search that includes prefix letters scores a record by its own words instead.
  */
 export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch, alone: boolean): void {
   const match = matchText(search, false);
@@ -68,18 +68,18 @@ export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema,
     .add(')');
 }
 
-/** As the index holds it (`createTextIndex`). */
+/** Folded as in the index (`createTextIndex`). */
 const phrase = (words: string) => `"${withoutPoints(words).replaceAll('"', '""')}"`;
 const anyOf = (phrases: readonly string[]) => `(${phrases.join(' OR ')})`;
 
-/** A word, and behind which letters it is found. */
+/** Returns a word and the forms with prefix letters by which it is found. */
 function formsOf(word: string, prefixed: ReadonlySet<string>): string[] {
   return prefixed.has(word) ? [word, ...prefixedForms(withoutPoints(word))].map(phrase) : [phrase(word)];
 }
 
 /**
- * An FTS5 expression: every phrase, any term, no excluded word. Terms next to phrases need not occur, but raise the score.
- * @returns `null` for a search that finds nothing: one without terms and phrases
+ * Returns an FTS5 expression: every phrase, any term, no excluded word. Terms next to phrases need not occur, but raise the score.
+ * @returns `null` for a search without terms and phrases, which finds nothing
  */
 export function matchText(search: TextSearch, excluding: boolean): string | null {
   if (search.phrases.length + search.terms.length === 0) return null;

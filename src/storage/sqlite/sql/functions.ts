@@ -11,8 +11,8 @@ import { withoutPoints } from '../../sql/full-text/hebrew-points.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 
 /**
- * Gives a connection the functions that our SQL calls. Errors thrown in them come out of the statement as they are.
- * @param options.tick called every thousand rows or so by interruptible statements; may throw to end the statement
+ * Registers the functions that our SQL calls. Errors thrown in them propagate unchanged from the statement.
+ * @param options.tick called about every thousand rows by interruptible statements; may throw to end the statement
  */
 export function registerFunctions(db: DatabaseSync, options: { tick?: () => void } = {}): void {
   const pure = { deterministic: true } as const;
@@ -35,7 +35,7 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
   });
 }
 
-/** Remembers what it made of the last argument: the rows of a statement bring the same one. */
+/** Caches the result for the last argument: all rows of a statement pass the same one. */
 function lastOf<T>(make: (text: string) => T): (text: string) => T {
   let last: string | undefined;
   let made: T;
@@ -48,7 +48,7 @@ function lastOf<T>(make: (text: string) => T): (text: string) => T {
   };
 }
 
-/** `rds_regex('<options>/<pattern>', text)`; one argument for both, since each costs a copy for every row. */
+/** `rds_regex('<options>/<pattern>', text)`. Options and pattern share an argument, since each argument is copied for every row. */
 function regexFunction(): (source: SQLOutputValue, text: SQLOutputValue) => number {
   const compiled = lastOf((source) => {
     const slash = source.indexOf('/');
@@ -62,12 +62,12 @@ function canonical(text: SQLOutputValue): string | null {
   try {
     return canonicalJson(JSON.parse(text) as JsonValue);
   } catch {
-    // SQLite may ask before the type of the value has been looked at; a bare text is no JSON.
+    // SQLite may evaluate this before the check of the value's type; a bare text is not JSON.
     return null;
   }
 }
 
-/** JSON text of the value at a path (a JSON array of keys and positions); NULL where there is none. */
+/** Returns the JSON text of the value at a path (a JSON array of keys and positions); NULL if there is none. */
 function placeFunction(): (json: SQLOutputValue, path: SQLOutputValue) => string | null {
   const parsedPath = lastOf((path) => JSON.parse(path) as string[]);
   return (json, path) => {
@@ -81,7 +81,7 @@ function placeFunction(): (json: SQLOutputValue, path: SQLOutputValue) => string
   };
 }
 
-/** JSON text of an object without members (a JSON array of their names) and places inside them; NULL where it is no object. */
+/** Returns the JSON text of an object without the named members and paths (a JSON array of names); NULL if it is not an object. */
 function withoutFunction(): (json: SQLOutputValue, names: SQLOutputValue) => string | null {
   const parsedNames = lastOf((names) => new Set(JSON.parse(names) as string[]));
   return (json, names) => {
@@ -97,7 +97,7 @@ function withoutFunction(): (json: SQLOutputValue, names: SQLOutputValue) => str
   };
 }
 
-/** Canonical JSON text of the wire form of a plain column's value. */
+/** Returns the canonical JSON text of the wire form of a plain column's value. */
 function wire(storage: SQLOutputValue, value: SQLOutputValue, className: SQLOutputValue): string | null {
   if (value === null) return null;
   if (storage === 'boolean') return value === 0 ? 'false' : 'true';
@@ -108,7 +108,7 @@ function wire(storage: SQLOutputValue, value: SQLOutputValue, className: SQLOutp
 
 type OfTexts = (texts: readonly (string | null)[]) => number | boolean | null;
 
-/** A function of a search, as JSON text, and of texts. */
+/** Returns an SQL function of a search, as JSON text, and of texts. */
 function textFunction(make: (search: TextSearch) => OfTexts): (...values: SQLOutputValue[]) => number | null {
   const made = lastOf((search) => make(JSON.parse(search)));
   return (search, ...texts) => {

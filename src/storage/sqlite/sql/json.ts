@@ -3,27 +3,25 @@ import type { StoredValue } from '../../../values/types/type.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
 import { writeTextMatch } from './text-match.ts';
 
-/** A path in SQLite's notation, `$."a"."b"`; labels are JSON strings, so no key can mean anything else. */
+/** Returns a path in SQLite's notation, `$."a"."b"`. Labels are JSON strings, so no key has a special meaning. */
 export function jsonPath(path: readonly string[]): string {
   let text = '$';
   for (const label of path) text += `.${JSON.stringify(label)}`;
   return text;
 }
 
-/** Whether a path has a number in it, which is a position or a key, as the value there decides. `jsonPath` cannot say that. */
+/** Returns whether a path contains a number, which is a position or a key depending on the value there. `jsonPath` cannot express that. */
 export function hasPosition(path: readonly string[]): boolean {
   return path.some((label) => /^\d+$/.test(label));
 }
 
-/** ` IN <list>`; the list is bound as one parameter. JSON text may write a double above 2^53 as another whole number. */
+/** Writes ` IN <list>`; the list is bound as one parameter. The cast is needed because JSON text may write a double above 2^53 as another integer. */
 export function writeAmong(out: SqlOut, values: readonly StoredValue[], areNumbers: boolean): void {
   out.add(areNumbers ? ' IN (SELECT CAST(value AS REAL) FROM json_each(' : ' IN (SELECT value FROM json_each(');
   out.bind(JSON.stringify(values)).add('))');
 }
 
-/**
- * `call(<json>, <path>)` of a place and what lies below it. Places with a position in them are found by a function of ours.
- */
+/** Writes `call(<json>, <path>)` for a path and what lies below it. Our own function resolves paths with a position. */
 export function writePlace(out: SqlOut, call: string, alias: string, ref: FieldRef, below: readonly string[] = []): void {
   out.add(`${call}(`);
   let path = ref.path;
@@ -39,13 +37,13 @@ export function writePlace(out: SqlOut, call: string, alias: string, ref: FieldR
       .add(')');
 }
 
-/** Whether there is a value other than null at a place. */
+/** Writes whether a path has a value other than null. */
 export function writeJsonExists(out: SqlOut, alias: string, ref: FieldRef): void {
   writePlace(out, 'json_type', alias, ref);
   out.add(" <> 'null'");
 }
 
-/** The guard on the JSON type keeps numbers, booleans and texts apart, which SQLite would order among each other. */
+/** The condition on the JSON type separates numbers, Booleans and texts, which SQLite would order among each other. */
 export function writeJsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
   const compare = (type: string, value: string | number, real = false) => {
     writePlace(out.add('('), 'json_type', alias, ref);
@@ -61,7 +59,7 @@ export function writeJsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: 
       compare(" = 'text'", operand.value);
       break;
     case 'number':
-      // JSON text may write a double above 2^53 as another whole number, which SQLite would compare exactly.
+      // JSON text may write a double above 2^53 as another integer, which SQLite would compare exactly.
       compare(" IN ('integer', 'real')", operand.value, true);
       break;
     case 'boolean':
@@ -96,16 +94,16 @@ function writeJsonEqual(out: SqlOut, alias: string, ref: FieldRef, operand: Unor
   }
 }
 
-/** Whether the text at a place, or a text in the array there, matches. */
+/** Writes whether the text at a path, or a text in the array there, matches. */
 export function writeJsonMatches(out: SqlOut, alias: string, ref: FieldRef, regex: Regex): void {
-  // json_each gives the elements of an array, the text itself, and the members of an object, which are not asked for.
+  // json_each yields the elements of an array, the text itself, or the members of an object, which must not match.
   writePlace(out.add('('), 'json_type', alias, ref);
   writePlace(out.add(" IN ('array', 'text') AND EXISTS (SELECT 1 FROM "), 'json_each', alias, ref);
   writeTextMatch(out.add(" AS e WHERE e.type = 'text' AND "), 'e.value', regex);
   out.add('))');
 }
 
-/** Texts, numbers and Dates in their own order; a whole column by its text. */
+/** Texts, numbers and Dates in their natural order; a whole column by its text. */
 export function writeJsonOrder(out: SqlOut, alias: string, ref: FieldRef): void {
   writePlace(out, 'json_extract', alias, ref);
 }

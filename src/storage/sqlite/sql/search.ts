@@ -3,13 +3,16 @@ import type { TableSchema } from '../../../schema/model.ts';
 import { SEARCH_INDEX } from '../../../schema/search-index.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 
-/** The full-text table that is the search index of a record table; its rowid is the record's `_seq`. */
+/** Returns the name of the full-text table that is the search index of a record table; its rowid is the record's `_seq`. */
 export const searchTableName = ({ sqlName }: Pick<TableSchema, 'sqlName'>): string => `${sqlName}${SEARCH_INDEX}`;
 
-/** The table of the records whose words are not in the index yet. */
+/** Returns the name of the table that lists the records whose words are not yet in the index. */
 export const changesName = (table: Pick<TableSchema, 'sqlName'>): string => `${searchTableName(table)}~changes`;
 
-/** Whether the record is among those that the index finds. It does not tell fields apart: it is smaller by half, and what is found is looked at. */
+/**
+ * Writes whether the record is among those that the index finds. The index does not distinguish fields, which halves its size; the records found are
+ * checked afterwards.
+ */
 export function writeCandidates(
   out: SqlOut,
   alias: string,
@@ -23,7 +26,7 @@ export function writeCandidates(
     return;
   }
   const index = searchTableName(table);
-  // CROSS JOIN keeps the order of the tables: the index first, the newest records first.
+  // CROSS JOIN fixes the order of the tables: the index first, so that the newest records come first.
   out
     .column(alias, '_seq')
     .add(' IN (SELECT id FROM (SELECT c.rowid AS id FROM ')

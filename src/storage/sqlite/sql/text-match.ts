@@ -3,8 +3,7 @@ import type { SqlOut } from '../../sql/dialect.ts';
 import { prefixUpperBound } from '../../sql/prefix-upper-bound.ts';
 
 /**
- * Writes whether a text expression, which binds nothing, matches. Plain text needs no scan by regex, and a prefix is a range that an
- * index answers.
+ * Writes whether a text expression without parameters matches. Plain text needs no regex scan, and a prefix becomes a range that an index answers.
  */
 export function writeTextMatch(out: SqlOut, expression: string, regex: Regex): void {
   const { literal } = regex;
@@ -17,7 +16,7 @@ export function writeTextMatch(out: SqlOut, expression: string, regex: Regex): v
   } else if (literal.at === 'anywhere') {
     out.add(`instr(${expression}, `).bind(literal.text).add(') > 0');
   } else if (literal.at === 'end') {
-    // SQLite counts characters by code point.
+    // SQLite counts code points.
     out
       .add(`substr(${expression}, `)
       .bind(-[...literal.text].length)

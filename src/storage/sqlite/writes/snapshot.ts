@@ -36,7 +36,8 @@ function textOf({ from, fields }: Snapshot): string {
     }
     out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE_CHARS} THEN `).column('t', column);
     if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${MAX_SNAPSHOT_VALUE_CHARS}) END`);
-    else out.add(' WHEN length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE_CHARS} THEN `).column('t', column).add(' END');
+    else
+      out.add(' WHEN length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE_CHARS} THEN `).column('t', column).add(' END');
   });
   return out.add(' FROM ').table(from.sqlName).add(' AS t WHERE ').column('t', 'objectId').add(' = ').bind(null).text;
 }
