@@ -10,9 +10,9 @@ const STEP_PAGES = 2_000;
 /** Size of the WAL, in pages, beyond which it is restarted: 32 MB. */
 const MAX_WAL_PAGES = 8_000;
 /** Size of the WAL, in pages, beyond which writes wait, for a limited time, for the thread that copies it: 64 MB. */
-const HELD_PAGES = 16_000;
+const MAX_UNCOPIED_PAGES = 16_000;
 /** Delay before the next attempt if a reader, or another process, prevents the WAL from being copied or restarted. */
-const AGAIN_MS = 1_000;
+const RETRY_DELAY_MS = 1_000;
 /** Maximum time that writes wait while the WAL is copied or restarted. */
 const MAX_PAUSE_MS = 2_000;
 
@@ -25,24 +25,24 @@ export class Checkpoints {
   readonly #connection: Connection;
   readonly #commits: WriteQueue;
   readonly #pool: ReaderPool;
-  readonly #met: (fault: SentFault) => void;
+  readonly #onFault: (fault: SentFault) => void;
   #running: Promise<void> | undefined;
   /** Set while the WAL is being copied; `#isHeld`: writes have already waited for this copy. */
-  #copying: ReturnType<ReaderPool['errand']> | undefined;
+  #copying: ReturnType<ReaderPool['maintain']> | undefined;
   #isHeld = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** @param onFault called with the fault of a checkpoint; the next one is tried later */
-  constructor(connection: Connection, commits: WriteQueue, pool: ReaderPool, met: (fault: SentFault) => void) {
+  constructor(connection: Connection, commits: WriteQueue, pool: ReaderPool, onFault: (fault: SentFault) => void) {
     this.#connection = connection;
     this.#commits = commits;
     this.#pool = pool;
-    this.#met = met;
+    this.#onFault = onFault;
   }
 
   /** Call after each commit; costs a microsecond. */
-  noticed(): void {
+  onCommit(): void {
     if (this.#copying) this.#hold(this.#copying);
     if (this.#running || this.#timer || this.#isClosed) return;
     const log = this.#connection.logLength();
@@ -54,7 +54,7 @@ export class Checkpoints {
   }
 
   async #run(): Promise<void> {
-    this.#copying = this.#pool.errand('copy the log', this.#connection.path);
+    this.#copying = this.#pool.maintain('checkpoint', this.#connection.path);
     const done = await this.#copying.finally(() => {
       this.#copying = undefined;
       this.#isHeld = false;
@@ -63,39 +63,39 @@ export class Checkpoints {
     const { pages = 0, copied = 0 } = done;
     if (pages < MAX_WAL_PAGES) return;
     // Writes continued meanwhile. If more is left than they add, a reader holds the WAL.
-    if (pages - copied > STEP_PAGES || !(await this.#beginAnew())) this.#later();
+    if (pages - copied > STEP_PAGES || !(await this.#restartLog())) this.#retryLater();
   }
 
   /** Makes writes wait for a busy thread that copies more slowly than they come; otherwise the WAL would keep growing. */
   #hold(copying: Promise<unknown>): void {
-    if (this.#isHeld || this.#isClosed || (this.#connection.logLength()?.pages ?? 0) < HELD_PAGES) return;
+    if (this.#isHeld || this.#isClosed || (this.#connection.logLength()?.pages ?? 0) < MAX_UNCOPIED_PAGES) return;
     this.#isHeld = true;
-    void this.#commits.alone(() => forAWhile(copying)).catch(() => null);
+    void this.#commits.exclusive(() => withinPause(copying)).catch(() => null);
   }
 
   /** @returns whether the WAL was restarted */
-  async #beginAnew(): Promise<boolean> {
+  async #restartLog(): Promise<boolean> {
     if (!this.#pool.hasIdleThread || this.#isClosed) return false;
     const path = this.#connection.path;
-    const work = () => forAWhile(this.#pool.errand('begin the log anew', path));
-    const done = await this.#commits.alone(work).catch(() => null);
-    return !this.#hasFailed(done) && done.isBegunAnew === true;
+    const work = () => withinPause(this.#pool.maintain('restart', path));
+    const done = await this.#commits.exclusive(work).catch(() => null);
+    return !this.#hasFailed(done) && done.isRestarted === true;
   }
 
   /** Returns whether the work failed; then it is tried again later. */
   #hasFailed(result: MaintenanceResult | null): result is null {
     if (result && !result.fault) return false;
-    if (result?.fault) this.#met(result.fault);
-    this.#later();
+    if (result?.fault) this.#onFault(result.fault);
+    this.#retryLater();
     return true;
   }
 
-  #later(): void {
+  #retryLater(): void {
     if (this.#isClosed || this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.noticed();
-    }, AGAIN_MS).unref();
+      this.onCommit();
+    }, RETRY_DELAY_MS).unref();
   }
 
   /** Empties the WAL of a store that closes; a long one on a thread. Never rejects. */
@@ -104,11 +104,11 @@ export class Checkpoints {
     clearTimeout(this.#timer);
     await this.#running;
     if ((this.#connection.logLength()?.pages ?? 0) <= STEP_PAGES) return;
-    await forAWhile(this.#pool.errand('begin the log anew', this.#connection.path));
+    await withinPause(this.#pool.maintain('restart', this.#connection.path));
   }
 }
 
 /** @returns the result of `work`, or `null` if it takes longer than writes may wait */
-function forAWhile<T>(work: Promise<T>): Promise<T | null> {
+function withinPause<T>(work: Promise<T>): Promise<T | null> {
   return Promise.race([work, wait(MAX_PAUSE_MS, null, { ref: false })]);
 }

@@ -21,8 +21,8 @@ import type { Store } from '../port.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
 import { tryLockPlace } from './cluster/place-lock.ts';
 import { DirectoryProbe } from './file/directory-probe.ts';
-import { noteGenerationWhereMissed } from './file/note-generation.ts';
 import { kindOfOpening, openingFault } from './file/opening-error.ts';
+import { recordGenerationIfMissing } from './file/record-generation.ts';
 import { whenIndexed } from './file/wal-index.ts';
 import { WalMark } from './file/wal-mark.ts';
 import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
@@ -84,18 +84,18 @@ export class SqliteEngine implements Engine {
     const { making } = identity;
     if (making === null) throw new Error('a store is made before it is in force');
     const folder = this.#folderOf(place);
-    if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(place, making);
+    if (checkRemovable(onFile(fileOf(folder), inspectFile), { making })) await this.#removeFolder(place, making);
     else await refuseUsed(folder);
     // Rename a complete folder into place. It contains the mark of the installation that is creating it.
     const fresh = this.#freshOf(place, making);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });
-    at(fileOf(fresh), (path) => makeFile(path, identity));
+    onFile(fileOf(fresh), (path) => makeFile(path, identity));
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
     const log = WalMark.before(fileOf(folder), identity.systemId);
-    log.isGeneration(identity.generation);
+    log.setGeneration(identity.generation);
     return this.#openFile(identity, place, log);
   }
 
@@ -107,12 +107,12 @@ export class SqliteEngine implements Engine {
       if (state) throw new StoreRefused(state, path);
       const log = WalMark.before(path, known.systemId);
       const found = inspectFile(path);
-      const least =
+      const minGeneration =
         refusalOf(found, known) === 'older'
           ? Math.min(known.generation, log.generationWithoutLog() ?? known.generation)
           : known.generation;
-      checkFound(found, { ...known, generation: least });
-      const { identity, missingSince, close } = takeFile(path, known, purpose, log, least);
+      checkFound(found, { ...known, generation: minGeneration });
+      const { identity, missingSince, close } = takeFile(path, known, purpose, log, minGeneration);
       let store: Store | undefined;
       try {
         store = this.#openFile(identity, known.place, log, purpose === 'serving' ? grown : undefined);
@@ -130,7 +130,7 @@ export class SqliteEngine implements Engine {
   }
 
   async inspect(place: string): Promise<Found> {
-    return at(fileOf(this.#folderOf(place)), inspectWithLog);
+    return onFile(fileOf(this.#folderOf(place)), inspectWithLog);
   }
 
   async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
@@ -150,11 +150,11 @@ export class SqliteEngine implements Engine {
   }
 
   async identify(identity: StoreIdentity, place = identity.appId): Promise<void> {
-    at(fileOf(this.#folderOf(place)), (path) => identifyFile(path, identity));
+    onFile(fileOf(this.#folderOf(place)), (path) => identifyFile(path, identity));
   }
 
   async verify(place: string): Promise<string | null> {
-    return at(fileOf(this.#folderOf(place)), verifyFile);
+    return onFile(fileOf(this.#folderOf(place)), verifyFile);
   }
 
   async remove(place: string, owner: Removable): Promise<void> {
@@ -189,9 +189,9 @@ export class SqliteEngine implements Engine {
       addresses: () => this.#addressesOf(appId),
       verify: (db, isAnother) => {
         served = { ...served, generation: checkOpened(db, path, served, isAnother) };
-        if (isAnother) log.isAnother();
+        if (isAnother) log.fileReplaced();
       },
-      ...(grown && { onMissed: (db) => noteGenerationWhereMissed(db, { log, grown }) }),
+      ...(grown && { onMissed: (db) => recordGenerationIfMissing(db, { log, grown }) }),
       onDamaged: (isDamaged) => this.#onDamaged?.(systemId, isDamaged),
       onClosed: () => this.#stores.delete(store),
     });
@@ -216,7 +216,7 @@ export class SqliteEngine implements Engine {
   probe(): Promise<void> {
     // All files are on one device: an I/O error of one system means that the storage fails. Its store detects by itself when it works again.
     for (const store of this.#stores) if (store.isAwayForIo) return Promise.reject(serviceError('unavailable'));
-    this.#probing ??= this.#probe.ask().finally(() => {
+    this.#probing ??= this.#probe.check().finally(() => {
       this.#probing = undefined;
     });
     return this.#probing;
@@ -277,7 +277,7 @@ function inspectWithLog(path: string): Found {
 }
 
 /** Runs work on a file; errors name the file. */
-function at<T>(path: string, work: (path: string) => T): T {
+function onFile<T>(path: string, work: (path: string) => T): T {
   try {
     return work(path);
   } catch (error) {

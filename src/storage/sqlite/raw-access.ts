@@ -51,7 +51,7 @@ export async function withSnapshot<T>(path: string, work: (snapshot: StoreSnapsh
   const connection = new Connection(path, 'read');
   try {
     connection.execute('BEGIN');
-    const schema = connection.ask(loadSchema);
+    const schema = connection.use(loadSchema);
     const reads = new SqliteRawReads(connection);
     return await work(Object.assign(reads, { schema }));
   } finally {
@@ -117,10 +117,10 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
 }
 
 /** Texts with fewer characters are estimated: counting their bytes takes longer than reading them. */
-const SHORT_LENGTH = 200;
+const MAX_ESTIMATED_CHARS = 200;
 
 /** Returns the UTF-8 bytes of a text; for a short one the maximum. */
-const bytesOf = (text: string): number => (text.length < SHORT_LENGTH ? text.length * 3 : Buffer.byteLength(text));
+const bytesOf = (text: string): number => (text.length < MAX_ESTIMATED_CHARS ? text.length * 3 : Buffer.byteLength(text));
 
 /** CONSTRAINT, MISMATCH (https://sqlite.org/rescode.html). */
 function isOfValues(error: unknown): boolean {

@@ -190,13 +190,13 @@ export class SqliteRegistry implements Registry {
       noticedAt = coalesce(?5, noticedAt),
       missingSince = CASE WHEN ?4 < coalesce(missingSince, ?4 + 1) THEN ?4 ELSE missingSince END,
       damagedAt = CASE WHEN ?6 THEN ?7 ELSE damagedAt END WHERE id = ?1`;
-    const isTold = damagedAt === undefined ? 0 : 1;
+    const setsDamaged = damagedAt === undefined ? 0 : 1;
     const values = [
       birth ?? null,
       generation ?? null,
       missingSince ?? null,
       noticedAt ?? null,
-      isTold,
+      setsDamaged,
       damagedAt ?? null,
     ] as const;
     this.#file.note((db) => db.prepare(sql).run(systemId, ...values));

@@ -179,7 +179,7 @@ describe('SQLite store', () => {
   test('an errand that fails says so, and costs nobody a thread', async () => {
     const reported: string[] = [];
     const other = new ReaderPool(1_000, (fault) => reported.push(fault));
-    const { fault } = await other.errand('copy the log', join(directory, 'nowhere', 'records.sqlite'));
+    const { fault } = await other.maintain('checkpoint', join(directory, 'nowhere', 'records.sqlite'));
     assert.deepEqual(fault, { text: 'unable to open database file', errcode: 14, code: 'ERR_SQLITE_ERROR' });
     const apart = new SqliteStore(join(directory, 'records.sqlite'), { pool: other, report: assert.fail, ...rowContext });
     assert.equal(await countRecords({ ...context(), store: apart }, 'Many'), 3_000);

@@ -11,9 +11,9 @@ import { storeWithin } from '../store-within.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
 import { Connection } from './connection/connection.ts';
-import { receivedFault, sorting, storeFaultOf } from './connection/map-error.ts';
+import { receivedFault, storeFaultOf, withMappedErrors } from './connection/map-error.ts';
 import { Availability } from './file/availability.ts';
-import { noteGeneration } from './file/note-generation.ts';
+import { recordGeneration } from './file/record-generation.ts';
 import type { WalMark } from './file/wal-mark.ts';
 import { SqliteRawAccess, withSnapshot } from './raw-access.ts';
 import { SqliteReader } from './reads/reader.ts';
@@ -24,7 +24,7 @@ import { SchemaCache } from './schema/schema-cache.ts';
 import { executePlan } from './writes/execute-mutation.ts';
 import { fillInSteps } from './writes/fill-search-index.ts';
 import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
-import { inSavepoint, isWhole, withoutSavepoint } from './writes/transaction.ts';
+import { inSavepoint, isAtomic, withoutSavepoint } from './writes/transaction.ts';
 import { WriteQueue } from './writes/write-queue.ts';
 
 /** Page cache, in KiB, for many writes in one commit: index pages are accessed in random order. */
@@ -34,7 +34,7 @@ const BULK_CACHE_KIB = 128_000;
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
   /** Notified of commits, and when the file is closed. */
-  readonly log?: Pick<WalMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
+  readonly log?: Pick<WalMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'setGeneration'>;
   /** See `Engine.open`. */
   readonly grown?: GenerationGrown;
   /** Called with failures of writes that no caller waits for. */
@@ -85,10 +85,10 @@ export class SqliteStore implements Store {
       onReopened: () => this.#known?.forget(),
       endReads: () => pool.end(path),
       check: async () => {
-        const { fault } = await pool.errand('check', path);
+        const { fault } = await pool.maintain('check', path);
         if (fault) throw unavailableSince(receivedFault(fault));
       },
-      works: () => this.#works(),
+      probe: () => this.#probe(),
     });
     this.#availability = availability;
     let connection: Connection | undefined;
@@ -96,9 +96,9 @@ export class SqliteStore implements Store {
       connection = new Connection(path, 'write', { events: availability });
       this.#connection = connection;
       availability.opened(connection);
-      sorting(() => migrate(this.#connection.db, catalogMigrations, path));
+      withMappedErrors(() => migrate(this.#connection.db, catalogMigrations, path));
       this.#known = new SchemaCache(connection, () => availability.isInPlace());
-      this.#connection.waitForNobody();
+      this.#connection.disableLockWait();
     } catch (error) {
       availability.close();
       connection?.close();
@@ -107,13 +107,15 @@ export class SqliteStore implements Store {
     this.#commits = new WriteQueue(this.#connection, {
       began: () => this.#known.began(),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
-      committed: () => this.#committed(),
+      committed: () => this.#onCommit(),
       rolledBack: () => this.#known.rolledBack(),
-      busy: (error) => this.#met(error),
+      busy: (error) => this.#reportFault(error),
       dropped: (error) => this.#dropped(error),
       whenBack: () => this.whenBack(),
     });
-    this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) => this.#met(receivedFault(fault)));
+    this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) =>
+      this.#reportFault(receivedFault(fault)),
+    );
     this.raw = new SqliteRawAccess(this.#connection, this.#commits);
     const planned = {
       removals: () => this.#known.removals,
@@ -156,7 +158,7 @@ export class SqliteStore implements Store {
     if (this.#isLong(plan, planned)) {
       // An earlier write may have made the same schema change.
       const isDue = () => this.#isLong(write.plan(this.schema()), this.#known.schema);
-      const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write), write.order);
+      const outcome = await this.#commits.exclusiveIf(isDue, () => this.#rebuild(write), write.order);
       return outcome ?? this.write(write);
     }
     const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
@@ -184,15 +186,15 @@ export class SqliteStore implements Store {
     return [];
   }
 
-  fillSearchIndex(className: string, isEnough: () => boolean): Promise<void> {
+  fillSearchIndex(className: string, shouldStop: () => boolean): Promise<void> {
     const commits = this.#commits;
     const table = () => this.#known.schema.tables.get(className);
     const complete = () => void this.#execute({ changes: [{ kind: 'completeSearchIndex', className }], mutations: [] });
-    return fillInSteps({ connection: this.#connection, commits, table, complete }, isEnough);
+    return fillInSteps({ connection: this.#connection, commits, table, complete }, shouldStop);
   }
 
   async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    this.#connection.keepPages(BULK_CACHE_KIB);
+    this.#connection.setCachePages(BULK_CACHE_KIB);
     const within = storeWithin(this, {
       schema: () => this.#known.schema,
       whenCurrent: () => this.whenCurrent(),
@@ -202,8 +204,8 @@ export class SqliteStore implements Store {
         return this.#execute(write.plan(this.#known.schema));
       },
     });
-    const result = await this.#commits.whole(() => work(within));
-    this.#committed();
+    const result = await this.#commits.inOneTransaction(() => work(within));
+    this.#onCommit();
     return result;
   }
 
@@ -218,9 +220,9 @@ export class SqliteStore implements Store {
   #execute(plan: WritePlan): WriteOutcome {
     const connection = this.#connection;
     const work = (part: WritePlan) => executePlan(connection, part, this.#known.schema, this.#settings);
-    const isSimple = isWhole(plan);
+    const isSimple = isAtomic(plan);
     const { schema, outcome } = isSimple ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
-    this.#known.carriedOut(plan, schema);
+    this.#known.executed(plan, schema);
     return outcome;
   }
 
@@ -228,7 +230,7 @@ export class SqliteStore implements Store {
     this.#known.notice();
     const { opening } = this.#availability;
     try {
-      const version = this.#connection.ask(catalogVersion);
+      const version = this.#connection.use(catalogVersion);
       const addresses = this.#settings.addresses();
       // Only the data of a plan can be sent to a thread; callers may attach observers to it.
       const { conditions = [], changes, mutations } = write.plan(this.#known.schema);
@@ -245,18 +247,18 @@ export class SqliteStore implements Store {
       throw error;
     } finally {
       this.#known.noticeQuietly();
-      this.#committed();
+      this.#onCommit();
     }
   }
 
   /** Runs after each commit. */
-  #committed(): void {
+  #onCommit(): void {
     if (this.#connection.isOpen) this.#settings.log?.committedOften(this.#connection.db);
-    this.#checkpoints.noticed();
+    this.#checkpoints.onCommit();
   }
 
   /** Handles a fault that the connection has not reported itself. */
-  #met(error: unknown): void {
+  #reportFault(error: unknown): void {
     const fault = storeFaultOf(error);
     if (fault) this.#availability.met(fault, error);
     else this.#settings.report(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -270,8 +272,8 @@ export class SqliteStore implements Store {
   }
 
   /** Makes a read and a small write. @throws unavailable */
-  async #works(): Promise<void> {
-    this.#connection.ask(catalogVersion);
+  async #probe(): Promise<void> {
+    this.#connection.use(catalogVersion);
     await this.#commits.run(() => {
       this.#known.touch();
     });
@@ -279,7 +281,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#commits.close();
-    await noteGeneration(this.#connection, this.#settings);
+    await recordGeneration(this.#connection, this.#settings);
     this.#availability.close();
     await this.#settings.pool.end(this.#path);
     await this.#checkpoints.close();

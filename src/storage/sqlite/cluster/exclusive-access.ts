@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
 /** How long to wait for a process that only checks whether the lock is held. */
-const LOOK_MS = 500;
+const CHECK_WAIT_MS = 500;
 
 /**
  * Holds a directory's lock for this process, so that no second service caches the schema of the same files. The operating system releases it however
@@ -22,7 +22,7 @@ export class ProcessLock {
 
   /** @throws OperatorError if another process holds it */
   static take(path: string): ProcessLock {
-    const lock = ProcessLock.#try(path, LOOK_MS);
+    const lock = ProcessLock.#try(path, CHECK_WAIT_MS);
     if (lock) return lock;
     throw new OperatorError(`another process serves this data directory (it holds ${path})`);
   }

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { isBusy, type StoreFault, sorting, storeFaultOf } from './map-error.ts';
+import { isBusy, type StoreFault, storeFaultOf, withMappedErrors } from './map-error.ts';
 import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
 import {
   BoundedRows,
@@ -19,29 +19,34 @@ import {
   walLengthQuery,
 } from './statements.ts';
 
-/** Milliseconds that a connection waits for the lock of another one, as long as nobody minds: a thread, a file that is opened. */
-const PATIENT_MS = 5_000;
-/** On the event loop, which serves others meanwhile: the time in which the log's index is made anew. */
-const IMPATIENT_MS = 2;
-/** What takes a statement with triggers back goes into a file else, which costs more than the triggers do. Sorts of large tables have threads. */
-const JOURNALS_IN_MEMORY = 'PRAGMA temp_store = MEMORY';
+/** Lock timeout where nothing else is blocked: on a thread, or while a file is opened. */
+const LOCK_WAIT_MS = 5_000;
+/** Lock timeout on the event loop: long enough for another process to rebuild the WAL index. */
+const EVENT_LOOP_LOCK_WAIT_MS = 2;
+/**
+ * Without this, the rollback journal of a statement with triggers goes to a file, which costs more than the triggers do. Large sorts run on threads.
+ */
+const TEMP_STORE_IN_MEMORY = 'PRAGMA temp_store = MEMORY';
 
-/** Told of what a connection meets. */
+/** Receives the faults of a connection. */
 export interface ConnectionEvents {
-  /** A fault that can pass. */
+  /** A transient fault. */
   met(fault: StoreFault, error: unknown): void;
-  /** It is of no more use and outside of transactions: what can be done (`reopen`), or not yet, before the next statement. @throws unavailable */
+  /**
+   * Called before the next statement outside a transaction when the connection is unusable: reopens it (`reopen`), or throws if that is not possible
+   * yet. @throws unavailable
+   */
   mend(): void;
 }
 
-/** What a connection is opened for. */
+/** Options of a connection. */
 export interface ConnectionOptions {
-  /** Asked now and then by interruptible statements; may throw to end the statement. */
+  /** Called periodically by interruptible statements; may throw to end the statement. */
   readonly tick?: () => void;
   readonly events?: ConnectionEvents;
 }
 
-/** One SQLite connection with its prepared statements. Rows come as arrays. Faults that can pass leave it as `unavailable`. */
+/** One SQLite connection with its prepared statements. Rows are arrays. Transient faults are thrown as `unavailable`. */
 export class Connection implements LimitedRows {
   readonly #path: string;
   readonly #mode: 'write' | 'read';
@@ -56,9 +61,9 @@ export class Connection implements LimitedRows {
   readonly #statements = new StatementCache(prepare);
 
   /**
-   * Opens a file; where it writes, making it where there is none. It waits for others' locks.
-   * @param mode `write` for the one connection that writes, `read` for reader threads
-   * @throws unavailable for faults that can pass
+   * Opens a file; in mode `write` it is created if there is none. Waits for the locks of others.
+   * @param mode `write` for the single connection that writes, `read` for reader threads
+   * @throws unavailable for transient faults
    */
   constructor(path: string, mode: 'write' | 'read', { tick, events }: ConnectionOptions = {}) {
     this.#path = path;
@@ -66,7 +71,7 @@ export class Connection implements LimitedRows {
     this.#tick = tick;
     this.#events = events;
     this.#pages = mode === 'write' ? 16_000 : 4_000;
-    this.#db = sorting(() => this.#open(path, PATIENT_MS));
+    this.#db = withMappedErrors(() => this.#open(path, LOCK_WAIT_MS));
     this.#length = new LengthLimit(this.#db);
     if (mode !== 'write') return;
     try {
@@ -82,17 +87,20 @@ export class Connection implements LimitedRows {
     return openDatabase(file, { mode: this.#mode, timeoutMs, pagesKiB: this.#pages, ...(tick ? { tick } : {}) });
   }
 
-  /** Has changes go into a log first (WAL), which stays so: what is opened anew may be another's file, which is not to be changed. */
+  /**
+   * Switches the file to WAL mode, which is persistent. Not part of every opening, since a reopened file may be another system's, which must not be
+   * changed.
+   */
   useLog(): void {
-    this.ask((db) => db.exec('PRAGMA journal_mode = WAL'));
+    this.use((db) => db.exec('PRAGMA journal_mode = WAL'));
   }
 
-  /** The file that it was opened for. */
+  /** Path of the file. */
   get path(): string {
     return this.#path;
   }
 
-  /** Whether it met a fault after which it is to be opened anew. */
+  /** Whether a fault requires reopening the connection. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -101,7 +109,7 @@ export class Connection implements LimitedRows {
     return this.#isOpen;
   }
 
-  /** The database itself, for statements that are not kept: their faults leave it as SQLite tells them. */
+  /** The database, for statements that are not cached: their errors are not mapped. */
   get db(): DatabaseSync {
     this.#length.set(this.#db);
     return this.#db;
@@ -111,31 +119,31 @@ export class Connection implements LimitedRows {
     return this.#isOpen && this.#db.isTransaction;
   }
 
-  /** From now on it waits for no lock of others: work on the event loop tries again later. */
-  waitForNobody(): void {
-    sorting(() => this.#db.exec(`PRAGMA busy_timeout = ${IMPATIENT_MS}; ${JOURNALS_IN_MEMORY}`));
+  /** Disables waiting for locks of others from now on: work on the event loop tries again later. */
+  disableLockWait(): void {
+    withMappedErrors(() => this.#db.exec(`PRAGMA busy_timeout = ${EVENT_LOOP_LOCK_WAIT_MS}; ${TEMP_STORE_IN_MEMORY}`));
   }
 
-  /** Whether sorts that memory is not to hold go into files, as those of indexes of large tables do. To be said outside of transactions. */
+  /** Chooses whether large sorts go to files instead of memory, for indexes of large tables. Call outside transactions. */
   sortInFiles(is: boolean): void {
-    this.ask((db) => db.exec(is ? 'PRAGMA temp_store = FILE' : JOURNALS_IN_MEMORY));
+    this.use((db) => db.exec(is ? 'PRAGMA temp_store = FILE' : TEMP_STORE_IN_MEMORY));
   }
 
-  /** Opens the file anew, which has to be there; statements that are under way end. @throws unavailable, and it is closed then */
+  /** Reopens the file, which must exist; running statements end. @throws unavailable; then the connection stays closed */
   reopen(): void {
     this.drop();
     try {
-      this.#db = this.#open(existingFile(this.#path), IMPATIENT_MS);
-      this.#db.exec(JOURNALS_IN_MEMORY);
+      this.#db = this.#open(existingFile(this.#path), EVENT_LOOP_LOCK_WAIT_MS);
+      this.#db.exec(TEMP_STORE_IN_MEMORY);
     } catch (error) {
-      throw this.sorted(error);
+      throw this.mapError(error);
     }
     this.#length.reset();
     this.#isOpen = true;
     this.#isBroken = false;
   }
 
-  /** Closes it until it is opened anew, whatever that meets. */
+  /** Closes the connection until it is reopened. Never throws. */
   drop(): void {
     this.#isBroken = true;
     if (!this.#isOpen) return;
@@ -145,20 +153,20 @@ export class Connection implements LimitedRows {
     closeQuietly(this.#db);
   }
 
-  /** Something outside found that it is to be opened anew before it is used again. */
-  break(): void {
+  /** Marks the connection as unusable until it is reopened, after a fault that was found outside. */
+  markBroken(): void {
     this.#isBroken = true;
   }
 
-  /** An error as it leaves the engine; its fault, where it was met here first, is told of. */
-  sorted(error: unknown): unknown {
+  /** Maps an error to the form in which it leaves the engine, and reports a transient fault when it is first seen. */
+  mapError(error: unknown): unknown {
     const fault = error instanceof ServiceError ? null : storeFaultOf(error);
     if (!fault) return error;
     if (fault.isBroken) this.#isBroken = true;
     try {
       this.#events?.met(fault, error);
     } catch {
-      // Telling of it may fail as it did.
+      // The report may fail for the same reason.
     }
     return unavailableSince(error);
   }
@@ -169,7 +177,7 @@ export class Connection implements LimitedRows {
     else if (!this.#isOpen) throw serviceError('unavailable');
   }
 
-  /** Begins a transaction that writes. @returns false where another connection does */
+  /** Begins a write transaction. @returns false if another connection is writing */
   begin(): boolean {
     if (this.#isBroken) this.#mend();
     try {
@@ -177,22 +185,22 @@ export class Connection implements LimitedRows {
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
-      throw this.sorted(error);
+      throw this.mapError(error);
     }
   }
 
-  /** Undoes what is open, if anything is; never throws. */
+  /** Rolls back an open transaction, if there is one. Never throws. */
   rollback(): void {
     try {
       if (this.isTransaction) this.#db.exec('ROLLBACK');
     } catch (error) {
-      // What cannot be undone goes with the connection.
-      this.sorted(error);
+      // A transaction that cannot be rolled back ends with the connection.
+      this.mapError(error);
       this.#isBroken = true;
     }
   }
 
-  /** How long the log is; `null` where that cannot be told now. Costs a microsecond. Never throws. */
+  /** Returns the length of the WAL; `null` if it is not known now. Costs a microsecond. Never throws. */
   logLength(): WalLength | null {
     try {
       return readWalLength(this.#prepared(walLengthQuery));
@@ -201,12 +209,12 @@ export class Connection implements LimitedRows {
     }
   }
 
-  /** Runs a statement without values, such as one that begins or ends a transaction. */
+  /** Runs a statement without parameters, such as one that begins or ends a transaction. */
   execute(text: string): void {
     this.run({ text, params: [] });
   }
 
-  /** Runs a statement that returns nothing. */
+  /** Runs a statement that returns no rows. */
   run({ text, params }: Statement): void {
     if (this.#isBroken) this.#mend();
     try {
@@ -214,57 +222,57 @@ export class Connection implements LimitedRows {
       this.#length.set(this.#db);
       statement.run(...(params as SQLInputValue[]));
     } catch (error) {
-      throw this.sorted(error);
+      throw this.mapError(error);
     }
   }
 
-  /** @param longest bytes that a value may have, also of those that SQLite sorts */
-  first({ text, params }: Statement, longest?: number): Row | undefined {
+  /** @param maxValueBytes of a value or of a row that SQLite sorts */
+  first({ text, params }: Statement, maxValueBytes?: number): Row | undefined {
     if (this.#isBroken) this.#mend();
     try {
       const statement = this.#prepared(text);
-      this.#length.set(this.#db, longest);
+      this.#length.set(this.#db, maxValueBytes);
       return statement.get(...(params as SQLInputValue[])) as unknown as Row | undefined;
     } catch (error) {
-      throw this.sorted(error);
+      throw this.mapError(error);
     }
   }
 
-  /** @param longest as of `first` */
-  all({ text, params }: Statement, longest?: number): Row[] {
+  /** @param maxValueBytes see `first` */
+  all({ text, params }: Statement, maxValueBytes?: number): Row[] {
     if (this.#isBroken) this.#mend();
     try {
       const statement = this.#prepared(text);
-      this.#length.set(this.#db, longest);
+      this.#length.set(this.#db, maxValueBytes);
       return statement.all(...(params as SQLInputValue[])) as unknown as Row[];
     } catch (error) {
-      throw this.sorted(error);
+      throw this.mapError(error);
     }
   }
 
-  /** @param longest as of `first` */
-  each({ text, params }: Statement, longest?: number): IterableIterator<Row> {
-    const rows = this.ask((db) => prepare(db, text).iterate(...(params as SQLInputValue[])) as unknown as IterableIterator<Row>);
+  /** @param maxValueBytes see `first` */
+  each({ text, params }: Statement, maxValueBytes?: number): IterableIterator<Row> {
+    const rows = this.use((db) => prepare(db, text).iterate(...(params as SQLInputValue[])) as unknown as IterableIterator<Row>);
     return rowSteps(
       rows,
-      () => this.#length.set(this.#db, longest),
-      (error) => this.sorted(error),
+      () => this.#length.set(this.#db, maxValueBytes),
+      (error) => this.mapError(error),
     );
   }
 
-  /** Runs work that uses the database itself. @throws unavailable for faults that can pass */
-  ask<T>(work: (db: DatabaseSync) => T): T {
+  /** Runs work that uses the database directly. @throws unavailable for transient faults */
+  use<T>(work: (db: DatabaseSync) => T): T {
     if (this.#isBroken) this.#mend();
     try {
       return work(this.db);
     } catch (error) {
-      throw this.sorted(error);
+      throw this.mapError(error);
     }
   }
 
   /**
-   * Reads that end where they meet a value, or sort a row, of more bytes: SQLite looks at lengths before it reads on.
-   * @returns its methods throw NotShort then
+   * Returns reads that stop at a value, or a row to sort, of more bytes: SQLite checks lengths before it reads on.
+   * @returns its methods throw NotShort in that case
    */
   shorterThan(bytes: number): Rows {
     return new BoundedRows(this, bytes);
@@ -274,18 +282,18 @@ export class Connection implements LimitedRows {
     return this.#statements.get(text) ?? this.#statements.add(this.db, text);
   }
 
-  /** How many comparisons an index answers for a statement (statements.ts). Remembered, since SQLite is asked for its plan. */
+  /** Returns how many comparisons of a statement an index answers (statements.ts). Cached, since it takes a query for SQLite's plan. */
   constraintsTaken(text: string): number {
-    return this.#plans.get(text) ?? this.ask((db) => this.#plans.add(db, text));
+    return this.#plans.get(text) ?? this.use((db) => this.#plans.add(db, text));
   }
 
-  /** @param size KiB of the file's pages that are kept in memory at the most */
-  keepPages(size: number): void {
+  /** @param size KiB of the page cache */
+  setCachePages(size: number): void {
     this.#pages = size;
-    this.ask((db) => db.exec(`PRAGMA cache_size = -${size}`));
+    this.use((db) => db.exec(`PRAGMA cache_size = -${size}`));
   }
 
-  /** Plans no longer hold after indexes changed. */
+  /** Invalidates cached plans after a change of indexes. */
   forgetPlans(): void {
     this.#plans.clear();
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInDoubt, isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { inDoubtSince } from '../../../errors/system-faults.ts';
-import { isAfterWriting, receivedFault, sentFault, sortedError, storeFaultOf } from './map-error.ts';
+import { failedAfterWriting, mapError, receivedFault, sentFault, storeFaultOf } from './map-error.ts';
 
 /** All primary result codes (https://sqlite.org/rescode.html): what they are to clients. `null`: theirs, or a fault of ours. */
 const primary: Readonly<Record<string, readonly [code: number, kind: string | null]>> = {
@@ -42,9 +42,9 @@ test('each primary result code of SQLite, and what extends it, is one kind of fa
     for (const errcode of [code, code | (60 << 8)]) {
       const error = sqliteError(errcode);
       assert.equal(storeFaultOf(error)?.kind ?? null, kind, name);
-      const sorted = sortedError(error);
-      if (kind === null) assert.equal(sorted, error, name);
-      else assert.ok(isUnavailable(sorted) && (sorted as Error).cause === error, name);
+      const mapped = mapError(error);
+      if (kind === null) assert.equal(mapped, error, name);
+      else assert.ok(isUnavailable(mapped) && (mapped as Error).cause === error, name);
     }
   }
 });
@@ -83,20 +83,20 @@ test('faults of the operating system and of a closed connection pass; others are
   ])
     assert.equal(storeFaultOf(error), null);
   const refusal = serviceError('objectNotFound');
-  assert.equal(sortedError(refusal), refusal);
+  assert.equal(mapError(refusal), refusal);
 });
 
-test('a fault is known again after it was sorted, and after it came from a thread', () => {
-  const sorted = sortedError(sqliteError(10 | (4 << 8)));
-  assert.deepEqual(storeFaultOf(sorted), { kind: 'an I/O error', code: 1034, isBroken: true });
-  assert.deepEqual(storeFaultOf(receivedFault(structuredClone(sentFault(sorted)))), storeFaultOf(sorted));
-  assert.ok(isInDoubt(inDoubtSince(sorted)));
-  assert.deepEqual(storeFaultOf(inDoubtSince(sorted)), storeFaultOf(sorted));
+test('a fault is known again after it was mapped, and after it came from a thread', () => {
+  const mapped = mapError(sqliteError(10 | (4 << 8)));
+  assert.deepEqual(storeFaultOf(mapped), { kind: 'an I/O error', code: 1034, isBroken: true });
+  assert.deepEqual(storeFaultOf(receivedFault(structuredClone(sentFault(mapped)))), storeFaultOf(mapped));
+  assert.ok(isInDoubt(inDoubtSince(mapped)));
+  assert.deepEqual(storeFaultOf(inDoubtSince(mapped)), storeFaultOf(mapped));
 });
 
 test('a COMMIT may have written all that it had to where a flush or the index of the log failed', () => {
   const codes = { READ: 266, SHORT_READ: 522, WRITE: 778, FSYNC: 1034, DIR_FSYNC: 1290, TRUNCATE: 1546, SHMSIZE: 4874, FULL: 13 };
-  const after = Object.entries(codes).filter(([, code]) => isAfterWriting(sqliteError(code)));
+  const after = Object.entries(codes).filter(([, code]) => failedAfterWriting(sqliteError(code)));
   assert.deepEqual(
     after.map(([name]) => name),
     ['FSYNC', 'DIR_FSYNC', 'SHMSIZE'],

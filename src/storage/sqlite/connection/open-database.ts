@@ -2,24 +2,26 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { registerFunctions } from '../sql/functions.ts';
 
-/** Bytes that the file of the log keeps once it has begun anew. */
-const WAL_KEPT_BYTES = 32 * 1024 * 1024;
-/** Bytes of a value that a read may build: an aggregation could put whole tables into one. Stored ones come from bodies, which are smaller. */
+/** Size to which the WAL file is truncated after a restart. */
+const MAX_IDLE_WAL_BYTES = 32 * 1024 * 1024;
+/**
+ * Maximum size of a value that a read may build: an aggregation could collect whole tables in one. Stored values come from bodies, which are smaller.
+ */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /** How a file is opened. */
 export interface Opening {
-  /** `write` makes the file where there is none. */
+  /** `write` creates the file if there is none. */
   readonly mode: 'write' | 'read';
   /** How long statements wait for the lock of another connection. */
   readonly timeoutMs: number;
-  /** How much of the file is kept in memory at the most. */
+  /** Size of the page cache. */
   readonly pagesKiB: number;
-  /** Asked now and then by interruptible statements; may throw to end the statement. */
+  /** Called periodically by interruptible statements; may throw to end the statement. */
   readonly tick?: () => void;
 }
 
-/** Opens a file with the functions that statements use. @throws what SQLite says */
+/** Opens a file and registers the functions that statements use. @throws SQLite's error */
 export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, tick }: Opening): DatabaseSync {
   const isReader = mode === 'read';
   const db = new DatabaseSync(file, {
@@ -29,9 +31,9 @@ export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, ti
     ...(isReader ? { limits: { length: MAX_VALUE_BYTES } } : {}),
   });
   try {
-    // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log (checkpoints.ts).
+    // FULL: an acknowledged write survives a power cut; group commit compensates for the cost. Threads checkpoint the WAL (checkpoints.ts).
     if (!isReader)
-      db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
+      db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${MAX_IDLE_WAL_BYTES}`);
     db.exec(`PRAGMA cache_size = -${pagesKiB}`);
     registerFunctions(db, tick ? { tick } : {});
     return db;
@@ -41,21 +43,21 @@ export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, ti
   }
 }
 
-/** A file system that fails now may fail a close, too: what was open is given up all the same. */
+/** Closes a database. A failing file system may make the close fail too; the handle is given up in any case. */
 export function closeQuietly(db: DatabaseSync): void {
   try {
     db.close();
   } catch {
-    // Nothing else is to be done about it.
+    // Nothing else can be done.
   }
 }
 
-/** A file for SQLite to open that it is not to make where there is none. */
+/** Returns the address of a file that SQLite shall open but not create. */
 export function existingFile(path: string): URL {
   return addressOf(path, 'mode', 'rw');
 }
 
-/** A file as it lies: its log of changes, and what others do meanwhile, are not looked at. For reading alone. */
+/** Returns the address of a file by itself: its WAL and concurrent changes are ignored. Read-only. */
 export function fileAlone(path: string): URL {
   return addressOf(path, 'immutable', '1');
 }

@@ -9,36 +9,36 @@ import { SQLITE_TOOBIG } from './map-error.ts';
 
 export type { Row };
 
-/** What reads the rows of statements. */
+/** Reads the rows of statements. */
 export interface Rows {
-  /** The first row. */
+  /** Returns the first row. */
   first(statement: Statement): Row | undefined;
-  /** All rows. */
+  /** Returns all rows. */
   all(statement: Statement): Row[];
   /**
-   * Rows one by one, from a statement of their own: other work may come in between.
-   * @param longest bytes that a value may have, where it is less than usual
+   * Returns an iterator over rows, from a separate prepared statement, so that other work may run in between.
+   * @param maxValueBytes of a value, if lower than usual
    */
-  each(statement: Statement, longest?: number): IterableIterator<Row>;
+  each(statement: Statement, maxValueBytes?: number): IterableIterator<Row>;
 }
 
-/** The same where every read may have a bound of its own. */
+/** Reads with a limit per read. */
 export interface LimitedRows extends Rows {
-  /** @param longest bytes that a value may have, also of those that SQLite sorts */
-  first(statement: Statement, longest?: number): Row | undefined;
-  /** @param longest as of `first` */
-  all(statement: Statement, longest?: number): Row[];
+  /** @param maxValueBytes of a value or of a row that SQLite sorts */
+  first(statement: Statement, maxValueBytes?: number): Row | undefined;
+  /** @param maxValueBytes see `first` */
+  all(statement: Statement, maxValueBytes?: number): Row[];
 }
 
 /**
- * Rows one by one, other work may come in between.
- * @param before done before each step
- * @param sorted the error of a step as it leaves the engine
+ * Wraps an iterator over rows so that other work may run between steps.
+ * @param before runs before each step
+ * @param mapError maps the error of a step to the form in which it leaves the engine
  */
 export function rowSteps(
   rows: IterableIterator<Row>,
   before: () => void,
-  sorted: (error: unknown) => unknown,
+  mapError: (error: unknown) => unknown,
 ): IterableIterator<Row> {
   const steps: IterableIterator<Row> = {
     [Symbol.iterator]: () => steps,
@@ -47,14 +47,14 @@ export function rowSteps(
         before();
         return rows.next();
       } catch (error) {
-        throw sorted(error);
+        throw mapError(error);
       }
     },
     return: (value) => {
       try {
         return rows.return?.(value) ?? { done: true, value };
       } catch {
-        // The connection was opened anew: the rows went with the old one.
+        // The connection was reopened; the rows ended with the old one.
         return { done: true, value };
       }
     },
@@ -62,7 +62,7 @@ export function rowSteps(
   return steps;
 }
 
-/** Reads that end where they meet a value, or sort a row, of more bytes than they may: their methods throw NotShort then. */
+/** Reads that stop at a value, or a row to sort, with more bytes than allowed: their methods then throw NotShort. */
 export class BoundedRows implements Rows {
   readonly #rows: LimitedRows;
   readonly #bytes: number;
@@ -102,79 +102,81 @@ function bounded<T>(step: () => T): T {
   }
 }
 
-/** Bytes that a value may have. The limit is the connection's, and setting it costs more than many a statement: it stays until another one is needed. */
+/** The limit of value sizes of a connection. Setting it takes longer than many statements, so it is set only when it changes. */
 export class LengthLimit {
-  /** Where a statement has no bound of its own. */
-  readonly #usual: number;
-  /** Of the statement that ran last. */
-  #last: number;
+  /** For statements without a limit of their own. */
+  readonly #default: number;
+  /** The value in force. */
+  #current: number;
 
   constructor(db: DatabaseSync) {
-    this.#usual = this.#last = db.limits.length;
+    this.#default = this.#current = db.limits.length;
   }
 
-  set(db: DatabaseSync, bytes = this.#usual): void {
-    if (bytes === this.#last) return;
+  set(db: DatabaseSync, bytes = this.#default): void {
+    if (bytes === this.#current) return;
     db.limits.length = bytes;
-    this.#last = bytes;
+    this.#current = bytes;
   }
 
-  /** The connection was opened anew. */
+  /** Call when the connection was reopened. */
   reset(): void {
-    this.#last = this.#usual;
+    this.#current = this.#default;
   }
 }
 
-/** Statements that are used again, up to so many characters of text: a prepared one takes some ten times its text. */
-const kept = { max: 500, maxSize: 2_000_000, sizeCalculation: (_: unknown, text: string) => text.length };
+/** Size limits of a cache of statements, in characters of SQL: a prepared statement takes about ten times its text. */
+const cacheLimits = { max: 500, maxSize: 2_000_000, sizeCalculation: (_: unknown, text: string) => text.length };
 
-/** What was made of statements that are used again. */
+/** Caches what was derived from a statement's text. */
 export class StatementCache<T extends NonNullable<unknown>> {
   readonly #make: (db: DatabaseSync, text: string) => T;
-  readonly #made = new LRUCache<string, T>(kept);
+  readonly #cached = new LRUCache<string, T>(cacheLimits);
 
   constructor(make: (db: DatabaseSync, text: string) => T) {
     this.#make = make;
   }
 
   get(text: string): T | undefined {
-    return this.#made.get(text);
+    return this.#cached.get(text);
   }
 
-  /** @throws what the making throws */
+  /** @throws what `make` throws */
   add(db: DatabaseSync, text: string): T {
     const made = this.#make(db, text);
-    this.#made.set(text, made);
+    this.#cached.set(text, made);
     return made;
   }
 
   clear(): void {
-    this.#made.clear();
+    this.#cached.clear();
   }
 }
 
-/** What SQLite says of statements beyond its limits (https://sqlite.org/limits.html). */
-const tooLarge = /^(?:Expression tree is too large|too many SQL variables|parser stack overflow)/;
+/** SQLite's errors for statements beyond its limits (https://sqlite.org/limits.html). */
+const limitErrors = /^(?:Expression tree is too large|too many SQL variables|parser stack overflow)/;
 
-/** Prepares a statement whose rows come as arrays. @throws badQuery (102) for a statement larger than SQLite takes, as a query of many sub-queries in each other can be */
+/**
+ * Prepares a statement that returns rows as arrays. @throws badQuery (102) for a statement beyond SQLite's limits, e.g. with many nested sub-queries
+ */
 export function prepare(db: DatabaseSync, text: string): StatementSync {
   let statement: StatementSync;
   try {
     statement = db.prepare(text);
   } catch (error) {
-    if (error instanceof Error && tooLarge.test(error.message)) fail('badQuery', 'the query is too large');
+    if (error instanceof Error && limitErrors.test(error.message)) fail('badQuery', 'the query is too large');
     throw error;
   }
   statement.setReturnArrays(true);
   return statement;
 }
 
-/** How many comparisons an index answers for a statement that goes through one table in order and sorts nothing; -1 for any other. */
+/** Returns how many comparisons an index answers for a statement that scans one table in order without sorting; -1 for any other. */
 export function constraintsTaken(db: DatabaseSync, text: string): number {
   return constraintsIn(db.prepare(`EXPLAIN QUERY PLAN ${text}`).all());
 }
 
-/** Reads SQLite's plan: `SCAN t`, `SEARCH t USING INDEX i (a=? AND b>?)`; a sub-query that only counts rows is a step around it. */
+/** Parses SQLite's plan: `SCAN t`, `SEARCH t USING INDEX i (a=? AND b>?)`. A sub-query that only counts rows adds a step around it. */
 function constraintsIn(plan: readonly Record<string, unknown>[]): number {
   const steps = plan.map((step) => String(step.detail)).filter((detail) => !/^(CO-ROUTINE|SCAN \(subquery)/.test(detail));
   const [step] = steps;
@@ -182,13 +184,13 @@ function constraintsIn(plan: readonly Record<string, unknown>[]): number {
   return step.startsWith('SCAN') ? 0 : (step.match(/(?:=|[<>])\?/g)?.length ?? 0);
 }
 
-/** A table has no more records than this: the end of its row ids, which SQLite finds at once whatever its size. */
+/** Returns an upper bound of a table's row count: its highest row id, which SQLite finds immediately. */
 export function maxRowCount(connection: Connection, table: TableSchema): number {
   const [last] = connection.first({ text: `SELECT max("_seq") FROM ${quoted(table.sqlName)}`, params: [] }) as [number | null];
   return last ?? 0;
 }
 
-/** Bytes of all texts of some fields together, those of fields that are not there yet left out. SQLite tells a length without the text. */
+/** Returns the total bytes of the texts of some fields; fields that do not exist yet are skipped. SQLite gets a length without reading the text. */
 export function textBytes(connection: Connection, { sqlName, fields }: TableSchema, names: readonly string[]): number {
   const columns = names.flatMap((name) => fields.get(name)?.column ?? []);
   if (columns.length === 0) return 0;
@@ -197,26 +199,28 @@ export function textBytes(connection: Connection, { sqlName, fields }: TableSche
   return sum ?? 0;
 }
 
-/** A log of changes (WAL), in pages: how long it is, and what of it has been copied into the file. */
+/** Length of a WAL in pages, and how many of them have been copied into the file. */
 export interface WalLength {
   readonly pages: number;
   readonly copied: number;
 }
 
-/** Asks for it, and copies nothing. */
+/** Queries the length without copying anything. */
 export const walLengthQuery = 'PRAGMA wal_checkpoint(NOOP)';
 
-/** @param statement `walLengthQuery`, prepared, whose rows come as arrays */
+/** @param statement `walLengthQuery`, prepared with rows as arrays */
 export function readWalLength(statement: StatementSync): WalLength {
   const [, pages, copied] = statement.get() as unknown as [number, number, number];
   return { pages, copied };
 }
 
-/** Copies the log into the file. Never throws. @returns whether all of it is there: a reader of an old state, or a fault, may keep some back */
+/**
+ * Copies the WAL into the file. Never throws. @returns whether it was copied completely: a reader of an old snapshot, or a fault, may prevent that
+ */
 export function copyWal(db: DatabaseSync): boolean {
   try {
     const [isBusy, pages, copied] = prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)').get() as unknown as [number, number, number];
-    // Where somebody else is copying there are no lengths.
+    // While another connection is copying, lengths are negative.
     return isBusy === 0 && pages >= 0 && pages === copied;
   } catch {
     return false;

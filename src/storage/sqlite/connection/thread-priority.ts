@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 
-/** Lets the calling thread yield the processor to the event loop, whose short answers should not wait for it. */
+/** Lowers the priority of the calling thread below the event loop's, so that short requests do not wait for it. */
 export function lowerPriority(): void {
   setPriority(10);
 }

@@ -2,17 +2,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { busyError, isBusy } from './map-error.ts';
 
-/** Milliseconds between two tries. */
-const MAX_PAUSE_MS = 20;
+/** Maximum delay between two attempts. */
+const MAX_RETRY_DELAY_MS = 20;
 
 /**
- * Begins a transaction that writes, on a connection that waits for no lock itself: the event loop is free while another process writes.
- * @param within milliseconds
- * @throws unavailable where another process holds the write lock for longer; what SQLite says
+ * Begins a write transaction on a connection that does not wait for locks itself, so that the event loop stays free while another process writes.
+ * @param withinMs maximum wait in milliseconds
+ * @throws unavailable if another process holds the write lock for longer; SQLite's error
  */
-export async function beginWriting(db: DatabaseSync, within: number): Promise<void> {
-  const until = performance.now() + within;
-  for (let pause = 1; ; pause = Math.min(MAX_PAUSE_MS, 2 * pause)) {
+export async function beginWriting(db: DatabaseSync, withinMs: number): Promise<void> {
+  const until = performance.now() + withinMs;
+  for (let delayMs = 1; ; delayMs = Math.min(MAX_RETRY_DELAY_MS, 2 * delayMs)) {
     try {
       db.exec('BEGIN IMMEDIATE');
       return;
@@ -20,6 +20,6 @@ export async function beginWriting(db: DatabaseSync, within: number): Promise<vo
       if (!isBusy(error)) throw error;
       if (performance.now() > until) throw busyError();
     }
-    await wait(pause * (0.5 + Math.random()));
+    await wait(delayMs * (0.5 + Math.random()));
   }
 }

@@ -9,60 +9,60 @@ import type { Connection, ConnectionEvents } from '../connection/connection.ts';
 import { BusyTime, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 import { copyWal } from '../connection/statements.ts';
 import { kindOfRefusal } from './opening-error.ts';
-import { checkStorage, fileAt, isSameFile, KnownStorage, missingPart, type Place, PlacedFile } from './placed-file.ts';
+import { checkStorage, type FileState, fileAt, isSameFile, missingPart, PlacedFile, StorageCheck } from './placed-file.ts';
 
-/** Milliseconds between two openings of a file, and between two looks at its storage. */
-const REOPEN_MS = 250;
-/** Milliseconds between two looks for a file that nobody asks for. */
-const WATCH_MS = 1_000;
-/** Milliseconds after which a page that still cannot be read is damage: a device may fail for as long. */
-const SUSPECT_MS = 1_000;
-/** Milliseconds after which a page that could not be read is forgotten. */
-const SUSPICION_MS = MINUTE_MS;
-/** Milliseconds until a damaged file that has not changed is read through again: each time twice as long, since what it met may have passed. */
-const FIRST_AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = MINUTE_MS;
+/** Minimum interval between two attempts to open a file, and between two checks of its storage. */
+const REOPEN_INTERVAL_MS = 250;
+/** Interval of periodic checks that the file is in place. */
+const WATCH_INTERVAL_MS = 1_000;
+/** Time after which a page that still cannot be read counts as damage: a device may fail for that long. */
+const DAMAGE_AFTER_MS = 1_000;
+/** Time after which a page that could not be read is forgotten. */
+const SUSPICION_TTL_MS = MINUTE_MS;
+/** Delay before an unchanged damaged file is verified again, since the cause may have passed; it doubles each time. */
+const MIN_RECHECK_DELAY_MS = 1_000;
+const MAX_RECHECK_DELAY_MS = MINUTE_MS;
 
-/** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
-const ofReads: ReadonlySet<number> = new Set([266, 522]);
+/** Result codes of failed reads; whether the storage accepts writes is irrelevant to them. READ, SHORT_READ. */
+const readErrorCodes: ReadonlySet<number> = new Set([266, 522]);
 const SHORT_READ = 522;
 
-/** What the store does for its availability. */
+/** What the availability of a store depends on. */
 export interface AvailabilitySettings {
   readonly path: string;
   /** The system, named in conditions. */
   readonly about: { readonly app: string | undefined; readonly file: string };
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  /** Whether an opened file is the one that belongs there. @throws where it is not */
+  /** Checks that an opened file is the one that belongs there. @throws if it is not */
   readonly verify?: (db: DatabaseSync, isAnother: boolean) => void;
-  /** Told where the file is not at its place, and is still open. Never throws. */
+  /** Called if the file is not at its path but still open. Must not throw. */
   readonly onMissed?: (db: DatabaseSync) => void;
-  /** Told when the file counts as damaged, and when it no longer does. */
+  /** Called when the file is considered damaged, and when it no longer is. */
   readonly onDamaged?: (isDamaged: boolean) => void;
-  /** Told after each opening: what is in memory of the file may not hold. */
+  /** Called after each reopening: cached data of the file may be invalid. */
   readonly onReopened: () => void;
-  /** Ends reads on threads, and closes their connections to the file. */
+  /** Ends reads on threads and closes their connections to the file. */
   readonly endReads: () => Promise<void>;
-  /** Reads the file through, on a thread. @throws where it cannot be read */
+  /** Verifies the whole file on a thread. @throws if it cannot be read */
   readonly check: () => Promise<void>;
-  /** A read and a small write. @throws unavailable */
-  readonly works: () => Promise<void>;
+  /** Makes a read and a small write. @throws unavailable */
+  readonly probe: () => Promise<void>;
 }
 
-/** Why nothing of the store is served, until something else is found. */
+/** Why the store is not served. */
 interface Loss {
   readonly kind: PassingFault;
   readonly cause: unknown;
-  /** The file when that was found; `null` where none was there. */
+  /** The file when that was found; `null` if there was none. */
   readonly file: Stats | null;
-  /** When a damaged file that has not changed is looked at again, and how long after the look before. */
-  readonly again: number;
-  readonly pause: number;
+  /** When an unchanged damaged file is verified next, and the delay before that, in milliseconds. */
+  readonly recheckAt: number;
+  readonly delayMs: number;
 }
 
 /**
- * Knows whether a store's file can be used, opens it anew after faults, and tells the log of these. A page that cannot be read is a fault that
- * passes; still so after the file was opened anew, it is damage, and nothing of the store is served (CONTRACT "Faults of the store").
+ * Tracks whether a store's file is usable, reopens it after faults, and reports them. A page that cannot be read is a transient fault. If it still
+ * cannot be read after the file was reopened, the file is damaged, and the store is no longer served. Reference: faults.md#damaged-pages.
  */
 export class Availability implements ConnectionEvents {
   readonly recovery: Recovery;
@@ -71,20 +71,20 @@ export class Availability implements ConnectionEvents {
   #connection!: Connection;
   readonly #file: PlacedFile;
   #loss: Loss | undefined;
-  /** How often the file was opened: what a read on a thread met may be of an earlier opening. */
+  /** Number of times the file was opened: a fault of a read on a thread may belong to an earlier opening. */
   #opening = 0;
   #reopenedAt = Number.NEGATIVE_INFINITY;
-  /** A page that could not be read, and in which opening. */
+  /** When a page could not be read, and in which opening. */
   #suspected: { readonly at: number; readonly opening: number } | undefined;
-  /** The kinds of faults met since the store worked. */
-  readonly #kinds = new Set<PassingFault>();
-  /** When the file was last read through and nothing was found. */
+  /** The kinds of faults met since the store last worked. */
+  readonly #faultKinds = new Set<PassingFault>();
+  /** When the file was last verified successfully. */
   #soundAt = Number.NEGATIVE_INFINITY;
-  readonly #storage: KnownStorage;
+  readonly #storage: StorageCheck;
   readonly #busy = new BusyTime();
   #isDamaged = false;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Whether the connection is open for what is in its log alone. */
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  /** Whether the connection is kept open only because its WAL has not been saved into the file. */
   #isUnsaved = false;
   readonly #watch: NodeJS.Timeout;
   #isClosed = false;
@@ -93,10 +93,10 @@ export class Availability implements ConnectionEvents {
     this.#settings = settings;
     this.#about = settings.about;
     this.#file = new PlacedFile(settings.path);
-    this.#storage = new KnownStorage(settings.path, REOPEN_MS);
-    this.#watch = setInterval(() => this.#lookAround(), WATCH_MS).unref();
+    this.#storage = new StorageCheck(settings.path, REOPEN_INTERVAL_MS);
+    this.#watch = setInterval(() => this.#watchParts(), WATCH_INTERVAL_MS).unref();
     this.recovery = new Recovery(
-      () => this.#look(),
+      () => this.#tryRecovery(),
       () => this.#back(),
     );
   }
@@ -110,14 +110,14 @@ export class Availability implements ConnectionEvents {
     return this.#opening;
   }
 
-  /** Why nothing of the store is served: its file is missing, damaged or another's. `undefined` while it is. */
+  /** Why the store is not served: its file is missing, damaged or another system's. `undefined` while it is served. */
   get refusal(): ServiceError | undefined {
     return this.#loss && unavailableSince(this.#loss.cause);
   }
 
   /** Whether it has not worked since an I/O error. */
   get isAwayForIo(): boolean {
-    return this.recovery.isAway && this.#loss === undefined && this.#kinds.has('an I/O error');
+    return this.recovery.isAway && this.#loss === undefined && this.#faultKinds.has('an I/O error');
   }
 
   met(fault: StoreFault, error: unknown): void {
@@ -127,46 +127,49 @@ export class Availability implements ConnectionEvents {
       return;
     }
     if (fault.kind === 'the store is damaged' || fault.code === SHORT_READ) this.#unreadable(error);
-    else this.#tell(this.#kindOf(fault), error);
+    else this.#report(this.#kindOf(fault), error);
   }
 
-  /** The same of a read on a thread. @param opening when it began */
+  /** Reports a fault of a read on a thread. @param opening the value of `opening` when the read began */
   metOnThread(error: unknown, opening: number): void {
     const fault = storeFaultOf(error);
     if (!fault || opening !== this.#opening) return;
-    if (fault.isBroken) this.#connection.break();
+    if (fault.isBroken) this.#connection.markBroken();
     this.met(fault, (error as ServiceError).cause ?? error);
   }
 
-  /** Opens the file anew where that is due. @throws unavailable where it cannot be used now */
+  /** Reopens the file if necessary. @throws unavailable if it cannot be used now */
   mend(): void {
     if (this.#loss) {
       this.recovery.met();
       throw unavailableSince(this.#loss.cause);
     }
-    if (performance.now() - this.#reopenedAt >= REOPEN_MS) this.#reopen();
+    if (performance.now() - this.#reopenedAt >= REOPEN_INTERVAL_MS) this.#reopen();
     else if (!this.#connection.isOpen) throw unavailableSince(new Error('the file could not be opened'));
   }
 
   /**
-   * Whether the file, and the log, are still at their places: what is written to one that was unlinked is lost. Costs a few microseconds.
-   * Where they are not, the store is closed until they are there again.
-   * @param withinMs how old a look may be that counts
+   * Returns whether the file and its WAL are still at their paths: writes to an unlinked file are lost. Costs a few microseconds. If they are not,
+   * the store is closed until they are there again.
+   * @param withinMs maximum age of a check that is accepted
    */
   isInPlace(withinMs = 0): boolean {
     if (this.#loss) return false;
     const now = performance.now();
-    if (now - this.#lookedAt < withinMs) return true;
-    this.#lookedAt = now;
-    const found = this.#file.look();
+    if (now - this.#checkedAt < withinMs) return true;
+    this.#checkedAt = now;
+    const found = this.#file.check();
     if (found === 'there') return true;
     this.#miss(found);
     return false;
   }
 
-  /** Others would write without the log, or its index. A file that is gone as a whole, as a removed system's is, harms nobody. */
-  #lookAround(): void {
-    if (!this.#loss && !this.#connection.isTransaction && this.#file.look().startsWith('without')) this.isInPlace();
+  /**
+   * Finds a removed WAL or WAL index early, since other processes would write without them. A file that is gone completely, like a removed system's,
+   * does no harm.
+   */
+  #watchParts(): void {
+    if (!this.#loss && !this.#connection.isTransaction && this.#file.check().startsWith('without')) this.isInPlace();
   }
 
   close(): void {
@@ -175,41 +178,41 @@ export class Availability implements ConnectionEvents {
     this.recovery.close();
   }
 
-  #tell(kind: PassingFault, error: unknown): void {
-    this.#kinds.add(kind);
+  #report(kind: PassingFault, error: unknown): void {
+    this.#faultKinds.add(kind);
     this.#settings.conditions?.met(kind, this.#about, error);
     this.recovery.met();
   }
 
   #kindOf({ kind, code }: StoreFault): PassingFault {
-    if (kind === 'the store is busy' || kind === 'no memory is left' || ofReads.has(code)) return kind;
-    return this.#storage.says() ?? kind;
+    if (kind === 'the store is busy' || kind === 'no memory is left' || readErrorCodes.has(code)) return kind;
+    return this.#storage.fault() ?? kind;
   }
 
   #unreadable(error: unknown): void {
-    const says = this.#storage.says();
-    if (says !== null) {
-      this.#connection.break();
-      this.#tell(says, error);
+    const fault = this.#storage.fault();
+    if (fault !== null) {
+      this.#connection.markBroken();
+      this.#report(fault, error);
       return;
     }
     const now = performance.now();
-    const known = this.#suspected && now - this.#suspected.at < SUSPICION_MS ? this.#suspected : undefined;
-    if (known && this.#opening > known.opening && now - known.at >= SUSPECT_MS) {
+    const known = this.#suspected && now - this.#suspected.at < SUSPICION_TTL_MS ? this.#suspected : undefined;
+    if (known && this.#opening > known.opening && now - known.at >= DAMAGE_AFTER_MS) {
       this.#lose('the store is damaged', new Error(`${this.#settings.path} is damaged`, { cause: error }));
       this.#isDamaged = true;
       this.#settings.onDamaged?.(true);
       return;
     }
     this.#suspected = known ?? { at: now, opening: this.#opening };
-    this.#connection.break();
-    this.#tell('a page cannot be read', error);
+    this.#connection.markBroken();
+    this.#report('a page cannot be read', error);
   }
 
-  /** @param what is not at its place */
-  #miss(what: Exclude<Place, 'there'>): void {
+  /** @param what the part that is not at its path */
+  #miss(what: Exclude<FileState, 'there'>): void {
     if (what === 'missing') this.#settings.onMissed?.(this.#connection.db);
-    // What was acknowledged is in the log, which is still open: it is saved into the file, before the connection is closed.
+    // Acknowledged writes are in the WAL, which is still open: save it into the file before the connection is closed.
     else {
       this.#connection.rollback();
       this.#isUnsaved = !copyWal(this.#connection.db);
@@ -223,15 +226,15 @@ export class Availability implements ConnectionEvents {
       file = fileAt(this.#settings.path);
     } catch {}
     const now = performance.now();
-    // Reading it through does not find all damage: what is met soon after that is believed.
-    const pause = now - this.#soundAt < MINUTE_MS ? MAX_AGAIN_MS : FIRST_AGAIN_MS;
-    this.#loss = { kind, cause, file, again: now + pause, pause };
-    if (this.#isUnsaved) this.#connection.break();
+    // Verifying does not find all damage: damage met soon after a successful verification is believed for longer.
+    const delayMs = now - this.#soundAt < MINUTE_MS ? MAX_RECHECK_DELAY_MS : MIN_RECHECK_DELAY_MS;
+    this.#loss = { kind, cause, file, recheckAt: now + delayMs, delayMs };
+    if (this.#isUnsaved) this.#connection.markBroken();
     else this.#connection.drop();
-    this.#tell(kind, cause);
+    this.#report(kind, cause);
   }
 
-  /** Opens the file anew. @throws unavailable */
+  /** Reopens the file. @throws unavailable */
   #reopen(): void {
     this.#reopenedAt = performance.now();
     const connection = this.#connection;
@@ -239,7 +242,7 @@ export class Availability implements ConnectionEvents {
     try {
       file = fileAt(this.#settings.path);
     } catch (error) {
-      throw connection.sorted(error);
+      throw connection.mapError(error);
     }
     if (!file || file.size === 0) {
       this.#lose('the store is missing', missingError(this.#settings.path).cause);
@@ -252,8 +255,8 @@ export class Availability implements ConnectionEvents {
       connection.db.prepare('SELECT changes FROM rds_catalog').get();
       connection.useLog();
     } catch (error) {
-      const sorted = connection.sorted(error);
-      if (sorted !== error) throw sorted;
+      const mapped = connection.mapError(error);
+      if (mapped !== error) throw mapped;
       this.#lose(kindOfRefusal(error), error);
       throw unavailableSince(error);
     }
@@ -261,23 +264,23 @@ export class Availability implements ConnectionEvents {
     this.#settings.onReopened();
   }
 
-  /** @throws where the store does not work */
-  async #look(): Promise<void> {
-    if (this.#loss) await this.#lookAgain(this.#loss);
-    if (this.#kinds.has('the disk is full') && checkStorage(this.#settings.path) !== null) throw unavailableSince(undefined);
-    await this.#settings.works();
+  /** @throws if the store does not work */
+  async #tryRecovery(): Promise<void> {
+    if (this.#loss) await this.#recheck(this.#loss);
+    if (this.#faultKinds.has('the disk is full') && checkStorage(this.#settings.path) !== null) throw unavailableSince(undefined);
+    await this.#settings.probe();
   }
 
-  /** @throws where the store cannot be served yet */
-  async #lookAgain({ kind, cause, file: before, again, pause }: Loss): Promise<void> {
+  /** @throws if the store cannot be served yet */
+  async #recheck({ kind, cause, file: before, recheckAt, delayMs }: Loss): Promise<void> {
     const file = fileAt(this.#settings.path);
     if (!file || file.size === 0) throw unavailableSince(cause);
     const hasChanged = !isSameFile(file, before) || file.size !== before?.size || file.mtimeMs !== before.mtimeMs;
-    // A missing one is there again, a refused one is cheap to ask.
+    // A missing file that is there again, or a refused one, is cheap to check.
     if (kind === 'the store is damaged') {
-      if (!hasChanged && performance.now() < again) throw unavailableSince(cause);
-      const next = Math.min(MAX_AGAIN_MS, 2 * pause);
-      this.#loss = { kind, cause, file, again: performance.now() + next, pause: next };
+      if (!hasChanged && performance.now() < recheckAt) throw unavailableSince(cause);
+      const next = Math.min(MAX_RECHECK_DELAY_MS, 2 * delayMs);
+      this.#loss = { kind, cause, file, recheckAt: performance.now() + next, delayMs: next };
       await this.#settings.endReads();
       await this.#settings.check();
       this.#soundAt = performance.now();
@@ -293,7 +296,7 @@ export class Availability implements ConnectionEvents {
   }
 
   #back(): void {
-    this.#kinds.clear();
+    this.#faultKinds.clear();
     this.#settings.conditions?.over(this.#about);
   }
 }

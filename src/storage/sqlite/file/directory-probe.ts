@@ -1,19 +1,19 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Written and read back; it lies beside the systems' folders, whose names begin with a letter, a digit or an underscore. */
+/** A file that is written and read back. It is beside the systems' folders, whose names begin with a letter, a digit or an underscore. */
 const FILE = '.health';
 
 /**
- * What a write may meet on storage that works (CONTRACT "Operations"): no space, a quota, a mount or a directory that takes no writes,
- * no descriptors.
+ * Errors of a write on storage that works: no space, a quota, a read-only mount or directory, no file descriptors. Reference:
+ * operations.md#health-checks.
  */
 const harmless: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'EBUSY']);
 
-/** Asks whether the storage under a directory works, off the event loop and in few of its turns: each may be long. */
+/** Checks that the storage under a directory works, off the event loop and with few event loop turns, each of which may be long. */
 export class DirectoryProbe {
   readonly #path: string;
-  /** Open between two looks. */
+  /** Kept open between checks. */
   #file: FileHandle | undefined;
 
   constructor(directory: string) {
@@ -21,14 +21,14 @@ export class DirectoryProbe {
   }
 
   /**
-   * A byte is written, flushed to the device and read back.
-   * @throws the error of the operating system where that does not work
+   * Writes a byte, flushes it to the device and reads it back.
+   * @throws the error of the operating system if that fails
    */
-  async ask(): Promise<void> {
+  async check(): Promise<void> {
     try {
       this.#file ??= await open(this.#path, 'w+', 0o600);
       await Promise.all([this.#file.write('.', 0), this.#file.sync()]);
-      // It is to be the file that lies there now.
+      // The file must be the one that is at the path now.
       const [here, opened] = await Promise.all([stat(this.#path), this.#file.stat(), this.#file.read(Buffer.alloc(1), 0, 1, 0)]);
       if (here.ino !== opened.ino || here.dev !== opened.dev) this.close();
     } catch (error) {
@@ -38,7 +38,7 @@ export class DirectoryProbe {
   }
 
   close(): void {
-    // What a close meets has been met before.
+    // The preceding operations have reported any fault already.
     this.#file?.close().catch(() => {});
     this.#file = undefined;
   }

@@ -6,7 +6,7 @@ import { storeFaultOf } from '../connection/map-error.ts';
 import { isDamage } from '../schema/identity.ts';
 import { checkStorage } from './placed-file.ts';
 
-/** What a file that could not be opened is told as: damage, `unavailable` for what can pass, the error itself for all else. Its cause names it. */
+/** Maps the error of opening a file: damage, `unavailable` for a transient fault, any other unchanged. The cause names the file. */
 export function openingFault(error: unknown, path: string): unknown {
   if (error instanceof ServiceError || error instanceof OperatorError) return error;
   if (isDamage(error)) return new StoreRefused('damaged', path, error);
@@ -15,21 +15,21 @@ export function openingFault(error: unknown, path: string): unknown {
   return unavailableSince(Object.assign(new OperatorError(`${path}: ${message}`, { cause: error }), { errcode, code }));
 }
 
-/** What the log is told of a file that could not be opened; `null` where that is no fault that can pass: the caller reports that one. */
+/** Returns the kind of transient fault to log for a file that could not be opened; `null` if it is not one: the caller reports the error. */
 export function kindOfOpening(error: unknown, path: string): PassingFault | null {
   const fault = error instanceof OperatorError || isDamage(error) ? null : storeFaultOf(error);
-  if (!fault || !toldByStorage.has(fault.kind)) return fault?.kind ?? null;
+  if (!fault || !ambiguousKinds.has(fault.kind)) return fault?.kind ?? null;
   return checkStorage(path) ?? fault.kind;
 }
 
-/** SQLite does not tell these from each other. */
-const toldByStorage: ReadonlySet<PassingFault> = new Set([
+/** Faults that SQLite does not distinguish reliably. */
+const ambiguousKinds: ReadonlySet<PassingFault> = new Set([
   'an I/O error',
   'the store cannot be opened',
   'the storage is read-only',
 ]);
 
-/** A file that is there is refused for what it is. */
+/** Returns the kind of fault to log for a file that exists but was refused. */
 export function kindOfRefusal(error: unknown): PassingFault {
   const why = error instanceof StoreRefused ? error.why : 'foreign';
   return why === 'older'

@@ -4,22 +4,22 @@ import type { ServiceError } from '../../../errors/fail.ts';
 import { type PassingFault, passingFaultOfSystem } from '../../../errors/system-faults.ts';
 import { missingError } from '../connection/map-error.ts';
 
-/** What of a file is at its place. */
-export type Place = 'there' | 'without its log' | 'without its index' | 'missing';
+/** Which parts of an open file are still at their paths. */
+export type FileState = 'there' | 'without its log' | 'without its index' | 'missing';
 
 const partOf = { missing: '', 'without its log': '-wal', 'without its index': '-shm' } as const;
 
-/** `unavailable`, since a part of a file is not where it was. */
-export function missingPart(path: string, what: Exclude<Place, 'there'>): ServiceError {
+/** Returns `unavailable`: a part of a file is not at its path. */
+export function missingPart(path: string, what: Exclude<FileState, 'there'>): ServiceError {
   return missingError(`${path}${partOf[what]}`);
 }
 
-/** Milliseconds that a look at the index counts for. */
-const INDEX_MS = 5;
+/** How long a check of the index stays valid. */
+const INDEX_CHECK_TTL_MS = 5;
 
 /**
- * Knows which file is open, with its log, and whether both are still at their places: what is written to one that was unlinked is lost. So is the
- * log's index, by which processes agree on where each writes: a process that opens the file without it makes another, and both write over each other.
+ * Detects whether an open file and its WAL are still at their paths: writes to an unlinked file are lost. The same holds for the WAL index, by which
+ * processes coordinate their writes: a process that opens the file without it creates another one, and both overwrite each other's pages.
  */
 export class PlacedFile {
   readonly #path: string;
@@ -32,44 +32,44 @@ export class PlacedFile {
     this.#path = path;
   }
 
-  /** The file at the place is the one that was opened. */
+  /** Call when the file at the path has been opened. */
   opened(): void {
     this.#file = this.#log = this.#index = null;
     try {
       this.#file = fileAt(this.#path);
-      // Made by the first read, which may be yet to come.
+      // The first read creates them; it may be yet to come.
       this.#log = fileAt(`${this.#path}-wal`);
       this.#index = fileAt(`${this.#path}-shm`);
     } catch {}
     this.#indexSeenAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether the file at the place is another one than was opened. @param now the one that is there */
+  /** Returns whether the file at the path is another one than was opened. @param now the file that is there */
   isAnother(now: Stats): boolean {
     return this.#file !== null && !isSameFile(now, this.#file);
   }
 
-  /** Costs a few microseconds. */
-  look(): Place {
+  /** Checks the paths; costs a few microseconds. */
+  check(): FileState {
     if (this.#file === null) return 'there';
     try {
       const file = fileAt(this.#path);
       const log = fileAt(`${this.#path}-wal`);
       this.#log ??= log;
       if (!isSameFile(file, this.#file)) return 'missing';
-      // None was there yet, and none is.
+      // There was no WAL, and there is none.
       if (this.#log === null) return 'there';
       if (!isSameFile(log, this.#log)) return 'without its log';
       return this.#hasIndex() ? 'there' : 'without its index';
     } catch {
-      // Not even that can be told: the next statement says more.
+      // Unknown; the next statement will report the fault.
       return 'there';
     }
   }
 
   #hasIndex(): boolean {
     const now = performance.now();
-    if (now - this.#indexSeenAt < INDEX_MS) return true;
+    if (now - this.#indexSeenAt < INDEX_CHECK_TTL_MS) return true;
     const index = fileAt(`${this.#path}-shm`);
     this.#index ??= index;
     if (this.#index !== null && !isSameFile(index, this.#index)) return false;
@@ -78,22 +78,22 @@ export class PlacedFile {
   }
 }
 
-/** Written beside a store to see what its storage says, and removed at once. */
+/** File that is written beside a store to test its storage, and then removed. */
 const FILE = '.room';
-/** Bytes of it: as much as a common commit adds to the log. */
-const ROOM = Buffer.alloc(64 * 1024);
+/** Its content: about as large as what a typical commit adds to the WAL. */
+const PROBE_BYTES = Buffer.alloc(64 * 1024);
 
 /**
- * What the operating system says of the storage where a file is: SQLite does not tell a full quota or a read-only mount from a device that
- * fails, nor a read that fails from a page that is wrong. For use after a fault only: it is synchronous.
- * @returns `null` where it takes what is written and gives it back
+ * Tests the storage of a file by the operating system: SQLite does not distinguish a full quota or a read-only mount from a failing device, nor a
+ * failed read from a corrupt page. Only for use after a fault, since it is synchronous.
+ * @returns `null` if a write can be read back
  */
 export function checkStorage(path: string): PassingFault | null {
   const file = join(dirname(path), FILE);
   try {
     const descriptor = openSync(file, 'w+', 0o600);
     try {
-      for (let at = 0; at < ROOM.length; ) at += writeSync(descriptor, ROOM, at);
+      for (let at = 0; at < PROBE_BYTES.length; ) at += writeSync(descriptor, PROBE_BYTES, at);
       fdatasyncSync(descriptor);
       readSync(descriptor, Buffer.alloc(1), 0, 1, 0);
     } finally {
@@ -106,35 +106,35 @@ export function checkStorage(path: string): PassingFault | null {
     try {
       rmSync(file, { force: true });
     } catch {
-      // It is written over the next time.
+      // The next test overwrites it.
     }
   }
 }
 
-/** The same, known for a while. */
-export class KnownStorage {
+/** Caches the result of `checkStorage`. */
+export class StorageCheck {
   readonly #path: string;
-  readonly #forMs: number;
-  #known: { readonly says: PassingFault | null; readonly at: number } | undefined;
+  readonly #ttlMs: number;
+  #known: { readonly fault: PassingFault | null; readonly at: number } | undefined;
 
-  constructor(path: string, forMs: number) {
+  constructor(path: string, ttlMs: number) {
     this.#path = path;
-    this.#forMs = forMs;
+    this.#ttlMs = ttlMs;
   }
 
-  says(): PassingFault | null {
-    if (!this.#known || performance.now() - this.#known.at > this.#forMs)
-      this.#known = { says: checkStorage(this.#path), at: performance.now() };
-    return this.#known.says;
+  fault(): PassingFault | null {
+    if (!this.#known || performance.now() - this.#known.at > this.#ttlMs)
+      this.#known = { fault: checkStorage(this.#path), at: performance.now() };
+    return this.#known.fault;
   }
 }
 
-/** Which file is at a path; `null` where none is. @throws the operating system's error where that cannot be told */
+/** Returns the file at a path; `null` if there is none. @throws the operating system's error if that cannot be determined */
 export function fileAt(path: string): Stats | null {
   return statSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
-/** Whether both are one file, whatever happened to what is in it. */
+/** Returns whether both are the same file, regardless of its content. */
 export function isSameFile(one: Stats | null, other: Stats | null): boolean {
   return one !== null && other !== null && one.ino === other.ino && one.dev === other.dev;
 }

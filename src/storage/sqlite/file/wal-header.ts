@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
-/** Bytes of the header of a log of changes (WAL), and of each of its frames (https://sqlite.org/fileformat2.html#walformat). */
+/** Bytes of the header of a WAL, and of each of its frames (https://sqlite.org/fileformat2.html#walformat). */
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 
-/** What a log of changes says of itself. Numbers that tell one series of frames from every other are its salts; the first grows by one each. */
+/** The header of a WAL. The salts distinguish its series of frames from every other; the first salt grows by one with each series. */
 export interface WalHeader {
   readonly pageSize: number;
   readonly salt1: number;
@@ -22,10 +22,10 @@ export interface LastFrame {
   readonly content: Buffer;
 }
 
-/** What the operating system says where a path leads to no file. */
+/** Error codes of the operating system for a path without a file. */
 const noFile: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
 
-/** Reads a file's bytes at a place; fewer where it ends. `null` where there is no such file. */
+/** Reads bytes of a file at an offset; fewer if it ends earlier. `null` if there is no such file. */
 export function bytesAt(path: string, place: number, length: number): Buffer | null {
   let fd: number | undefined;
   try {
@@ -44,7 +44,7 @@ export function readAt(fd: number, place: number, length: number): Buffer {
   return bytes.subarray(0, readSync(fd, bytes, 0, length, place));
 }
 
-/** Reads the header of a log; `null` where SQLite would take the log for empty. */
+/** Parses the header of a WAL; `null` if SQLite would consider the WAL empty. */
 export function walHeader(bytes: Buffer | null): WalHeader | null {
   if (!bytes || bytes.length < HEADER_BYTES) return null;
   const magic = bytes.readUInt32BE(0);
@@ -58,7 +58,7 @@ export const headerOf = (path: string): WalHeader | null => walHeader(bytesAt(pa
 
 type Sum = readonly [number, number];
 
-/** SQLite's checksum of bytes after others. */
+/** Continues SQLite's checksum over further bytes. */
 function summed(bytes: Buffer, isBigEndian: boolean, [one, two]: Sum = [0, 0]): Sum {
   const word = (at: number) => (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at));
   let [a, b] = [one, two];
@@ -74,7 +74,7 @@ function isWhole(bytes: Buffer, isBigEndian: boolean): boolean {
   return bytes.readUInt32BE(24) === a && bytes.readUInt32BE(28) === b;
 }
 
-/** Whether so many frames of a log are whole, as SQLite would find them. */
+/** Returns whether this many frames of a WAL are valid for SQLite. */
 export function hasFrames(path: string, count: number): boolean {
   const first = bytesAt(path, 0, HEADER_BYTES);
   const header = walHeader(first);
@@ -96,7 +96,7 @@ export function hasFrames(path: string, count: number): boolean {
   }
 }
 
-/** Reads a frame. @param frame from 1 @returns `null` where the log ends before */
+/** Reads a frame. @param frame from 1 @returns `null` if the WAL ends before it */
 export function frameIn(fd: number, pageSize: number, frame: number): LastFrame | null {
   const size = FRAME_HEADER_BYTES + pageSize;
   const bytes = readAt(fd, HEADER_BYTES + (frame - 1) * size, size);
@@ -105,30 +105,30 @@ export function frameIn(fd: number, pageSize: number, frame: number): LastFrame 
   return { page: bytes.readUInt32BE(0), salt1: bytes.readUInt32BE(8), salt2: bytes.readUInt32BE(12), content };
 }
 
-/** What is known of a file and its log of changes, beside them (docs/adr/0020). */
+/** State of a file and its WAL, kept in a file beside them (docs/adr/0020). */
 export interface Mark {
-  /** Whether all was in the file, and there was no log. */
+  /** Whether everything was in the file and there was no WAL. */
   readonly isClean: boolean;
-  /** All that was written until then is in the file, in milliseconds since 1970. */
+  /** Everything written until then is in the file; milliseconds since 1970. */
   readonly cleanAt: number;
-  /** Of the log: its salts, the frames that were committed, and the last of them: the page that it is of, and a sum of it. */
+  /** Of the WAL: its salts, the number of committed frames, and the page number and checksum of the last one. */
   readonly salt1: number;
   readonly salt2: number;
   readonly frames: number;
   readonly pageSize: number;
   readonly page: number;
   readonly sum: number;
-  /** Of the store, that the file itself has; 0 where it has none. */
+  /** Generation of the store in the file itself; 0 if it has none. */
   readonly generation: number;
-  /** A sum of that page as the file itself had it, without the log; 0 where that is not known. */
+  /** Checksum of that page in the file itself, without the WAL; 0 if unknown. */
   readonly before: number;
 }
 
-/** Bytes: less than a sector, so that it is written as a whole. */
+/** Less than a sector, so that it is written atomically. */
 export const MARK_BYTES = 64;
 const MARK_MAGIC = Buffer.from('rdsmark1');
 
-/** @param owner whose mark it is: that of another file says nothing */
+/** Encodes a mark. @param owner system of the file: a mark of another file is not valid for it */
 export function markBytes(mark: Mark, owner: string): Buffer {
   const bytes = Buffer.alloc(MARK_BYTES);
   MARK_MAGIC.copy(bytes);
@@ -150,12 +150,12 @@ export function markBytes(mark: Mark, owner: string): Buffer {
   return bytes;
 }
 
-/** Whether a mark, of any store, says that there is a log. */
+/** Returns whether a mark, of any store, states that there is a WAL. */
 export function isOfLog(bytes: Buffer | null): boolean {
   return bytes?.length === MARK_BYTES && bytes.subarray(0, 8).equals(MARK_MAGIC) && bytes.readUInt32BE(16) === 0;
 }
 
-/** @returns `null` for what is no mark, or another's: it proves nothing */
+/** Decodes a mark. @returns `null` if it is not a mark, or another system's: it proves nothing */
 export function markFrom(bytes: Buffer | null, owner: string): Mark | null {
   if (bytes?.length !== MARK_BYTES || !bytes.subarray(0, 8).equals(MARK_MAGIC) || !bytes.subarray(8, 16).equals(ownerSum(owner)))
     return null;

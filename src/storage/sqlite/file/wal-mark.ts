@@ -17,59 +17,59 @@ import {
   readAt,
 } from './wal-header.ts';
 
-/** How often a log may have begun anew between a mark that a power cut brought back and now. */
+/** Maximum number of WAL restarts between a mark restored by a power cut and the present. */
 const MAX_RESETS = 2 ** 20;
 
-/** Milliseconds between two marks under steady writes: a crash within them leaves the earlier one. */
-const BETWEEN_MARKS_MS = 10;
+/** Interval of marks under steady writes: a crash in between leaves the earlier mark. */
+const MARK_INTERVAL_MS = 10;
 
-/** What SQLite knows of a log: how many frames are committed, and how many of them are in the file. */
-type Look = () => { readonly frames: number; readonly inFile: number };
+/** Reads from SQLite how many frames of the WAL are committed, and how many of these are in the file. */
+type ReadLengths = () => { readonly frames: number; readonly inFile: number };
 
 /**
- * Knows of a file's log of changes (WAL) how long it was after the last commit, and what it was (docs/adr/0020): a log that is another's is not
- * to be applied, which would destroy the file, and one that was cut or removed took writes with it, which SQLite would not tell.
+ * Records the length and identity of a file's WAL after the last commit (docs/adr/0020). A WAL of another file must not be applied, since that would
+ * destroy the file; one that was truncated or removed has lost writes, which SQLite does not detect.
  */
 export class WalMark {
   readonly #path: string;
   readonly #owner: string;
   #cleanAt = Date.now();
-  /** Of the store, now and in the file itself. */
+  /** Generation of the store now, and in the file itself. */
   #generation = 0;
   #inFile = 0;
   #fd: number | undefined;
   #log: number | undefined;
-  /** The file: closed only when SQLite has closed it (`before`). */
+  /** The file. Close it only after SQLite has closed it (`before`). */
   #file: number | undefined;
   #isSynced = false;
-  /** Of the last commit, and when it was noted. */
+  /** The mark of the last commit, and when it was made. */
   #last: Mark | null;
   #lastAt = Date.now();
   #lastGeneration = 0;
-  /** When the mark was last written, by `performance.now()`, and the one that is due. */
+  /** When the mark was last written, by `performance.now()`, and the pending one. */
   #writtenAt = Number.NEGATIVE_INFINITY;
   #due: { readonly db: DatabaseSync; readonly timer: NodeJS.Timeout } | undefined;
-  /** Whether there was no log, and what it had had was not in the file. */
+  /** Whether there was no WAL although its content was not in the file. */
   readonly #isLost: boolean;
 
   private constructor(path: string, owner: string, last: Mark | null) {
     this.#path = path;
     this.#owner = owner;
     this.#last = last;
-    this.#isLost = last !== null && saysLog(last) && headerOf(logOf(path)) === null && !hasGoneIn(path, last);
+    this.#isLost = last !== null && hadLog(last) && headerOf(logOf(path)) === null && !wasCopied(path, last);
     if (last) this.#cleanAt = last.cleanAt;
     if (last) this.#inFile = this.#generation = this.#lastGeneration = last.generation;
   }
 
   /**
-   * To be called before SQLite opens the file in this process: the operating system frees the locks that SQLite has on a file when anybody else
-   * in the process closes it, and another process that closes the file would then remove the log that is in use.
-   * @param owner whose file it is
-   * @throws StoreRefused where the log beside the file is not its own, or an earlier one
+   * Reads the mark. Call before SQLite opens the file in this process: the operating system releases SQLite's locks on a file when any other
+   * descriptor of it is closed in the process, and another process that closes the file would then remove the WAL in use.
+   * @param owner system of the file
+   * @throws StoreRefused if the WAL beside the file is another's or an earlier one
    */
   static before(path: string, owner: string): WalMark {
     const mark = markFrom(bytesAt(markOf(path), 0, MARK_BYTES + 1), owner);
-    // A log over an older file than it belongs to would make a mixture of them.
+    // Applying a WAL to an older file than its own would mix both.
     if (mark && (identityInFile(path)?.generation ?? mark.generation) < mark.generation)
       throw new StoreRefused('older', headerOf(logOf(path)) ? logOf(path) : path);
     if (mark) checkLog(path, mark);
@@ -77,27 +77,28 @@ export class WalMark {
   }
 
   /**
-   * To be called when SQLite has opened the file and nothing was written yet.
-   * @returns from when on writes may be missing, in milliseconds since 1970; `null` where nothing says so
+   * Call when SQLite has opened the file and nothing has been written yet.
+   * @returns the time from which writes may be missing, in milliseconds since 1970; `null` if there is no sign of that
    */
   missingSince(db: DatabaseSync): number | null {
     const mark = this.#last;
-    if (!mark || !saysLog(mark)) return null;
+    if (!mark || !hadLog(mark)) return null;
     const isSame = () => {
       const header = headerOf(logOf(this.#path));
       return header !== null && header.salt1 === mark.salt1 && header.salt2 === mark.salt2;
     };
-    // Another process may begin the log anew meanwhile.
-    if (isSame()) return lookOf(db)().frames < mark.frames && isSame() ? mark.cleanAt : null;
+    // Another process may restart the WAL meanwhile.
+    if (isSame()) return lengthsOf(db)().frames < mark.frames && isSame() ? mark.cleanAt : null;
     return headerOf(logOf(this.#path)) === null && this.#isLost ? mark.cleanAt : null;
   }
 
   /**
-   * The generation that a store has at the least where its log was cut or removed: with it went what the registry knows. `null` where it was not.
+   * Returns the minimum generation of a store whose WAL was truncated or removed, losing the generation that the registry knows; `null` if it was
+   * not.
    */
   generationWithoutLog(): number | null {
     const mark = this.#last;
-    if (!mark || !saysLog(mark)) return null;
+    if (!mark || !hadLog(mark)) return null;
     const header = headerOf(logOf(this.#path));
     const isShort = header
       ? header.salt1 === mark.salt1 && header.salt2 === mark.salt2 && !hasFrames(logOf(this.#path), mark.frames)
@@ -105,52 +106,52 @@ export class WalMark {
     return isShort ? mark.generation : null;
   }
 
-  /** Another file was opened in the place of the one that was served, which nobody has open any more. */
-  isAnother(): void {
+  /** Call when another file was opened in place of the served one, which no connection has open any more. */
+  fileReplaced(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
   }
 
-  /** The store has another generation, durably. */
-  isGeneration(generation: number): void {
+  /** Call when the store has another generation, durably. */
+  setGeneration(generation: number): void {
     this.#generation = generation;
   }
 
-  /** A commit is durable. What cannot be noted is not: an earlier mark says nothing wrong. */
+  /** Call when a commit is durable. A mark that cannot be written is skipped: the earlier one is still valid. */
   committed(db: DatabaseSync): void {
     try {
-      this.#note(lookOf(db));
+      this.#record(lengthsOf(db));
     } catch {
-      // The disk is full, or worse; the next commit has the same to tell.
+      // E.g. the disk is full; the next commit tries again.
     }
   }
 
-  /** The same where commits follow each other fast: the last of them is noted soon. */
+  /** Rate-limited `committed` for frequent commits; the last one is always recorded, after a short delay. */
   committedOften(db: DatabaseSync): void {
     if (this.#due) return;
-    const inMs = this.#writtenAt + BETWEEN_MARKS_MS - performance.now();
+    const inMs = this.#writtenAt + MARK_INTERVAL_MS - performance.now();
     if (inMs <= 0) this.committed(db);
-    else this.#due = { db, timer: setTimeout(() => this.#noteDue(), inMs).unref() };
+    else this.#due = { db, timer: setTimeout(() => this.#writeDue(), inMs).unref() };
   }
 
-  #noteDue(): void {
+  #writeDue(): void {
     const due = this.#due;
     this.#due = undefined;
     clearTimeout(due?.timer);
     if (due?.db.isOpen) this.committed(due.db);
   }
 
-  #note(look: Look): void {
+  #record(readLengths: ReadLengths): void {
     const log = this.#openLog();
     const header = headerIn(log);
-    const { frames, inFile } = look();
+    const { frames, inFile } = readLengths();
     if (!header || frames === 0) return;
     const frame = frameIn(log, header.pageSize, frames);
     // Another process is writing the first frames of a new series.
     if (!frame || frame.salt1 !== header.salt1 || frame.salt2 !== header.salt2) return;
     const last = this.#last;
     const isSame = last !== null && last.salt1 === header.salt1 && last.salt2 === header.salt2;
-    // A log begins anew when all of it is in the file.
+    // SQLite restarts the WAL only when all of it is in the file.
     if (last && (isSame ? inFile >= last.frames : !last.isClean)) {
       this.#cleanAt = this.#lastAt;
       this.#inFile = this.#lastGeneration;
@@ -168,9 +169,9 @@ export class WalMark {
     this.#writtenAt = performance.now();
   }
 
-  /** To be called before SQLite closes the file: from then on what is known of the last commit outlives a power cut. */
+  /** Call before SQLite closes the file: makes the mark of the last commit durable. */
   closing(): void {
-    this.#noteDue();
+    this.#writeDue();
     try {
       if (this.#fd !== undefined) fsyncSync(this.#fd);
     } catch {
@@ -178,7 +179,7 @@ export class WalMark {
     }
   }
 
-  /** To be called when SQLite has closed the file: where no other process has it open, all is in it. */
+  /** Call when SQLite has closed the file: if no other process has it open, everything is in the file. */
   closed(): void {
     try {
       const isClean = !statSync(logOf(this.#path), { throwIfNoEntry: false })?.size;
@@ -187,7 +188,7 @@ export class WalMark {
         this.#write({ ...none, isClean: true, cleanAt: Date.now(), generation: this.#generation }, true);
       }
     } catch {
-      // It says that there is a log, and which page has to be in the file where there is none.
+      // The old mark stays: it states that there is a WAL, and which page must be in the file if there is none.
     } finally {
       for (const fd of [this.#fd, this.#log, this.#file]) if (fd !== undefined) closeSync(fd);
       this.#fd = this.#log = this.#file = undefined;
@@ -201,7 +202,7 @@ export class WalMark {
     if (isDurable) fsyncSync(this.#fd);
   }
 
-  /** The log may be another file once the last connection was closed and another one opened. */
+  /** The WAL may be another file once the last connection was closed and another one opened. */
   #openLog(): number {
     if (this.#log !== undefined && fstatSync(this.#log).nlink === 0) {
       closeSync(this.#log);
@@ -217,7 +218,7 @@ const markOf = (path: string) => `${path}-mark`;
 
 const prepared = new WeakMap<DatabaseSync, StatementSync>();
 
-function lookOf(db: DatabaseSync): Look {
+function lengthsOf(db: DatabaseSync): ReadLengths {
   const statement = prepared.get(db) ?? prepare(db, walLengthQuery);
   prepared.set(db, statement);
   return () => {
@@ -226,35 +227,35 @@ function lookOf(db: DatabaseSync): Look {
   };
 }
 
-/** Whether there was a log when a mark was made. */
-const saysLog = ({ isClean, frames }: Mark): boolean => !isClean && frames > 0;
+/** Returns whether there was a WAL when a mark was made. */
+const hadLog = ({ isClean, frames }: Mark): boolean => !isClean && frames > 0;
 
-/** @throws StoreRefused where the log beside a file is not its own */
+/** @throws StoreRefused if the WAL beside a file is another's */
 function checkLog(path: string, mark: Mark): void {
   const header = headerOf(logOf(path));
   if (!header) return;
-  if (saysLog(mark)) {
+  if (hadLog(mark)) {
     const resets = (header.salt1 - mark.salt1) >>> 0;
     if (resets === 0 ? header.salt2 === mark.salt2 : resets < MAX_RESETS) return;
     const isEarlier = (mark.salt1 - header.salt1) >>> 0 < MAX_RESETS;
     if (!isInFile(path, mark)) throw new StoreRefused(isEarlier ? 'older' : 'foreign', logOf(path));
   }
-  // Somebody else opened the file after all of the log was in it: another version, or a tool. Or the log is another's.
+  // Either another program (an older version or a tool) opened the file after all of the WAL was in it, or the WAL is another's.
   if (verifyFile(path) !== null) throw new StoreRefused('foreign', logOf(path));
 }
 
-/** Of a page in the file; 1 where it is not there. */
+/** Returns the checksum of a page in the file; 1 if it is not there. */
 const sumOfPage = (content: Buffer, pageSize: number): number => (content.length === pageSize && crc32(content)) || 1;
 
-/** Whether a log that is not there any more was emptied into the file: the page is no longer what it was, also by a commit after the mark. */
-function hasGoneIn(path: string, mark: Mark): boolean {
+/** Returns whether a removed WAL had been copied into the file: the page has changed, possibly by a commit after the mark. */
+function wasCopied(path: string, mark: Mark): boolean {
   const { page, pageSize, before } = mark;
   const content = bytesAt(path, (page - 1) * pageSize, pageSize);
   if (content?.length !== pageSize) return false;
   return isInFile(path, mark) || (before !== 0 && sumOfPage(content, pageSize) !== before);
 }
 
-/** Whether the last commit that is known is in the file itself. */
+/** Returns whether the last recorded commit is in the file itself. */
 function isInFile(path: string, { page, pageSize, sum }: Mark): boolean {
   const content = bytesAt(path, (page - 1) * pageSize, pageSize);
   return content !== null && content.length === pageSize && crc32(content) === sum;

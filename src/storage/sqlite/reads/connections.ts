@@ -1,26 +1,26 @@
 import { Connection } from '../connection/connection.ts';
 
-/** Connections that wait for their next task. */
+/** Maximum idle connections per thread. */
 const MAX_IDLE = 20;
 
 /**
- * A reader thread's connections. A task has one of its own as long as it lasts: its transaction shows the data of one moment, and a
- * client that reads slowly must not keep the queries of others in that moment.
+ * The connections of a reader thread. Each task has one for its duration: its transaction fixes a snapshot, and a slow client must not tie the
+ * queries of others to an old one.
  */
 export class ReaderConnections {
   readonly #tick: () => void;
-  /** Last used last. */
+  /** Least recently used first. */
   readonly #idle: { readonly path: string; readonly connection: Connection }[] = [];
   readonly #inUse = new Map<Connection, string>();
-  /** Those in use that are to be closed, and what waits for that. */
+  /** Connections in use that shall be closed, with the callbacks that wait for that. */
   readonly #forgotten = new Map<Connection, () => void>();
 
-  /** @param tick asked now and then by interruptible statements; may throw to end the statement */
+  /** @param tick called periodically by interruptible statements; may throw to end the statement */
   constructor(tick: () => void) {
     this.#tick = tick;
   }
 
-  /** A connection to a file, for the caller alone. */
+  /** Returns a connection to a file, for exclusive use. */
   take(path: string): Connection {
     const at = this.#idle.findLastIndex((entry) => entry.path === path);
     const connection = at < 0 ? new Connection(path, 'read', { tick: this.#tick }) : this.#idle.splice(at, 1)[0]?.connection;
@@ -29,7 +29,7 @@ export class ReaderConnections {
     return connection;
   }
 
-  /** Takes a connection back, its transaction ended. One that met a fault is of no more use. */
+  /** Takes a connection back after its transaction has ended. One that met a fault is closed. */
   giveBack(connection: Connection): void {
     const path = this.#inUse.get(connection);
     this.#inUse.delete(connection);
@@ -40,7 +40,7 @@ export class ReaderConnections {
     forgotten?.();
   }
 
-  /** Closes the connections to a file: those in use when they come back. @returns when all are closed */
+  /** Closes the connections to a file; those in use when they are returned. @returns when all are closed */
   async forget(path: string): Promise<void> {
     for (let at = this.#idle.length - 1; at >= 0; at--)
       if (this.#idle[at]?.path === path) this.#idle.splice(at, 1)[0]?.connection.close();

@@ -6,61 +6,61 @@ import { Allowance, type ReadPlan, type ResolveInclude, type Row, textOf } from 
 import type { Rows } from '../connection/statements.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
-/** Rows read between two expansions: one query per level and class for each of these. */
+/** Rows read between two expansions; each expansion takes one query per level and class. */
 const PAGE_ROWS_WITH_INCLUDES = 500;
-/** Rows of a page without: few, so that they are gone before the garbage collector takes them for lasting. */
+/** Rows of a page without includes: few, so that they die before the garbage collector promotes them to the old generation. */
 const PAGE_ROWS = 50;
-/** Characters of text after which a page is full, however few its rows. */
-const PAGE_TEXT = 256 * 1024;
+/** Characters of text after which a page is full, regardless of its rows. */
+const PAGE_CHARS = 256 * 1024;
 
-/** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
-const MAX_SHORT_ARRAYS = 128 * 1024;
-/** Characters that an answer with includes may come to on the event loop. */
-const MAX_SHORT_TEXT = 2 * 1024 * 1024;
+/** Characters of arrays of Pointers that the event loop expands: about 2,000 records, 20 ms. */
+const MAX_SHORT_ARRAY_CHARS = 128 * 1024;
+/** Maximum characters of an answer with includes on the event loop. */
+const MAX_SHORT_TEXT_CHARS = 2 * 1024 * 1024;
 
 /**
- * Runs a job whole, on the event loop; JSON text of the records, comma-separated.
- * @throws NotShort where it turns out too long for that
+ * Executes a plan on the event loop and returns the JSON text of the records, comma-separated.
+ * @throws NotShort if it turns out too long for that
  */
-export async function runShort(rows: Rows, job: ReadPlan, resolve: ResolveInclude): Promise<string> {
-  const allowance = new Allowance(MAX_SHORT_TEXT);
+export async function runShort(rows: Rows, plan: ReadPlan, resolve: ResolveInclude): Promise<string> {
+  const allowance = new Allowance(MAX_SHORT_TEXT_CHARS);
   const found: Row[] = [];
-  for (const row of rows.each(job)) {
+  for (const row of rows.each(plan)) {
     allowance.spendRow(row);
     found.push(row);
   }
-  return writeShort(sourceOf(rows, resolve, MAX_SHORT_ARRAYS), job, found, allowance);
+  return writeShort(sourceOf(rows, resolve, MAX_SHORT_ARRAY_CHARS), plan, found, allowance);
 }
 
-/** The same of a job without includes. */
-export function runPlain(rows: Rows, job: ReadPlan): string {
-  const write = rowWriter(job.shape);
+/** Does the same for a plan without includes. */
+export function runPlain(rows: Rows, plan: ReadPlan): string {
+  const write = rowWriter(plan.shape);
   let out = '';
-  for (const row of rows.all(job)) out += out === '' ? write(row) : `,${write(row)}`;
+  for (const row of rows.all(plan)) out += out === '' ? write(row) : `,${write(row)}`;
   return out;
 }
 
-/** The same as values. */
-export const readPlain = (rows: Rows, job: ReadPlan): JsonObject[] => rows.all(job).map(rowReader(job.shape));
+/** Does the same but returns values. */
+export const readPlain = (rows: Rows, plan: ReadPlan): JsonObject[] => rows.all(plan).map(rowReader(plan.shape));
 
 /**
- * Runs a job page by page; JSON text of the records in pieces, commas with it.
- * @param onPage told of the characters of each page, which memory holds until it is written
+ * Executes a plan page by page and yields the JSON text of the records in chunks, with commas.
+ * @param onPage called with the characters of each page, which stay in memory until it is written
  */
 export async function* runPaged(
   rows: Rows,
-  job: ReadPlan,
+  plan: ReadPlan,
   resolve: ResolveInclude,
   onPage: (characters: number) => void,
 ): AsyncGenerator<string> {
   const source = sourceOf(rows, resolve, Number.POSITIVE_INFINITY);
-  const found = rows.each(job, job.maxValueBytes);
+  const found = rows.each(plan, plan.maxValueBytes);
   try {
-    const size = job.includes.length > 0 ? PAGE_ROWS_WITH_INCLUDES : PAGE_ROWS;
+    const size = plan.includes.length > 0 ? PAGE_ROWS_WITH_INCLUDES : PAGE_ROWS;
     const commas = new Commas();
     for (let page = take(found, size); page.length > 0; page = take(found, size)) {
       onPage(page.reduce((sum, row) => sum + textOf(row), 0));
-      yield* writePage(source, job, page, commas);
+      yield* writePage(source, plan, page, commas);
     }
   } finally {
     found.return?.();
@@ -85,7 +85,7 @@ function sourceOf(rows: Rows, resolve: ResolveInclude, arrayText: number): Targe
   };
 }
 
-/** A reader thread is given one job at a time by the event loop. */
+/** The event loop resolves one include at a time for a reader thread. */
 async function oneByOne<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
   const done: U[] = [];
   for (const item of items) done.push(await work(item));
@@ -95,7 +95,7 @@ async function oneByOne<T, U>(items: readonly T[], work: (item: T) => Promise<U>
 function take(rows: Iterator<Row>, count: number): Row[] {
   const page: Row[] = [];
   let text = 0;
-  while (page.length < count && text < PAGE_TEXT) {
+  while (page.length < count && text < PAGE_CHARS) {
     const next = rows.next();
     if (next.done) break;
     page.push(next.value);

@@ -1,4 +1,4 @@
-/** Reads that wait for a thread, a line for each store; the stores take turns, so that a flood of one makes only its own reads wait. */
+/** Queue of reads that wait for a thread, with a line per store. The stores take turns, so that a flood of reads of one delays only its own. */
 export class FairQueue<T extends { readonly path: string }> {
   /** By store, in the order of their turns. */
   readonly #lines = new Map<string, T[]>();
@@ -16,12 +16,12 @@ export class FairQueue<T extends { readonly path: string }> {
   }
 
   /**
-   * The store whose turn it is: of those with the fewest at work that which has had its turn longest ago.
-   * @param mostAtWork reads of one store at a time
+   * Returns the store whose turn it is: among those with the fewest active reads, the one whose last turn was longest ago.
+   * @param maxAtWork maximum active reads of one store
    */
-  turn(atWork: (path: string) => number, mostAtWork: number): string | undefined {
+  turn(atWork: (path: string) => number, maxAtWork: number): string | undefined {
     let turn: string | undefined;
-    let fewest = mostAtWork;
+    let fewest = maxAtWork;
     for (const path of this.#lines.keys()) {
       const busy = atWork(path);
       if (busy >= fewest) continue;
@@ -31,7 +31,7 @@ export class FairQueue<T extends { readonly path: string }> {
     return turn;
   }
 
-  /** Takes out a store's next read; it has its next turn after the others. */
+  /** Takes out a store's next read and moves the store to the end of the turns. */
   take(path: string): T | undefined {
     const line = this.#lines.get(path) ?? [];
     const first = line.shift();
@@ -40,7 +40,7 @@ export class FairQueue<T extends { readonly path: string }> {
     return first;
   }
 
-  /** Takes all of them out, or those of one store. */
+  /** Takes out all reads, or those of one store. */
   clear(path?: string): T[] {
     const all = path === undefined ? [...this.#lines.values()].flat() : (this.#lines.get(path) ?? []);
     if (path === undefined) this.#lines.clear();

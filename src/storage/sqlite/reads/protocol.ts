@@ -3,81 +3,81 @@ import type { ByIdsPlan, ReadPlan } from '../../sql/reads/read-plan.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { SentFault } from '../connection/map-error.ts';
 
-/** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
+/** Chunks of an answer that may be in transit to the event loop before the reader thread waits. */
 export const CREDITS = 8;
 
-/** What a reader thread is started with. */
+/** Start data of a reader thread. */
 export interface ReaderSetup {
-  /** The event loop writes the number of a task here to end it in the middle of a statement. */
+  /** The event loop writes a task's number here to interrupt its running statement. */
   readonly cancelled: Int32Array;
 }
 
 /** The statements of one query. */
 export interface FindPlans {
-  /** How often something had been taken out of the schema that the jobs were made under. */
+  /** Number of removals from the schema when the plans were made. */
   readonly removals: number;
   readonly list: ReadPlan | null;
   readonly count: Statement | null;
-  /** The answer is the text of the one record of the list, not an array. */
+  /** The answer is the text of the list's single record, not an array. */
   readonly isOne?: true;
 }
 
-/** From the event loop to a reader thread. */
+/** Messages from the event loop to a reader thread. */
 export type ToReader =
-  | { readonly type: 'find'; readonly task: number; readonly path: string; readonly jobs: FindPlans; readonly budget: number }
+  | { readonly type: 'find'; readonly task: number; readonly path: string; readonly plans: FindPlans; readonly budget: number }
   /** The answer to `resolve`. */
-  | { readonly type: 'resolved'; readonly task: number; readonly job: ByIdsPlan | null }
-  /** One more piece may come. */
+  | { readonly type: 'resolved'; readonly task: number; readonly plan: ByIdsPlan | null }
+  /** One more chunk may be sent. */
   | { readonly type: 'credit'; readonly task: number }
   | { readonly type: 'cancel'; readonly task: number }
   | MaintenanceTask;
 
-/** Work on a file, off the event loop; numbered below zero. */
+/** Maintenance work on a file, off the event loop; task numbers are negative. */
 export interface MaintenanceTask {
   /**
-   * Close the connections to the file, when those that are in use have come back; copy the log of changes into it; the same, so that the log
-   * begins anew, which keeps writers waiting; read the whole file through.
+   * `forget`: close the connections to the file, those in use when they are returned. `checkpoint`: copy the WAL into it. `restart`: the same and
+   * restart the WAL, which blocks writers. `check`: verify the whole file.
    */
-  readonly type: 'forget' | 'copy the log' | 'begin the log anew' | 'check';
+  readonly type: 'forget' | 'checkpoint' | 'restart' | 'check';
   readonly task: number;
   readonly path: string;
 }
 
-/** What came of an errand. */
+/** The result of maintenance work. */
 export interface MaintenanceResult {
-  /** What kept it from being done. */
+  /** Why it failed. */
   readonly fault?: SentFault;
-  /** Of the log: its pages, and how many of them the file has. */
+  /** Pages of the WAL, and how many of them are in the file. */
   readonly pages?: number;
   readonly copied?: number;
-  readonly isBegunAnew?: boolean;
+  readonly isRestarted?: boolean;
 }
 
-/** From a reader thread to the event loop. */
+/** Messages from a reader thread to the event loop. */
 export type FromReader =
-  /** The thread has been started. */
+  /** The thread is running. */
   | { readonly type: 'started'; readonly task: 0 }
   | { readonly type: 'count'; readonly task: number; readonly count: number }
-  /** A short answer, all of it: records as JSON text, comma-separated. */
+  /** A complete short answer: records as JSON text, comma-separated. */
   | { readonly type: 'whole'; readonly task: number; readonly text: string }
-  /** A piece of a long answer; commas between pieces included. `held`: characters of the rows that the thread has in memory. */
+  /** A chunk of a long answer, with the commas between chunks. `held`: characters of the rows that the thread keeps in memory. */
   | { readonly type: 'piece'; readonly task: number; readonly text: string; readonly held: number }
-  /** A long answer has come to its end. */
+  /** A long answer is complete. */
   | { readonly type: 'end'; readonly task: number }
   | { readonly type: 'done'; readonly task: number; readonly result: MaintenanceResult }
-  /** Something was taken out of the schema since the jobs were made. */
+  /** Something was removed from the schema since the plans were made. */
   | { readonly type: 'stale'; readonly task: number }
   | {
       readonly type: 'failed';
       readonly task: number;
       readonly key: ErrorKey;
       readonly text: string;
-      /** A fault of ours. */
+      /** Text of a programming error, for the log. */
       readonly fault?: string;
-      /** One that can pass. */
+      /** A transient fault. */
       readonly cause?: SentFault;
     }
-  /** Asks for the read of records of a class that an Array has turned out to name. */
+  /** Requests the plan that reads records of a class found in an Array. */
   | {
       readonly type: 'resolve';
       readonly task: number;
@@ -86,7 +86,7 @@ export type FromReader =
       readonly className: string;
     };
 
-/** A fault of ours as the log shows it. */
+/** Formats a programming error for the log. */
 export function faultText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -6,25 +6,25 @@ import type { FindPlans } from './protocol.ts';
 
 let lastNumber = 0;
 
-/** One query on its way through a reader thread: its result, whole or piece by piece. */
+/** One query that runs on a reader thread, and its result: whole or in chunks. */
 export class ReadRequest {
   readonly number: number;
   readonly path: string;
-  readonly jobs: FindPlans;
+  readonly plans: FindPlans;
   readonly resolve: ResolveInclude;
   readonly timeLimit: number;
   readonly result: Promise<FindResult>;
-  /** Called when the task ends before a thread took it. */
+  /** Called when it ends before a thread took it. */
   onGivenUp: () => void = () => {};
-  /** Called with what the task ends with where it fails. */
+  /** Called with the error if it fails. */
   onFailed: (error: unknown) => void = () => {};
-  /** Called when the client has taken a piece. */
+  /** Called when the client has taken a chunk. */
   onTaken: () => void = () => {};
-  /** Called when the client no longer wants the rest. */
+  /** Called when the client does not need the rest. */
   onCancelled: () => void = () => {};
-  /** Whether all credit is used: the thread does other work meanwhile. */
+  /** Whether all credits are used; the thread does other work meanwhile. */
   parked = false;
-  /** Characters that wait on the thread while it is parked, and since when they do, by `performance.now()`. */
+  /** Characters kept on the thread while it is parked, and since when, by `performance.now()`. */
   held = 0;
   parkedAt = 0;
 
@@ -35,16 +35,16 @@ export class ReadRequest {
   #ended = false;
   #wake: (() => void) | undefined;
   #stalled: NodeJS.Timeout | undefined;
-  /** The client wants no more. */
+  /** The client does not need the rest. */
   #left = false;
   readonly #queueTimer: NodeJS.Timeout;
   readonly #pauses: StallAllowance;
 
-  constructor(path: string, jobs: FindPlans, resolve: ResolveInclude, timeLimit: number, pauses = new StallAllowance()) {
+  constructor(path: string, plans: FindPlans, resolve: ResolveInclude, timeLimit: number, pauses = new StallAllowance()) {
     lastNumber = (lastNumber % 0x7fff_ffff) + 1;
     this.number = lastNumber;
     this.path = path;
-    this.jobs = jobs;
+    this.plans = plans;
     this.resolve = resolve;
     this.timeLimit = timeLimit;
     this.#pauses = pauses;
@@ -57,7 +57,7 @@ export class ReadRequest {
     }, timeLimit);
   }
 
-  /** A thread has taken the task. */
+  /** Call when a thread has taken it. */
   started(): void {
     clearTimeout(this.#queueTimer);
   }
@@ -67,7 +67,7 @@ export class ReadRequest {
   }
 
   whole(text: string): void {
-    this.#answer(this.jobs.isOne ? text : `[${text}]`);
+    this.#answer(this.plans.isOne ? text : `[${text}]`);
   }
 
   piece(text: string): void {
@@ -96,9 +96,9 @@ export class ReadRequest {
     this.#settle = undefined;
   }
 
-  /** A JSON array, or the one record, piece by piece. Not a generator: one that was never begun would not hear that it is no longer wanted. */
+  /** Returns a JSON array, or the single record, in chunks. Not a generator: one that was never started would not be notified when it is returned. */
   #pieceByPiece(): AsyncIterableIterator<string> {
-    const { isOne } = this.jobs;
+    const { isOne } = this.plans;
     let next: 'opening' | 'records' | 'over' = isOne ? 'records' : 'opening';
     const pieces: AsyncIterableIterator<string> = {
       [Symbol.asyncIterator]: () => pieces,
@@ -124,7 +124,7 @@ export class ReadRequest {
     return pieces;
   }
 
-  /** The next piece when it is there, `undefined` after the last. Asking for it tells that the one before was taken. */
+  /** Returns the next chunk when it is available, `undefined` after the last. A request for it means that the previous one was taken. */
   async #nextPiece(): Promise<string | undefined> {
     if (this.#stalled) {
       clearTimeout(this.#stalled);

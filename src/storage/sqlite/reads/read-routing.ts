@@ -8,62 +8,64 @@ import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
-/** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
+/** Tables with at most this many records are scanned on the event loop, which is faster than a message to a thread. */
 const MAX_SCANNED_ROWS = 1_000;
-/** What a scan may cost there, in comparisons of a plain column with a value: some milliseconds. */
+/** Maximum cost of such a scan, in comparisons of a plain column with a value: a few milliseconds. */
 const MAX_SHORT_WORK = 40_000;
-/** Bytes that all comparisons of a scan may go through. */
+/** Maximum bytes that all comparisons of a scan may read. */
 const MAX_SCANNED_BYTES = 128 * 1024 * 1024;
-/** Records that the event loop reads and writes out for one answer. */
+/** Maximum records that the event loop reads and writes for one answer. */
 const MAX_SHORT_ROWS = 200;
-/** Values of these, and their bytes. */
+/** Maximum values of these records, and bytes of the values. */
 const MAX_SHORT_VALUES = 16_000;
 const MAX_SHORT_BYTES = 16 * 1024 * 1024;
-/** Comparisons that an index answers. */
+/** Maximum comparisons that an index answers. */
 const MAX_SHORT_CONSTRAINTS = 50;
 
-/** Records that the event loop counts in an index for one answer. */
+/** Maximum records that the event loop counts in an index. */
 const MAX_SHORT_COUNT = 4_000;
 
-/** Bytes of a value that the event loop reads. */
+/** Maximum bytes of a value that the event loop reads. */
 export const MAX_SHORT_VALUE_BYTES = 256 * 1024;
 
-/** A list that the event loop may run as far as it meets no longer value. */
+/** A list that the event loop may execute as long as no value is longer. */
 export interface ShortList {
   readonly statement: Statement;
-  /** Bytes that a value may have so that the list is short for certain, whatever the data. */
+  /** Maximum bytes of a value for which the list is certainly short, regardless of the data. */
   readonly maxValueBytes: number;
 }
 
 /**
- * A list that is short for certain, compiled; `null` for all other lists, which go to a reader thread, where a time limit ends them. Nothing
- * is compiled for those that are not short whatever the statement.
+ * Compiles a list that is certainly short; returns `null` for all others, which go to a reader thread, where the time limit ends them. Lists that no
+ * statement could make short are not compiled.
  */
 export function shortList(connection: Connection, query: Query): ShortList | null {
   const rows = query.skip + query.limit;
   if (rows > MAX_SHORT_ROWS || query.stride !== undefined) return null;
   const values = rows * query.fields.length;
   if (values > MAX_SHORT_VALUES) return null;
-  // Objects of which only some places are asked for are parsed.
+  // Objects of which only some paths are requested must be parsed.
   const bytes = query.paths ? MAX_SHORT_BYTES / 8 : MAX_SHORT_BYTES;
-  const ofAnswer = Math.min(MAX_SHORT_VALUE_BYTES, Math.floor(bytes / values));
+  const maxAnswerValueBytes = Math.min(MAX_SHORT_VALUE_BYTES, Math.floor(bytes / values));
   const compiled = () => compileList(query, sqliteDialect, false);
   const statement = mayBeBounded(query) ? compiled() : null;
-  if (statement && isBounded(connection, query, statement)) return { statement, maxValueBytes: ofAnswer };
-  const ofScan = shortScan(connection, query);
-  return ofScan === null ? null : { statement: statement ?? compiled(), maxValueBytes: Math.min(ofAnswer, ofScan) };
+  if (statement && isBounded(connection, query, statement)) return { statement, maxValueBytes: maxAnswerValueBytes };
+  const maxScanValueBytes = shortScan(connection, query);
+  return maxScanValueBytes === null
+    ? null
+    : { statement: statement ?? compiled(), maxValueBytes: Math.min(maxAnswerValueBytes, maxScanValueBytes) };
 }
 
-/** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. @throws NotShort */
+/** Returns the number of records of a query if counting is quick: few records, or few in an index; `null` otherwise. @throws NotShort */
 export function shortCount(connection: Connection, query: Query): number | null {
   const count = compileCountUpTo(query, MAX_SHORT_COUNT, sqliteDialect);
-  const longest = isBounded(connection, query, count) ? MAX_SHORT_VALUE_BYTES : shortScan(connection, query);
-  if (longest === null) return null;
-  const [found] = connection.shorterThan(longest).first(count) as [number];
+  const maxValueBytes = isBounded(connection, query, count) ? MAX_SHORT_VALUE_BYTES : shortScan(connection, query);
+  if (maxValueBytes === null) return null;
+  const [found] = connection.shorterThan(maxValueBytes).first(count) as [number];
   return found > MAX_SHORT_COUNT ? null : found;
 }
 
-/** How long a value may be where the table is small and the query's conditions are few and plain; `null` where not. */
+/** Returns how long a value may be in a scan, if the table is small and the conditions are few and plain; `null` if not. */
 function shortScan(connection: Connection, query: Query): number | null {
   const work = scanCostOf(query);
   if (!work || work.once > MAX_SHORT_WORK) return null;
@@ -74,20 +76,20 @@ function shortScan(connection: Connection, query: Query): number | null {
 }
 
 /**
- * SQLite's own plan says whether an index takes every constraint and the order: then a page costs its own rows only.
- * Plans are remembered by statement text; they change with statistics, never with values.
+ * Returns whether SQLite's plan uses an index for every constraint and the order: then a page costs only its own rows. Plans are cached by statement
+ * text; they depend on statistics, never on values.
  */
 function isBounded(connection: Connection, query: Query, list: Statement): boolean {
   return mayBeBounded(query) && constraintsOf(query.filter) === connection.constraintsTaken(list.text);
 }
 
-/** Whether its conditions are such that an index may take them all. */
+/** Returns whether an index could answer all conditions. */
 function mayBeBounded({ filter }: Query): boolean {
   const constraints = constraintsOf(filter);
   return constraints !== null && constraints <= MAX_SHORT_CONSTRAINTS;
 }
 
-/** How many plain comparisons a filter is the conjunction of; `null` where it is anything more. */
+/** Returns the number of plain comparisons if the filter is a conjunction of only these; `null` otherwise. */
 function constraintsOf(filter: Filter): number | null {
   switch (filter.kind) {
     case 'always':
@@ -110,25 +112,25 @@ function constraintsOf(filter: Filter): number | null {
   }
 }
 
-/** What a scan costs, in comparisons of a plain column with a value. */
+/** The cost of a scan, in comparisons of a plain column with a value. */
 export interface ScanCost {
-  /** For each record that is looked at. */
+  /** Per record. */
   perRecord: number;
-  /** Once: to compile the conditions, to read lists of values. */
+  /** Once: compiling the conditions, reading lists of values. */
   once: number;
 }
 
-const COMPILED = 20;
-/** Going through the JSON text of an ACL, or of an Array field, beside what its length costs. */
-const ACL = 8;
-const ARRAY = 16;
-/** Looking another record up by its id and holding it against its own guard; and compiling what does so, for each table (docs/adr/0016). */
-const LOOK_UP = 200;
-const LOOK_UP_COMPILED = 300;
+const COMPILE_COST = 20;
+/** Cost of parsing the JSON text of an ACL, or of an Array field, besides its length. */
+const ACL_COST = 8;
+const ARRAY_COST = 16;
+/** Cost of looking up another record by its id and checking its guard; and of compiling that, per table (docs/adr/0016). */
+const LOOKUP_COST = 200;
+const LOOKUP_COMPILE_COST = 300;
 
 /**
- * What it takes to go through the records of a query; `null` where that cannot be told from the query: patterns, full text, sub-queries and what
- * stands inside Arrays and Objects cost what the data say.
+ * Estimates the cost of scanning the records of a query; `null` if it cannot be estimated from the query: the cost of patterns, full text,
+ * sub-queries and values inside Arrays and Objects depends on the data.
  */
 export function scanCostOf({ filter, fields, shownIn, order }: Query): ScanCost | null {
   const work: ScanCost = { perRecord: 1 + fields.length / 16, once: 0 };
@@ -140,7 +142,7 @@ export function scanCostOf({ filter, fields, shownIn, order }: Query): ScanCost 
   return addCondition(work, filter) ? work : null;
 }
 
-/** Whether it can be told. */
+/** Returns whether the cost can be estimated. */
 function addCondition(work: ScanCost, filter: Filter): boolean {
   switch (filter.kind) {
     case 'always':
@@ -168,11 +170,11 @@ function addCondition(work: ScanCost, filter: Filter): boolean {
   }
 }
 
-/** Whether it can be told. */
+/** Returns whether the cost can be estimated. */
 function addGuard(work: ScanCost, guard: RowGuard): boolean {
   switch (guard.kind) {
     case 'acl':
-      add(work, ACL + guard.identities.length);
+      add(work, ACL_COST + guard.identities.length);
       return true;
     case 'record':
       add(work, 1);
@@ -181,11 +183,11 @@ function addGuard(work: ScanCost, guard: RowGuard): boolean {
       add(work, guard.values.length);
       return true;
     case 'subject':
-      add(work, LOOK_UP);
-      work.once += LOOK_UP_COMPILED * guard.of.tables.size;
+      add(work, LOOKUP_COST);
+      work.once += LOOKUP_COMPILE_COST * guard.of.tables.size;
       return true;
     case 'sources':
-      // As many look-ups as the row has sources.
+      // The number of look-ups depends on the row's sources.
       return false;
     case 'all':
     case 'any':
@@ -193,17 +195,17 @@ function addGuard(work: ScanCost, guard: RowGuard): boolean {
     case 'not':
       return addGuard(work, guard.guard);
     case 'userFields':
-      add(work, ARRAY * guard.fields.length);
+      add(work, ARRAY_COST * guard.fields.length);
       return true;
   }
 }
 
-/** What stands in place of values that are hidden; JSON is read for that. */
+/** Masks that replace parts of JSON have to parse it, so their cost cannot be estimated. */
 function addMasks(work: ScanCost, masks: Masks | undefined): boolean {
   return !masks || masks.values().every((mask) => mask.kind === 'shownIn' && addGuard(work, mask.rows));
 }
 
 function add(work: ScanCost, cost: number): void {
   work.perRecord += cost;
-  work.once += COMPILED;
+  work.once += COMPILE_COST;
 }

@@ -10,34 +10,32 @@ import type { FindPlans, MaintenanceResult, MaintenanceTask } from './protocol.t
 import { ReadRequest } from './read-request.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
-/** How many reader threads there are. They are made when they are first needed. */
+/** Limits of the number of reader threads. Threads are started when needed. */
 interface ThreadBounds {
   /** For all systems together. */
   readonly shared: number;
-  /** With those that systems get that have nothing at work yet: the shared ones may be busy with others for as long as a read may take. */
+  /** Including extra threads for systems without active reads: the shared threads may be busy for as long as a read may take. */
   readonly all: number;
-  /** Milliseconds without work after which a thread is ended that the shared bound has no place for. */
+  /** Idle time in milliseconds after which an extra thread is ended. */
   readonly idle: number;
 }
 
 const THREADS = Math.max(4, availableParallelism());
-const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: MINUTE_MS };
+const defaultBounds: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: MINUTE_MS };
 
-/**
- * Characters of large records that wait on threads for their clients, beyond which the client that has taken nothing for the longest time loses its answer.
- */
-const MAX_HELD = 64 * 1024 * 1024;
+/** Maximum characters of large records that wait on threads for their clients. Beyond it, the client that has been idle longest loses its answer. */
+const MAX_HELD_CHARS = 64 * 1024 * 1024;
 
-/** The condition in which reads wait for threads that there are, or are told that nothing is available. */
+/** Condition: a thread cannot be started; reads wait for the existing ones, or fail with `unavailable`. */
 const NOT_STARTED = 'a reader thread cannot be started';
 
-/** Reports a fault of ours in a reader thread (never shown to the client). */
+/** Reports a programming error in a reader thread (never shown to the client). */
 export type ReportFault = (fault: string) => void;
 
 /**
- * The reader threads of a process, shared by all its systems. One system takes all shared threads but one at the most, and one with nothing
- * at work gets a further thread where these are busy, so that slow queries of some cannot delay another's; where reads wait, systems take
- * turns (fair-queue.ts).
+ * The reader threads of a process, shared by all its systems. One system gets at most all but one of the shared threads, and one without active reads
+ * gets an extra thread if these are busy, so that slow queries of some systems cannot delay another's. Waiting reads of several systems take turns
+ * (fair-queue.ts).
  */
 export class ReaderPool {
   readonly #timeLimit: number;
@@ -46,7 +44,7 @@ export class ReaderPool {
   readonly #conditions: Pick<Conditions, 'met' | 'over'> | undefined;
   readonly #threads = new Set<WorkerHandle>();
   readonly #waiting = new FairQueue<ReadRequest>();
-  /** Looks for the end of `NOT_STARTED` where no request does: a process may never need a further thread again. */
+  /** Detects the end of `NOT_STARTED` without a request: the process may never need another thread. */
   readonly #recovery = new Recovery(
     () => this.#findsThread(),
     () => this.#conditions?.over({}, NOT_STARTED),
@@ -54,35 +52,35 @@ export class ReaderPool {
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param timeLimit milliseconds of work that a query may take (QUERY_TIMEOUT_MS) */
-  constructor(timeLimit: number, report: ReportFault, bounds = usual, conditions?: Pick<Conditions, 'met' | 'over'>) {
+  /** @param timeLimit time limit of a query in milliseconds (QUERY_TIMEOUT_MS) */
+  constructor(timeLimit: number, report: ReportFault, bounds = defaultBounds, conditions?: Pick<Conditions, 'met' | 'over'>) {
     this.#timeLimit = timeLimit;
     this.#report = report;
     this.#bounds = bounds;
     this.#conditions = conditions;
   }
 
-  /** How many threads there are. */
+  /** Number of threads. */
   get size(): number {
     return this.#threads.size;
   }
 
   /**
-   * Runs the jobs of a query.
-   * @param onFailed told of each error that it ends with, also in the middle of a long answer
-   * @param until ends them where they have answered nothing yet
-   * @throws timeout after the time limit, in the queue or at work; unavailable
+   * Runs the plans of a query.
+   * @param onFailed called with each error that ends it, even in the middle of a long answer
+   * @param until aborts it if nothing has been answered yet
+   * @throws timeout after the time limit, in the queue or running; unavailable
    */
   find(
     path: string,
-    jobs: FindPlans,
+    plans: FindPlans,
     resolve: ResolveInclude,
     onFailed?: (error: unknown) => void,
     until?: AbortSignal,
   ): Promise<FindResult> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
     if (until?.aborted) return Promise.reject(serviceError('timeout'));
-    const task = new ReadRequest(path, jobs, resolve, this.#timeLimit);
+    const task = new ReadRequest(path, plans, resolve, this.#timeLimit);
     if (onFailed) task.onFailed = onFailed;
     this.#waiting.add(task);
     task.onGivenUp = () => this.#waiting.remove(task);
@@ -91,17 +89,17 @@ export class ReaderPool {
     return task.result;
   }
 
-  /** Starts a thread before it is needed, which takes some 100 ms. */
+  /** Starts a thread in advance, which takes some 100 ms. */
   warmUp(): void {
     if (!this.#closed) this.#idleThread(this.#bounds.shared);
   }
 
-  /** Closes the threads' connections to a file; resolves when those in use are closed, too. */
+  /** Closes the threads' connections to a file; resolves when those in use are closed too. */
   async forget(path: string): Promise<void> {
     await Promise.all([...this.#threads].map((thread) => thread.maintain('forget', path)));
   }
 
-  /** Ends all reads of a file and closes the threads' connections to it. Reads under way end with `unavailable`. */
+  /** Ends all reads of a file with `unavailable` and closes the threads' connections to it. */
   async end(path: string): Promise<void> {
     for (const task of this.#waiting.clear(path)) task.fail(serviceError('unavailable'));
     for (const thread of this.#threads)
@@ -112,13 +110,13 @@ export class ReaderPool {
     await this.forget(path);
   }
 
-  /** Whether an errand would be begun at once. */
+  /** Whether maintenance work would start immediately. */
   get hasIdleThread(): boolean {
     return !this.#closed && [...this.#threads].some((thread) => thread.busyWith === null);
   }
 
-  /** Has work on a file done on a thread: on the event loop it would hold up requests for as long as it takes. Never rejects. */
-  async errand(type: Exclude<MaintenanceTask['type'], 'forget'>, path: string): Promise<MaintenanceResult> {
+  /** Runs maintenance work on a file on a thread; on the event loop it would delay requests. Never rejects. */
+  async maintain(type: Exclude<MaintenanceTask['type'], 'forget'>, path: string): Promise<MaintenanceResult> {
     const thread = this.#closed ? undefined : (this.#idleThread(this.#bounds.shared) ?? [...this.#threads][0]);
     return thread?.maintain(type, path) ?? {};
   }
@@ -142,12 +140,12 @@ export class ReaderPool {
     }
   }
 
-  /** Keeps what waits for slow clients within its bound. */
-  #letGo(): void {
+  /** Keeps the records that wait for slow clients within the limit. */
+  #dropSlowClients(): void {
     const parked = [...this.#threads].flatMap((thread) => [...thread.parked()]).filter(({ held }) => held > 0);
     let held = parked.reduce((sum, task) => sum + task.held, 0);
     for (const task of parked.sort((a, b) => a.parkedAt - b.parkedAt)) {
-      if (held <= MAX_HELD) return;
+      if (held <= MAX_HELD_CHARS) return;
       held -= task.held;
       task.held = 0;
       task.onCancelled();
@@ -160,15 +158,15 @@ export class ReaderPool {
     return count;
   }
 
-  /** @param most busy threads, beyond which there is none */
-  #idleThread(most: number): WorkerHandle | undefined {
+  /** @param maxBusy busy threads; if there are as many, no thread is returned */
+  #idleThread(maxBusy: number): WorkerHandle | undefined {
     const idle = [...this.#threads].filter((thread) => thread.busyWith === null);
-    if (this.#threads.size - idle.length >= most) return undefined;
+    if (this.#threads.size - idle.length >= maxBusy) return undefined;
     if (idle[0]) return idle[0];
     try {
       return this.#newThread();
     } catch (error) {
-      // The system has no more threads; those that there are go on.
+      // The operating system refuses more threads; the existing ones continue.
       this.#notStarted(error);
       return undefined;
     }
@@ -179,7 +177,7 @@ export class ReaderPool {
     this.#recovery.met();
   }
 
-  /** @throws where no thread could take a read at once; one that is started for it can soon */
+  /** @throws if no thread could take a read now; it starts one for that */
   async #findsThread(): Promise<void> {
     if (!this.#idleThread(this.#bounds.shared)?.isStarted) throw serviceError('unavailable');
   }
@@ -187,7 +185,7 @@ export class ReaderPool {
   #newThread(): WorkerHandle {
     const thread = new WorkerHandle(this.#report, {
       onIdle: () => this.#dispatch(),
-      onParked: () => this.#letGo(),
+      onParked: () => this.#dropSlowClients(),
       onGone: () => {
         this.#threads.delete(thread);
         if (!this.#closed) this.#dispatch();
@@ -215,7 +213,7 @@ export class ReaderPool {
   }
 }
 
-/** Ends a task where a signal says so before it has answered, in the queue or at work. */
+/** Ends a request when a signal is aborted before it has answered, whether it waits or runs. */
 function endWith(until: AbortSignal, task: ReadRequest): void {
   const end = () => {
     task.fail(serviceError('timeout'));

@@ -83,12 +83,12 @@ test('a thread asks how to read the classes that Arrays name, and nothing else',
   const classes: string[] = [];
   const find = ReaderPool.prototype.find;
   t.mock.method(ReaderPool.prototype, 'find', function (this: ReaderPool, ...asked: Parameters<typeof find>) {
-    const [path, jobs, resolve, onFailed] = asked;
+    const [path, plans, resolve, onFailed] = asked;
     const noting: typeof resolve = (at, met, className) => {
       classes.push([...met, className].join());
       return resolve(at, met, className);
     };
-    return find.call(this, path, jobs, noting, onFailed);
+    return find.call(this, path, plans, noting, onFailed);
   });
   const read = async (include: string) => {
     // A pattern may take long.

@@ -28,41 +28,41 @@ import type { FindPlans } from './protocol.ts';
 import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
 import type { ReaderPool } from './reader-pool.ts';
 
-/** @returns `null` where a read on the event loop turned out too long for it */
-function unlessShort(error: unknown): null {
+/** @returns `null` if a read turned out too long for the event loop */
+function nullIfNotShort(error: unknown): null {
   if (error instanceof NotShort) return null;
   throw error;
 }
 
-/** Bytes that a value of an aggregation may have: what its groups collect is in memory together. */
-function longestOf({ stages }: Aggregation): number {
+/** Returns the maximum bytes of a value of an aggregation: the values that its groups collect are in memory together. */
+function maxValueBytesOf({ stages }: Aggregation): number {
   const accumulators = stages.flatMap((stage) => (stage.kind === 'group' ? stage.accumulators : []));
   const collecting = accumulators.filter(({ operator }) => operator === 'push' || operator === 'addToSet');
   return Math.floor(MAX_VALUE_BYTES / Math.max(1, collecting.length));
 }
 
-/** Characters of a record that is written out on the event loop. */
-const MAX_SHORT_RECORD = 1024 * 1024;
-/** Places that includes reach into there: each is a statement of its own, to be compiled. */
+/** Maximum characters of a record that is written on the event loop. */
+const MAX_SHORT_RECORD_CHARS = 1024 * 1024;
+/** Maximum places that includes reach into on the event loop: each needs a statement to be compiled. */
 const MAX_SHORT_PLACES = 20;
 
 interface CompiledGet {
   readonly statement: ByIdStatement;
-  readonly job: ReadPlan;
+  readonly plan: ReadPlan;
   readonly write: RowWriter;
 }
 
-/** What a reader knows of the schema that its queries are planned under. */
+/** What a reader needs of the schema that its queries are planned under. */
 export interface PlannedSchema {
-  /** How often something was taken out of it. */
+  /** Returns the number of removals from it so far. */
   removals(): number;
-  /** Looks whether another process has changed it. */
+  /** Checks whether another process has changed it. */
   notice(): void;
-  /** What is to be told of the error that a read on a thread ends with, which begins now. */
+  /** Call when a read on a thread begins; returns a function that receives the error of that read. */
   onFailed(): (error: unknown) => void;
 }
 
-/** Reads of one system: short ones at once on the event loop, all others on reader threads. */
+/** Reads of one system: short ones immediately on the event loop, all others on reader threads. */
 export class SqliteReader implements Reader {
   readonly #path: string;
   readonly #connection: Connection;
@@ -84,37 +84,37 @@ export class SqliteReader implements Reader {
   }
 
   async get(selection: Selection, objectId: string): Promise<JsonText | null> {
-    const { statement, job, write } = this.#compiledGet(selection);
+    const { statement, plan, write } = this.#compiledGet(selection);
     const params = statement.params.with(statement.idsAt, objectId);
     const { className } = selection.table;
-    if (this.#large.has(className)) return this.#getOnThread({ ...job, params }, selection);
-    if (job.includes.length > 0) return this.#getWithIncludes({ ...job, params }, selection);
+    if (this.#large.has(className)) return this.#getOnThread({ ...plan, params }, selection);
+    if (plan.includes.length > 0) return this.#getWithIncludes({ ...plan, params }, selection);
     try {
       const row = this.#ofOne.first({ text: statement.text, params });
       if (!row) return null;
-      if (textOf(row) <= MAX_SHORT_RECORD) return write(row);
+      if (textOf(row) <= MAX_SHORT_RECORD_CHARS) return write(row);
       this.#large.note(className);
     } catch (error) {
-      unlessShort(error);
+      nullIfNotShort(error);
     }
-    return this.#getOnThread({ ...job, params }, selection);
+    return this.#getOnThread({ ...plan, params }, selection);
   }
 
   async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
-    const found = await this.#findHere(query, wantsRows).catch(unlessShort);
+    const found = await this.#findHere(query, wantsRows).catch(nullIfNotShort);
     if (found) return found;
-    const jobs = {
+    const plans = {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#findOnThread(jobs, query, until);
+    return this.#findOnThread(plans, query, until);
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
-    const longest = longestOf(aggregation);
-    const job: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes: longest };
-    const { results } = await this.#findOnThread({ list: job, count: null }, null);
+    const maxValueBytes = maxValueBytesOf(aggregation);
+    const plan: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes };
+    const { results } = await this.#findOnThread({ list: plan, count: null }, null);
     return results;
   }
 
@@ -122,16 +122,16 @@ export class SqliteReader implements Reader {
     return recordText(table, fields, values, this.#context);
   }
 
-  /** @param selection of the list, for its includes; `null` where it has none */
+  /** @param selection of the list, for its includes; `null` if it has none */
   async #findOnThread(
-    { list, ...jobs }: Omit<FindPlans, 'removals'>,
+    { list, ...plans }: Omit<FindPlans, 'removals'>,
     selection: Selection | null,
     until?: AbortSignal,
   ): Promise<FindResult> {
     const byIds = (target: Selection) => byIdsPlan(target, dialect, this.#context);
-    const ahead = <Job extends ReadPlan>(job: Job, of: Selection) => compiledAhead(job, of, byIds);
-    // What is known of includes now is compiled now: each question of the thread costs two messages.
-    const whole = { ...jobs, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
+    const ahead = <Plan extends ReadPlan>(plan: Plan, of: Selection) => compiledAhead(plan, of, byIds);
+    // Includes that are known now are compiled now: each request of the thread takes two messages.
+    const whole = { ...plans, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
     const resolve = selection ? includeResolver(selection, (target) => ahead(byIds(target), target)) : async () => null;
     try {
       return await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed(), until);
@@ -149,37 +149,37 @@ export class SqliteReader implements Reader {
     let compiled = this.#gets.get(selection);
     if (!compiled) {
       const statement = compileGet(selection, dialect);
-      const job = readPlan(selection, statement, this.#context);
-      compiled = { statement, job, write: rowWriter(job.shape) };
+      const plan = readPlan(selection, statement, this.#context);
+      compiled = { statement, plan, write: rowWriter(plan.shape) };
       this.#gets.set(selection, compiled);
     }
     return compiled;
   }
 
-  async #getWithIncludes(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
-    const found = await this.#expandedHere(this.#ofOne, job, selection);
-    if (found === null) return this.#getOnThread(job, selection);
+  async #getWithIncludes(plan: ReadPlan, selection: Selection): Promise<JsonText | null> {
+    const found = await this.#expandedHere(this.#ofOne, plan, selection);
+    if (found === null) return this.#getOnThread(plan, selection);
     return found === '' ? null : found;
   }
 
-  /** What is read with its includes on the event loop; `null` where it is not short. */
-  async #expandedHere(rows: Rows, job: ReadPlan, selection: Selection): Promise<string | null> {
+  /** Returns a read with its includes on the event loop; `null` if it is not short. */
+  async #expandedHere(rows: Rows, plan: ReadPlan, selection: Selection): Promise<string | null> {
     if ((selection.places ?? 0) > MAX_SHORT_PLACES) return null;
     try {
-      return await runShort(rows, job, this.#targetsOf(selection));
+      return await runShort(rows, plan, this.#targetsOf(selection));
     } catch (error) {
-      unlessShort(error);
+      nullIfNotShort(error);
       this.#large.note(selection.table.className);
       return null;
     }
   }
 
-  async #getOnThread(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
-    const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, selection);
+  async #getOnThread(plan: ReadPlan, selection: Selection): Promise<JsonText | null> {
+    const { results } = await this.#findOnThread({ list: plan, count: null, isOne: true }, selection);
     return results === '' ? null : results;
   }
 
-  /** A query that is short; `null` for all others. @throws NotShort */
+  /** Executes a short query; returns `null` for all others. @throws NotShort */
   async #findHere(query: Query, wantsRows: boolean): Promise<FindResult | null> {
     if (this.#large.has(query.table.className)) return null;
     const list = query.limit === 0 ? undefined : shortList(this.#connection, query);
@@ -192,11 +192,11 @@ export class SqliteReader implements Reader {
   }
 
   async #listHere(query: Query, { statement, maxValueBytes }: ShortList, wantsRows: boolean): Promise<FindResult | null> {
-    const job = readPlan(query, statement, this.#context);
+    const plan = readPlan(query, statement, this.#context);
     const rows = this.#connection.shorterThan(maxValueBytes);
-    if (job.includes.length === 0)
-      return wantsRows ? { results: '', rows: readPlain(rows, job) } : { results: `[${runPlain(rows, job)}]` };
-    const records = await this.#expandedHere(rows, job, query);
+    if (plan.includes.length === 0)
+      return wantsRows ? { results: '', rows: readPlain(rows, plan) } : { results: `[${runPlain(rows, plan)}]` };
+    const records = await this.#expandedHere(rows, plan, query);
     return records === null ? null : { results: `[${records}]` };
   }
 }

@@ -15,10 +15,10 @@ import {
 import type { ReadRequest } from './read-request.ts';
 import type { ReportFault } from './reader-pool.ts';
 
-/** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
+/** Time beyond a task's time limit after which its thread is terminated: it does not react (a pattern that never ends, a sort). */
 const GRACE_MS = 1_000;
 
-/** Megabytes for short-lived objects: rows are gone as soon as they are written, so more would only make the process larger. */
+/** Size of the young generation: rows die as soon as they are written, so more would only enlarge the process. */
 const YOUNG_GENERATION_MB = 4;
 
 const workerFile = new URL('./worker.ts', import.meta.url);
@@ -29,7 +29,7 @@ interface AtWork {
   watchdog: NodeJS.Timeout | undefined;
 }
 
-/** What a thread tells the pool. */
+/** Callbacks of a thread. */
 interface ThreadEvents {
   /** It could take a task. */
   onIdle(): void;
@@ -41,13 +41,13 @@ interface ThreadEvents {
   onNotStarted(error: unknown): void;
 }
 
-/** The event loop's end of one reader thread. */
+/** The event loop's side of one reader thread. */
 export class WorkerHandle {
   readonly #worker: Worker;
   readonly #cancelled = new Int32Array(new SharedArrayBuffer(4));
   readonly #tasks = new Map<number, AtWork>();
-  readonly #errands = new Map<number, (result: MaintenanceResult) => void>();
-  #lastErrand = 0;
+  readonly #maintenance = new Map<number, (result: MaintenanceResult) => void>();
+  #lastMaintenance = 0;
   readonly #report: ReportFault;
   readonly #events: ThreadEvents;
   #isStarted = false;
@@ -59,10 +59,10 @@ export class WorkerHandle {
     this.#events = events;
     const workerData: ReaderSetup = { cancelled: this.#cancelled };
     this.#worker = new Worker(workerFile, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } });
-    // The process ends when its server does, whatever its reader threads wait for.
+    // Reader threads must not keep the process alive.
     this.#worker.unref();
     this.#worker.on('message', (message: FromReader) => this.#receive(message));
-    // It ends with what it could not catch: a fault of ours; or it could not be started, for lack of descriptors, memory or threads.
+    // It ends with an error that it could not catch, a programming error; or it could not be started, for lack of descriptors, memory or threads.
     let why: unknown = new Error('the thread could not be started');
     this.#worker.on('error', (error) => {
       why = error;
@@ -74,20 +74,20 @@ export class WorkerHandle {
     );
   }
 
-  /** Whether it has been heard of, and is not gone. */
+  /** Whether it has started and is not gone. */
   get isStarted(): boolean {
     return this.#isStarted && !this.#gone;
   }
 
-  /** File of the system that keeps the thread busy; `null` when it could take a task (those parked wait for their clients). */
+  /** File of the system that keeps the thread busy; `null` when it could take a task (parked tasks wait for their clients). */
   get busyWith(): string | null {
     for (const { task } of this.#tasks.values()) if (!task.parked) return task.path;
     return null;
   }
 
-  /** When its last task ended, by `performance.now()`; infinite while it has any, or an errand. */
+  /** When its last task ended, by `performance.now()`; infinite while it has tasks or maintenance work. */
   get unusedSince(): number {
-    return this.#tasks.size + this.#errands.size > 0 ? Number.POSITIVE_INFINITY : this.#unusedSince;
+    return this.#tasks.size + this.#maintenance.size > 0 ? Number.POSITIVE_INFINITY : this.#unusedSince;
   }
 
   /** The tasks on a file. */
@@ -115,16 +115,16 @@ export class WorkerHandle {
     };
     task.started();
     this.#watch(atWork);
-    this.#send({ type: 'find', task: task.number, path: task.path, jobs: task.jobs, budget: task.timeLimit });
+    this.#send({ type: 'find', task: task.number, path: task.path, plans: task.plans, budget: task.timeLimit });
   }
 
-  /** Sends the thread on an errand; resolves when it is done, or the thread is gone. */
+  /** Sends maintenance work to the thread; resolves when it is done or the thread is gone. */
   maintain(type: MaintenanceTask['type'], path: string): Promise<MaintenanceResult> {
     if (this.#gone) return Promise.resolve({});
     return new Promise((resolve) => {
-      this.#lastErrand--;
-      this.#errands.set(this.#lastErrand, resolve);
-      this.#send({ type, task: this.#lastErrand, path });
+      this.#lastMaintenance--;
+      this.#maintenance.set(this.#lastMaintenance, resolve);
+      this.#send({ type, task: this.#lastMaintenance, path });
     });
   }
 
@@ -143,8 +143,8 @@ export class WorkerHandle {
       return;
     }
     if (message.type === 'done') {
-      this.#errands.get(message.task)?.(message.result);
-      this.#errands.delete(message.task);
+      this.#maintenance.get(message.task)?.(message.result);
+      this.#maintenance.delete(message.task);
       this.#unusedSince = performance.now();
       return;
     }
@@ -185,14 +185,14 @@ export class WorkerHandle {
     }
   }
 
-  async #resolve(task: ReadRequest, asked: Extract<FromReader, { type: 'resolve' }>): Promise<void> {
+  async #resolve(task: ReadRequest, request: Extract<FromReader, { type: 'resolve' }>): Promise<void> {
     try {
-      const job = await task.resolve(asked.path, asked.classes, asked.className);
-      this.#send({ type: 'resolved', task: task.number, job });
+      const plan = await task.resolve(request.path, request.classes, request.className);
+      this.#send({ type: 'resolved', task: task.number, plan });
     } catch (error) {
       task.fail(error);
       task.onCancelled();
-      this.#send({ type: 'resolved', task: task.number, job: null });
+      this.#send({ type: 'resolved', task: task.number, plan: null });
     }
   }
 
@@ -212,7 +212,7 @@ export class WorkerHandle {
 
   #watch(atWork: AtWork): void {
     clearTimeout(atWork.watchdog);
-    // Pieces are still taken after the thread has done its part.
+    // Chunks may still be taken after the thread has finished.
     if (atWork.task.parked || this.#tasks.get(atWork.task.number) !== atWork) return;
     atWork.watchdog = setTimeout(() => {
       this.#lost(serviceError('timeout'));
@@ -228,7 +228,7 @@ export class WorkerHandle {
       task.fail(error);
     }
     this.#tasks.clear();
-    for (const resolve of this.#errands.values()) resolve({});
+    for (const resolve of this.#maintenance.values()) resolve({});
     this.#events.onGone();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A reader thread: runs reads that may be long, for any system. SQLite's work is synchronous here; a task gives way to others between
- * pages, and `rds_tick` inside the statement ends it at its time limit.
+ * A reader thread: runs potentially long reads, for any system. SQLite runs synchronously here; a task yields to others between pages, and `rds_tick`
+ * inside the statement ends it at its time limit.
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { endOfPiece } from '../../../values/rows/row-pieces.ts';
 import type { ByIdsPlan, ResolveInclude } from '../../sql/reads/read-plan.ts';
 import type { Connection } from '../connection/connection.ts';
-import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
+import { mapError, SQLITE_TOOBIG, sentFault, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
@@ -25,9 +25,9 @@ import {
   type ToReader,
 } from './protocol.ts';
 
-/** Characters of an answer that go in one message, at the least; and at the most, however large a record is. */
-const PIECE_LENGTH = 32 * 1024;
-const MAX_PIECE_LENGTH = 128 * 1024;
+/** Minimum and maximum characters of an answer in one message; a large record is split. */
+const MIN_CHUNK_CHARS = 32 * 1024;
+const MAX_CHUNK_CHARS = 128 * 1024;
 
 interface Task {
   readonly id: number;
@@ -39,7 +39,7 @@ interface Task {
   held: number;
   /** Continues a task that waits for credit. */
   wake?: () => void;
-  resolved?: (job: ByIdsPlan | null) => void;
+  resolved?: (plan: ByIdsPlan | null) => void;
 }
 
 const port = parentPort;
@@ -60,7 +60,7 @@ function tick(): void {
   if (task.cancelled || performance.now() - since > task.budget) throw serviceError('timeout');
 }
 
-/** Runs a synchronous stretch of a task's work on its time. */
+/** Runs a synchronous part of a task and deducts its time. */
 function onTime<T>(task: Task, work: () => T): T {
   const since = performance.now();
   running = { task, since };
@@ -72,7 +72,7 @@ function onTime<T>(task: Task, work: () => T): T {
   }
 }
 
-/** Runs a task in a read transaction, so that its statements see the data, and the schema, of one moment. */
+/** Runs a task in a read transaction, so that its statements see one snapshot of the data and the schema. */
 async function inSnapshot(path: string, work: (connection: Connection) => Promise<void>): Promise<void> {
   const connection = connections.take(path);
   try {
@@ -84,13 +84,13 @@ async function inSnapshot(path: string, work: (connection: Connection) => Promis
   }
 }
 
-async function find(task: Task, connection: Connection, jobs: FindPlans): Promise<void> {
+async function find(task: Task, connection: Connection, plans: FindPlans): Promise<void> {
   const [removals] = connection.first(removalsQuery) as [number];
-  if (removals !== jobs.removals) {
+  if (removals !== plans.removals) {
     post({ type: 'stale', task: task.id });
     return;
   }
-  const { list, count } = jobs;
+  const { list, count } = plans;
   if (count) {
     const row = onTime(task, () => connection.first(count)) as [number];
     post({ type: 'count', task: task.id, count: row[0] });
@@ -120,7 +120,7 @@ async function sendPages(task: Task, connection: Connection, pages: AsyncGenerat
       const page = await onTime(task, () => pages.next());
       if (page.done) break;
       text += page.value;
-      if (text.length < PIECE_LENGTH) continue;
+      if (text.length < MIN_CHUNK_CHARS) continue;
       await sendPieces(task, connection, text);
       sent = true;
       text = '';
@@ -137,17 +137,17 @@ async function sendPages(task: Task, connection: Connection, pages: AsyncGenerat
 
 async function sendPieces(task: Task, connection: Connection, text: string): Promise<void> {
   for (let at = 0; at < text.length; ) {
-    const end = endOfPiece(text, at, MAX_PIECE_LENGTH);
+    const end = endOfPiece(text, at, MAX_CHUNK_CHARS);
     await sendPiece(task, connection, text.slice(at, end));
     at = end;
   }
 }
 
 async function sendPiece(task: Task, connection: Connection, text: string): Promise<void> {
-  // Messages (credit, cancel, other tasks) come in between turns only.
+  // Messages (credit, cancel, other tasks) are received only between turns.
   await turn();
   // There may be many slow clients, each with a connection.
-  if (task.credits === 0) connection.ask((db) => db.exec('PRAGMA shrink_memory'));
+  if (task.credits === 0) connection.use((db) => db.exec('PRAGMA shrink_memory'));
   while (task.credits === 0 && !task.cancelled)
     await new Promise<void>((resolve) => {
       task.wake = resolve;
@@ -157,8 +157,8 @@ async function sendPiece(task: Task, connection: Connection, text: string): Prom
   post({ type: 'piece', task: task.id, text, held: task.held });
 }
 
-function shownError(thrown: unknown): ServiceError {
-  const error = sortedError(thrown);
+function clientError(thrown: unknown): ServiceError {
+  const error = mapError(thrown);
   if (error instanceof ServiceError) return error;
   if ((error as { errcode?: number }).errcode === SQLITE_TOOBIG)
     return serviceError('badQuery', 'the query builds too large a value');
@@ -169,19 +169,19 @@ async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void
   const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false, held: 0 };
   tasks.set(task.id, task);
   try {
-    await inSnapshot(message.path, (connection) => find(task, connection, message.jobs));
+    await inSnapshot(message.path, (connection) => find(task, connection, message.plans));
   } catch (error) {
-    const shown = shownError(error);
-    const isPassing = shown.cause !== undefined && storeFaultOf(shown) !== null;
-    const cause = isPassing ? { cause: sentFault(shown) } : {};
-    const fault = isPassing || shown === error || shown.code !== 1 ? {} : { fault: faultText(error) };
-    post({ type: 'failed', task: task.id, key: shown.key, text: shown.message, ...fault, ...cause });
+    const mapped = clientError(error);
+    const isPassing = mapped.cause !== undefined && storeFaultOf(mapped) !== null;
+    const cause = isPassing ? { cause: sentFault(mapped) } : {};
+    const fault = isPassing || mapped === error || mapped.code !== 1 ? {} : { fault: faultText(error) };
+    post({ type: 'failed', task: task.id, key: mapped.key, text: mapped.message, ...fault, ...cause });
   } finally {
     tasks.delete(task.id);
   }
 }
 
-/** A fault (a file that is gone, a full disk) is told: were it thrown, it would end the thread and the queries of others with it. */
+/** Reports a fault (a file that is gone, a full disk) as the result: thrown, it would end the thread together with the queries of others. */
 async function run({ type, task, path }: MaintenanceTask): Promise<void> {
   try {
     if (type === 'forget') await connections.forget(path);
@@ -203,7 +203,7 @@ port.on('message', (message: ToReader) => {
   }
   const task = tasks.get(message.task);
   if (!task) return;
-  if (message.type === 'resolved') task.resolved?.(message.job);
+  if (message.type === 'resolved') task.resolved?.(message.plan);
   else if (message.type === 'credit') task.credits++;
   else task.cancelled = true;
   if (message.type !== 'resolved') task.wake?.();

@@ -5,7 +5,7 @@ import { type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 import { existingFile } from '../connection/open-database.ts';
 
 /** Minimum interval between two attempts to open the file. */
-const REOPEN_MS = 250;
+const REOPEN_INTERVAL_MS = 250;
 
 /** Settings of a connection to a registry. */
 export interface RegistryConnectionSettings {
@@ -25,7 +25,7 @@ export class RegistryConnection {
   #db: DatabaseSync | undefined;
   #openedAt = Number.NEGATIVE_INFINITY;
   /** The last fault since it last worked. */
-  #met: unknown;
+  #lastFault: unknown;
   #isClosed = false;
 
   /** @throws SQLite's error */
@@ -55,7 +55,7 @@ export class RegistryConnection {
   get db(): DatabaseSync {
     if (this.#db) return this.#db;
     const now = performance.now();
-    if (this.#isClosed || now - this.#openedAt < REOPEN_MS) throw unavailableSince(this.#met);
+    if (this.#isClosed || now - this.#openedAt < REOPEN_INTERVAL_MS) throw unavailableSince(this.#lastFault);
     this.#openedAt = now;
     this.#db = this.#opened();
     return this.#db;
@@ -65,7 +65,7 @@ export class RegistryConnection {
   use<T>(work: (db: DatabaseSync) => T): T {
     try {
       const result = work(this.db);
-      if (this.#met !== undefined) this.#back();
+      if (this.#lastFault !== undefined) this.#recovered();
       return result;
     } catch (error) {
       this.failed(error);
@@ -77,18 +77,18 @@ export class RegistryConnection {
   failed(error: unknown): void {
     const fault = storeFaultOf(error);
     if (!fault || fault.kind === 'the store is busy') return;
-    this.#told(fault, error);
+    this.#report(fault, error);
     if (fault.isBroken) this.#drop();
   }
 
-  #told({ kind }: StoreFault, error: unknown): void {
-    this.#met = error;
+  #report({ kind }: StoreFault, error: unknown): void {
+    this.#lastFault = error;
     // Some read errors look like damage.
     this.#settings.conditions?.met(kind === 'the store is damaged' ? 'a page cannot be read' : kind, this.#about, error);
   }
 
-  #back(): void {
-    this.#met = undefined;
+  #recovered(): void {
+    this.#lastFault = undefined;
     this.#settings.conditions?.over(this.#about);
   }
 

@@ -5,7 +5,7 @@ import { unavailableSince } from '../../../errors/system-faults.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { requestTurn } from '../../../kernel/request-turn.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import { sortedError, sorting, storeFaultOf } from '../connection/map-error.ts';
+import { mapError, storeFaultOf, withMappedErrors } from '../connection/map-error.ts';
 import { beginWriting } from '../connection/write-lock.ts';
 import { fileAt, missingPart, PlacedFile } from '../file/placed-file.ts';
 import type { WalMark } from '../file/wal-mark.ts';
@@ -14,13 +14,13 @@ import { RegistryConnection } from './registry-connection.ts';
 import { registryWalMark } from './registry-state.ts';
 
 /** How long a check of the file's presence stays valid, and the interval of periodic checks. */
-const LOOK_MS = 5;
-const WATCH_MS = 1_000;
+const CHECK_TTL_MS = 5;
+const WATCH_INTERVAL_MS = 1_000;
 
 /** How long to wait for another process that adds a system. */
 const BUSY_TIMEOUT_MS = 30_000;
 /** The same for a read, which blocks the event loop. Others exclude readers only for moments. */
-const LOOK_TIMEOUT_MS = 20;
+const READ_TIMEOUT_MS = 20;
 
 /** The registry file of the embedded engine with its connections: reads, transactions, and a watch on its presence. Only its owner may read it. */
 export class RegistryFile {
@@ -34,7 +34,7 @@ export class RegistryFile {
   /** The number of changes, read at a data_version. */
   #known = { dataVersion: Number.NaN, changes: 0 };
   /** Turn of the event loop (`requestTurn`) of the last check. */
-  #lookedInTurn = 0;
+  #checkedInTurn = 0;
   /** Connection for updates that may be lost. It waits neither for the disk nor for others. */
   readonly #notes: RegistryConnection;
   readonly #log: WalMark;
@@ -42,7 +42,7 @@ export class RegistryFile {
   readonly #path: string;
   readonly #place: PlacedFile;
   readonly #watch: NodeJS.Timeout;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
   /** Whether the open file may no longer be at its path. */
   #isGone = true;
 
@@ -62,13 +62,13 @@ export class RegistryFile {
       this.#salt = prepare(first, path);
       if (since !== null) {
         missing(since);
-        this.#begin(first);
+        this.#startLog(first);
       }
       // From here on, waiting would block the event loop.
       const verify = (db: DatabaseSync) => this.#verify(db);
       this.#writer = new RegistryConnection(path, { timeout: 0, conditions, verify });
       this.#reader = new RegistryConnection(path, {
-        timeout: LOOK_TIMEOUT_MS,
+        timeout: READ_TIMEOUT_MS,
         isReader: true,
         conditions,
         verify: (db) => {
@@ -84,14 +84,14 @@ export class RegistryFile {
           db.exec('PRAGMA synchronous = NORMAL');
         },
       });
-      this.#watch = setInterval(() => this.#look(), WATCH_MS).unref();
+      this.#watch = setInterval(() => this.#checkPlace(), WATCH_INTERVAL_MS).unref();
     } finally {
       first.close();
     }
   }
 
   /** Starts a new WAL that its mark covers, so that commands in other processes know it too. */
-  #begin(db: DatabaseSync): void {
+  #startLog(db: DatabaseSync): void {
     try {
       db.exec('UPDATE installation SET changes = changes + 1');
       this.#log.committed(db);
@@ -101,11 +101,11 @@ export class RegistryFile {
   }
 
   /** Checks that the file is in place. Writes to a file that was taken away are lost, and so may be those without its WAL or the WAL's index. */
-  #look(): void {
+  #checkPlace(): void {
     const now = performance.now();
-    if (now - this.#lookedAt < LOOK_MS) return;
-    this.#lookedAt = now;
-    const found = this.#place.look();
+    if (now - this.#checkedAt < CHECK_TTL_MS) return;
+    this.#checkedAt = now;
+    const found = this.#place.check();
     if (found === 'there') return;
     this.#isGone = true;
     // Close all: the last one saves what exists only in a WAL that was removed.
@@ -120,7 +120,7 @@ export class RegistryFile {
     // A connection that is reopened because of its own fault opens the same file as the others.
     if (!this.#isGone) return;
     const file = fileAt(path);
-    if (file && this.#place.isAnother(file)) this.#log.isAnother();
+    if (file && this.#place.isAnother(file)) this.#log.fileReplaced();
     this.#place.opened();
     this.#isGone = false;
   }
@@ -146,9 +146,9 @@ export class RegistryFile {
   version(): number {
     // Requests of one turn share a check: it locks the file, which takes a large part of a short request's time.
     const turn = requestTurn();
-    if (turn !== 0 && turn === this.#lookedInTurn) return this.#known.changes;
-    this.#lookedInTurn = turn;
-    this.#look();
+    if (turn !== 0 && turn === this.#checkedInTurn) return this.#known.changes;
+    this.#checkedInTurn = turn;
+    this.#checkPlace();
     try {
       this.#reader.use(() => {
         const [dataVersion] = this.#dataVersion.get() as unknown as [number];
@@ -156,14 +156,14 @@ export class RegistryFile {
       });
     } catch (error) {
       // The last known state is used until the file can be read again.
-      if (!storeFaultOf(error) || Number.isNaN(this.#known.dataVersion)) throw sortedError(error);
+      if (!storeFaultOf(error) || Number.isNaN(this.#known.dataVersion)) throw mapError(error);
     }
     return this.#known.changes;
   }
 
   /** Returns committed rows. @throws unavailable */
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
-    return sorting(() => this.#reader.use((db) => db.prepare(sql).all(...values))) as unknown as Row[];
+    return withMappedErrors(() => this.#reader.use((db) => db.prepare(sql).all(...values))) as unknown as Row[];
   }
 
   /** Executes a statement, within `transact`. @returns whether a row was changed */
@@ -178,8 +178,8 @@ export class RegistryFile {
 
   /** Writes what may be lost in a crash. @throws unavailable */
   note(work: (db: DatabaseSync) => void): void {
-    this.#look();
-    sorting(() => this.#notes.use(work));
+    this.#checkPlace();
+    withMappedErrors(() => this.#notes.use(work));
   }
 
   /** Runs work in a transaction, after the ones before it. @throws what the work throws; unavailable */
@@ -189,7 +189,7 @@ export class RegistryFile {
         const db = await this.#begun();
         try {
           const result = await work();
-          this.#look();
+          this.#checkPlace();
           this.#writer.use(() => db.exec('UPDATE installation SET changes = changes + 1; COMMIT'));
           this.#log.committed(db);
           return result;
@@ -200,14 +200,14 @@ export class RegistryFile {
         }
       })
       .catch((error) => {
-        throw sortedError(error);
+        throw mapError(error);
       });
     this.#last = done.catch(() => {});
     return done;
   }
 
   async #begun(): Promise<DatabaseSync> {
-    this.#look();
+    this.#checkPlace();
     const db = this.#writer.use((open) => open);
     try {
       await beginWriting(db, BUSY_TIMEOUT_MS);

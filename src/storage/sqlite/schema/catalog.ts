@@ -2,20 +2,20 @@ import type { DatabaseSync } from 'node:sqlite';
 import { emptySchema, type SchemaStep, schemaOf, takesAway } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 
-/** How often the schema has changed. */
+/** Returns the number of schema changes so far. */
 export function catalogVersion(db: DatabaseSync): number {
   return db.prepare('SELECT changes FROM rds_catalog').get()?.changes as number;
 }
 
-/** Counts a change of the schema that is none: the smallest real write there is, of one page. @returns the count */
+/** Counts a schema change without making one: the smallest possible write, of one page. @returns the count */
 export function touchCatalog(db: DatabaseSync): number {
   return db.prepare('UPDATE rds_catalog SET changes = changes + 1 RETURNING changes').get()?.changes as number;
 }
 
-/** How often something was taken out of the schema. A read that was planned before is to be planned anew; after any other change it stands. */
+/** Reads the number of removals from the schema so far. A read planned before a removal must be planned again; other changes do not invalidate it. */
 export const removalsQuery = { text: 'SELECT removals FROM rds_catalog', params: [] } as const;
 
-/** Reads the whole schema. Record tables start with `t_`, so their names and those of our own tables (migrations.ts) never meet. */
+/** Reads the whole schema. Record tables start with `t_`, so their names cannot collide with our own tables (migrations.ts). */
 export function loadSchema(db: DatabaseSync): Schema {
   const fields = new Map<string, Map<string, Field>>();
   for (const row of db.prepare('SELECT * FROM rds_fields ORDER BY className, position').all()) {
@@ -47,7 +47,7 @@ export function loadSchema(db: DatabaseSync): Schema {
   return schemaOf({ version: emptySchema.version + 1, templateVersion, tables });
 }
 
-/** Stores what a step did, inside the caller's transaction. */
+/** Saves the result of a step, inside the caller's transaction. */
 export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): void {
   db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${takesAway(change) ? 1 : 0}`);
   if (change.kind === 'setTemplateVersion') {

@@ -22,16 +22,16 @@ const columnTypes: Record<Storage, string> = {
   relation: '',
 };
 
-/** Columns added or taken out, times those that the table has: SQLite reads the whole table's definition again for each. */
-const LONG_CHANGE = 5_000;
-/** Records that are copied in less time than many columns are added one by one. */
+/** Limit of the product of changed columns and present columns: SQLite parses the whole table definition again for each changed column. */
+const MAX_COLUMN_WORK = 5_000;
+/** Tables with at most this many records are copied faster than many columns are added one by one. */
 const MAX_SHORT_RECORDS = 10_000;
 
 /**
- * Carries a step of a schema out in SQL, inside the caller's transaction.
+ * Executes a step of a schema change in SQL, inside the caller's transaction.
  * @param before the schema without the change
  * @param after the schema with it (`applyStep`), which names the columns
- * @throws schemaOperation (255) where a table to drop has records
+ * @throws schemaOperation (255) if a table to drop has records
  */
 export function applyDdl(connection: Connection, change: SchemaStep, before: Schema, after: Schema): void {
   const { db } = connection;
@@ -95,13 +95,13 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
   }
 }
 
-/** Whether fields that a table gets or loses are too many to be added or taken out one by one on the event loop. */
+/** Returns whether a step changes too many columns to add or drop them one by one on the event loop. */
 export function isLongChange(change: Extract<SchemaStep, { kind: 'addFields' | 'dropFields' }>, table: TableSchema): boolean {
   const columns = change.kind === 'addFields' ? change.fields.length : change.names.length;
-  return columns > 1 && columns * (table.fields.size + columns) > LONG_CHANGE;
+  return columns > 1 && columns * (table.fields.size + columns) > MAX_COLUMN_WORK;
 }
 
-/** Asked inside the transaction, so that no record can come in between. @throws schemaOperation (255) */
+/** Runs inside the transaction, so that no record can be added in between. @throws schemaOperation (255) */
 function refuseRecords(db: DatabaseSync, table: TableSchema): void {
   const count = Number(db.prepare(`SELECT count(*) AS records FROM ${quote(table.sqlName)}`).get()?.records);
   if (count > 0) fail('schemaOperation', `Class ${table.className} is not empty, contains ${count} objects, cannot drop schema.`);
@@ -113,7 +113,7 @@ function createTable(db: DatabaseSync, table: TableSchema): void {
   for (const field of table.fields.values()) if (field.type === 'Relation') createJoinTable(db, field);
 }
 
-/** A table under a name, without its indexes. */
+/** Creates a table under the given name, without its indexes. */
 function createColumns(db: DatabaseSync, table: TableSchema, sqlName: string): void {
   const columns = ['"_seq" INTEGER PRIMARY KEY'];
   for (const field of table.fields.values()) {
@@ -124,14 +124,14 @@ function createColumns(db: DatabaseSync, table: TableSchema, sqlName: string): v
   db.exec(`CREATE TABLE ${quote(sqlName)} (${columns.join(', ')})`);
 }
 
-/** The indexes that it has whatever clients ask for. */
+/** Creates the indexes that every table has. */
 function createIndexes(db: DatabaseSync, table: TableSchema): void {
   db.exec(`CREATE UNIQUE INDEX ${quote(`u~${table.sqlName}`)} ON ${quote(table.sqlName)} ("objectId")`);
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${quote(table.sqlName)} ("createdAt")`);
   for (const field of table.fields.values()) createFieldIndex(db, table, field);
 }
 
-/** Columns before indexes: each column has the table's indexes read again. */
+/** Columns are added before indexes, since each added column makes SQLite parse the table's indexes again. */
 function addColumns(db: DatabaseSync, table: TableSchema, fields: readonly Field[]): void {
   for (const field of fields)
     if (field.type === 'Relation') createJoinTable(db, field);
@@ -139,11 +139,14 @@ function addColumns(db: DatabaseSync, table: TableSchema, fields: readonly Field
   for (const field of fields) createFieldIndex(db, table, field);
 }
 
-/** Gives a table other columns by a copy of it (https://www.sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes"): once through its records, whatever the number of columns. */
+/**
+ * Changes the columns of a table by copying it (https://www.sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes"): one pass
+ * over its records for any number of columns.
+ */
 function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
   dropTextIndex(db, textIndexOf(old));
   if (old.indexes.has(SEARCH_INDEX)) dropSearchIndex(db, old);
-  // Tables of records start with `t_`.
+  // Cannot collide with record tables, which start with `t_`.
   const copy = `n~${table.sqlName}`;
   createColumns(db, table, copy);
   const kept = ['"_seq"'];
@@ -164,25 +167,25 @@ function createJoinTable(db: DatabaseSync, relation: Field): void {
   db.exec(`CREATE INDEX ${quote(`m~${relation.column}`)} ON ${join} (member, owner)`);
 }
 
-/** The index that a field has by its type or its meaning. */
+/** Creates the index that a field has because of its type or purpose. */
 function createFieldIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   if (field.type === 'Pointer') createPointerIndex(db, table, field);
   if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
   if (lookUpFieldsOf(table.className).has(field.name)) createLookUpIndex(db, table, field);
 }
 
-/** Absent values are no duplicates of each other. */
+/** NULLs are not duplicates of each other. */
 function createUniqueIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   db.exec(`CREATE UNIQUE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${quote(field.column)})`);
 }
 
-/** Records with one value lie in it in the order of creation. No query asks for records without one. */
+/** Records with the same value are in creation order. No query looks for records without a value. */
 function createLookUpIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   const column = quote(field.column);
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${column}) WHERE ${column} IS NOT NULL`);
 }
 
-/** The delete guard asks "who points here" of every Pointer column but those of history, most of which are empty. */
+/** The delete guard looks up every Pointer column except those of history, most of which are empty. */
 function createPointerIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   const column = quote(field.column);
   const wanted = isGuarding(table.className, field.name) ? '' : ` WHERE ${column} IS NOT NULL`;
@@ -204,7 +207,7 @@ function dropColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
 const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${field.column}`;
 const userIndex = (table: TableSchema, name: string) => `i~${table.sqlName}~${name}`;
 
-/** Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
+/** Equal values are ordered by objectId, so an index that ends with it provides a sorted page without a sort. */
 function createIndex(db: DatabaseSync, table: TableSchema, index: TableIndex): void {
   const { name, keys } = index;
   if (name === SEARCH_INDEX) {

@@ -6,16 +6,16 @@ import { storeFaultOf } from '../connection/map-error.ts';
 import { existingFile, fileAlone } from '../connection/open-database.ts';
 import { catalogMigrations, migrate } from './migrations.ts';
 
-/** How long to wait for another process, in milliseconds. */
+/** How long to wait for another process. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 const columns = 'systemId, appId, birth, generation, making';
 
-/** What is in a system's file, with its log of changes. It stays as it is. @throws what the operating system and SQLite say of passing faults */
+/** Returns what is in a system's file and its WAL, without changing them. @throws transient errors of the operating system and SQLite */
 export function inspectFile(path: string): Found {
   const absent = stateOfFile(path);
   if (absent) return { place: path, state: absent, identity: null };
-  // A log of changes over a file that is another's would look as if that were its own.
+  // With another store's WAL beside it, the file would appear to be that store.
   const alone = identityInFile(path);
   const whole = inspected(path, path);
   const isAnothers =
@@ -23,7 +23,7 @@ export function inspectFile(path: string): Found {
   return { place: path, ...whole, ...(isAnothers && { identity: alone }) };
 }
 
-/** What the file itself says, without its log of changes; `null` where it says nothing: it may be half written, and mended by its log. */
+/** Returns the identity in the file itself, ignoring its WAL; `null` if it has none: without the WAL it may be incomplete. */
 export function identityInFile(path: string): StoreIdentity | null {
   try {
     return inspected(fileAlone(path), path).identity;
@@ -32,7 +32,7 @@ export function identityInFile(path: string): StoreIdentity | null {
   }
 }
 
-/** Whether there is no file to be opened. */
+/** Returns why there is no file that could be opened; `null` if there is one. */
 export function stateOfFile(path: string): 'missing' | 'empty' | 'damaged' | null {
   try {
     const stat = statSync(path);
@@ -47,7 +47,7 @@ export function stateOfFile(path: string): 'missing' | 'empty' | 'damaged' | nul
 function inspected(address: string | URL, path: string): Pick<Found, 'state' | 'identity'> {
   let db: DatabaseSync | undefined;
   try {
-    // A connection that may not write leaves the log where it is when it closes.
+    // A read-only connection leaves the WAL in place when it closes.
     db = new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const tables = new Set(
       db
@@ -60,7 +60,7 @@ function inspected(address: string | URL, path: string): Pick<Found, 'state' | '
     return { state: 'store', identity: tables.has('rds_store') ? readIdentity(db) : null };
   } catch (error) {
     if (isDamage(error)) return { state: 'damaged', identity: null };
-    // It went while it was opened.
+    // The file disappeared while it was opened.
     const absent = stateOfFile(path);
     if (absent) return { state: absent, identity: null };
     throw error;
@@ -69,22 +69,22 @@ function inspected(address: string | URL, path: string): Pick<Found, 'state' | '
   }
 }
 
-/** Whether SQLite says that a file is broken. */
+/** Returns whether SQLite reports a corrupt file. */
 export function isDamage(error: unknown): boolean {
   return storeFaultOf(error)?.kind === 'the store is damaged';
 }
 
 /**
- * Makes sure of a file that was opened anew while it is served that it is still the same store.
- * @param isAnother whether it is another file than the one that was served: a copy lacks what was written after it was made
+ * Checks that a file that was reopened while it is served is still the same store.
+ * @param isAnother whether it is another file than the served one: a copy lacks the writes made after it
  * @returns its generation
- * @throws StoreRefused where it is another one; what SQLite says
+ * @throws StoreRefused if it is another store; SQLite's error
  */
 export function checkOpened(db: DatabaseSync, place: string, served: StoreIdentity, isAnother: boolean): number {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'rds_store'").get() !== undefined;
   const identity = isThere ? readIdentity(db) : null;
   checkFound({ place, state: isThere ? 'store' : 'foreign', identity }, knownOf(served));
-  // The log that lies there may be that of the one before.
+  // The WAL at the path may belong to the previous file.
   if (isAnother && (identityInFile(place)?.generation ?? 0) <= served.generation) throw new StoreRefused('older', place);
   return identity?.generation ?? served.generation;
 }
@@ -98,7 +98,7 @@ function writeIdentity(db: DatabaseSync, { systemId, appId, birth, generation, m
   db.prepare(sql).run(systemId, appId, birth, generation, making);
 }
 
-/** Changes the identity that a file has, durably. */
+/** Changes the identity in a file, durably. */
 function change(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdentity): StoreIdentity {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -113,7 +113,7 @@ function change(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdenti
   }
 }
 
-/** The same of a file that is opened for work: where there is no room for more than a grown generation, it is read all the same. */
+/** Does the same for a file that is opened for work. If the disk is too full to increment the generation, the file is opened nevertheless. */
 function changeOrKeep(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdentity): StoreIdentity {
   try {
     return change(db, to);
@@ -126,7 +126,7 @@ function changeOrKeep(db: DatabaseSync, to: (now: StoreIdentity | null) => Store
   }
 }
 
-/** Opens a file that is there, to give it an identity. */
+/** Opens an existing file to change its identity. */
 function openCatalog(address: string | URL, place: string, opened: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -140,40 +140,40 @@ function openCatalog(address: string | URL, place: string, opened: (db: Database
   }
 }
 
-/** Watches the log of changes of a file (wal-mark.ts). */
+/** Receives events of a file's WAL (wal-mark.ts). */
 export interface LogWatch {
   missingSince(db: DatabaseSync): number | null;
-  isGeneration(generation: number): void;
+  setGeneration(generation: number): void;
   committed(db: DatabaseSync): void;
 }
 
-/** A file whose identity is certain, and what keeps it open until it is served. */
+/** A file whose identity was checked; it is kept open until it is served. */
 export interface TakenFile {
   readonly identity: StoreIdentity;
-  /** From when on writes may be missing, in milliseconds since 1970; `null` where nothing says so. */
+  /** Time from which writes may be missing, in milliseconds since 1970; `null` if there is no sign of that. */
   readonly missingSince: number | null;
   readonly close: () => void;
 }
 
 /**
- * Makes sure, in one transaction, that a file is the store that the registry knows, and notes what it is opened for.
- * @param least generation that it has to have
- * @throws StoreRefused where it is another one; OperatorError for one of a later version of the service
+ * Checks, in one transaction, that a file is the store that the registry knows, and records why it is opened.
+ * @param minGeneration that it must have
+ * @throws StoreRefused if it is another store; OperatorError if a later version of the service wrote it
  */
-export function takeFile(path: string, known: KnownStore, purpose: Purpose, log: LogWatch, least: number): TakenFile {
+export function takeFile(path: string, known: KnownStore, purpose: Purpose, log: LogWatch, minGeneration: number): TakenFile {
   let missingSince: number | null = null;
   const db = openCatalog(existingFile(path), path, (fresh) => {
     missingSince = log.missingSince(fresh);
   });
   try {
     const identity = changeOrKeep(db, (found) => {
-      checkFound({ state: 'store', place: path, identity: found }, { ...known, generation: least });
+      checkFound({ state: 'store', place: path, identity: found }, { ...known, generation: minGeneration });
       const { systemId, appId } = known;
       const now = found ?? { systemId, appId, birth: newBirth(), generation: 0, making: null };
       const making = purpose === 'making' ? now.making : null;
       return { ...now, generation: Math.max(now.generation, known.generation) + (purpose === 'serving' ? 1 : 0), making };
     });
-    log.isGeneration(identity.generation);
+    log.setGeneration(identity.generation);
     log.committed(db);
     return { identity, missingSince, close: () => db.close() };
   } catch (error) {
@@ -182,27 +182,27 @@ export function takeFile(path: string, known: KnownStore, purpose: Purpose, log:
   }
 }
 
-/** Has the generation of an open store grow. @returns it; `null` where the store has none */
+/** Increments the generation of an open store. @returns it; `null` if the store has none */
 export function growGeneration(db: DatabaseSync): number | null {
   const row = db.prepare('UPDATE rds_store SET generation = generation + 1 RETURNING generation').get();
   return row ? Number(row.generation) : null;
 }
 
-/** Gives a file that is there another identity. The file alone has it when this returns. @throws StoreRefused where there is none */
+/** Gives an existing file another identity. When this returns it is in the file itself. @throws StoreRefused if there is no store */
 export function identifyFile(path: string, identity: StoreIdentity): void {
   const { state } = inspectFile(path);
   if (state !== 'store') throw new StoreRefused(state, path);
   const db = openCatalog(existingFile(path), path);
   try {
     change(db, () => identity);
-    // What the file alone says is asked before its log of changes is trusted.
+    // The identity in the file itself is checked before its WAL is trusted.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {
     db.close();
   }
 }
 
-/** Makes a file that holds the tables of the catalogue and whose it is, and nothing else. */
+/** Creates a file with the tables of the catalogue and an identity, and nothing else. */
 export function makeFile(path: string, identity: StoreIdentity): void {
   const db = openCatalog(path, path);
   try {
@@ -212,7 +212,7 @@ export function makeFile(path: string, identity: StoreIdentity): void {
   }
 }
 
-/** Reads a whole file, with its log of changes. @returns what is wrong; `null`: nothing */
+/** Verifies a whole file and its WAL. @returns what is wrong; `null`: nothing */
 export function verifyFile(path: string): string | null {
   const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {

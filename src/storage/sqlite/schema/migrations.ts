@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Migration, pendingMigrations } from '../../migrations.ts';
 
-/** A step of our own tables inside a SQLite file. */
+/** A migration of our own tables inside a SQLite file. */
 export interface SqliteMigration extends Migration {
   apply(db: DatabaseSync): void;
 }
 
-/** Of the catalogue in each system's file. */
+/** Migrations of the catalogue in each system's file. */
 export const catalogMigrations: readonly SqliteMigration[] = [
   { number: 1, what: 'tables of the catalogue', apply: createCatalog },
   {
@@ -23,7 +23,7 @@ export const catalogMigrations: readonly SqliteMigration[] = [
         UPDATE rds_tables SET isCopied = 1 WHERE timeline IS NOT NULL;
       `),
   },
-  // systems/migrations/009 makes all text indexes anew.
+  // systems/migrations/009 recreates all text indexes.
   { number: 4, what: 'bound of what text indexes hold of a text', apply() {} },
   {
     number: 5,
@@ -38,7 +38,7 @@ export const catalogMigrations: readonly SqliteMigration[] = [
   },
 ];
 
-/** Files from before migrations were numbered have the tables already; the first of them counted the changes in another way, or not at all. */
+/** Files from before migrations were numbered have the tables already. The earliest counted changes in another way, or not at all. */
 function createCatalog(db: DatabaseSync): void {
   db.exec(`
     CREATE TABLE IF NOT EXISTS rds_tables (
@@ -59,7 +59,7 @@ function createCatalog(db: DatabaseSync): void {
   `);
 }
 
-/** Of the registry. */
+/** Migrations of the registry. */
 export const registryMigrations: readonly SqliteMigration[] = [
   { number: 1, what: 'installation, systems, keys', apply: createRegistry },
   {
@@ -109,8 +109,8 @@ export const registryMigrations: readonly SqliteMigration[] = [
 ];
 
 /**
- * Files from before migrations were numbered have the tables already. Case of letters does not tell application ids apart where they name
- * directories, so none may differ by it alone.
+ * Files from before migrations were numbered have the tables already. Application ids name directories, which may ignore case, so no two may differ
+ * by case only.
  */
 function createRegistry(db: DatabaseSync): void {
   db.exec(`
@@ -127,10 +127,10 @@ function createRegistry(db: DatabaseSync): void {
 }
 
 /**
- * Takes our own tables in a file through the migrations that they have still to go through, in one transaction. The file keeps the number
- * (`PRAGMA user_version`). Of several processes that do so at a time one does it, the others wait for its end.
+ * Runs the pending migrations of our own tables in a file, in one transaction. The file stores the number of the last one (`PRAGMA user_version`). If
+ * several processes try at the same time, one runs them and the others wait.
  * @param place what is migrated, for the operator
- * @throws OperatorError where a later version has been here
+ * @throws OperatorError if a later version was here
  */
 export function migrate(db: DatabaseSync, migrations: readonly SqliteMigration[], place: string): void {
   if (pendingMigrations(migrations, reached(db), place).length === 0) return;

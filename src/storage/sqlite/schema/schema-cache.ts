@@ -4,38 +4,40 @@ import type { Connection } from '../connection/connection.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
 import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catalog.ts';
 
-/** How soon reads notice that another process (an import, say) changed the schema, in milliseconds: a command takes longer to end. Writes notice at once. */
+/**
+ * Time within which reads notice schema changes of other processes (e.g. an import); commands run longer than that. Writes notice them immediately.
+ */
 const NOTICE_WITHIN_MS = 10;
 
-/** What a process knows of a file's schema and of writes to its tables, and how it notices what other processes did. */
+/** Caches a file's schema and counts writes to its tables, and detects the changes of other processes. */
 export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;
   #schema: Schema;
-  /** As it was before the transaction that is open. */
+  /** The schema before the open transaction. */
   #before: Schema;
-  /** SQLite's count of other connections' commits, and the schema's counts of its changes, when the schema was read. */
+  /** SQLite's count of other connections' commits, and the catalogue's counts of changes, as of the last load. */
   #foreignCommits = Number.NaN;
   #catalogVersion = Number.NaN;
   #removals = 0;
   #noticedAt = 0;
-  /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
+  /** Writes by table, and a count of events that may have changed any of them: commits of other processes, failed commits. */
   readonly #writesTo = new Map<string, number>();
   #globalVersion = 0;
 
-  /** @param isInPlace whether the file is still where others look for it @throws unavailable */
+  /** @param isInPlace returns whether the file is still at its path @throws unavailable */
   constructor(connection: Connection, isInPlace: () => boolean) {
     this.#connection = connection;
     this.#isInPlace = isInPlace;
     this.#schema = this.#before = this.#load();
   }
 
-  /** As of the last look. */
+  /** The schema as last loaded. */
   get schema(): Schema {
     return this.#schema;
   }
 
-  /** As of now, or as it was while the file cannot be read. */
+  /** Returns the present schema, or the last known one while the file cannot be read. */
   current(): Schema {
     const now = performance.now();
     if (now - this.#noticedAt > NOTICE_WITHIN_MS) {
@@ -45,28 +47,28 @@ export class SchemaCache {
     return this.#schema;
   }
 
-  /** How often something was taken out of it. */
+  /** Number of removals from the schema so far. */
   get removals(): number {
     return this.#removals;
   }
 
-  /** As of `Store.tableVersion`. */
+  /** See `Store.tableVersion`. */
   tableVersion(className: string): number {
-    // What other processes wrote is noticed there.
+    // Detects writes of other processes.
     this.current();
     return this.#globalVersion + (this.#writesTo.get(className) ?? 0);
   }
 
-  /** Reads the schema anew where another process has changed it. @throws unavailable */
+  /** Reloads the schema if another process has changed it. @throws unavailable */
   notice(): void {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
     this.#globalVersion++;
-    if (this.#connection.ask(catalogVersion) !== this.#catalogVersion) this.#schema = this.#load();
+    if (this.#connection.use(catalogVersion) !== this.#catalogVersion) this.#schema = this.#load();
     this.#foreignCommits = commits;
   }
 
-  /** The same where what is known stands as long as nothing else can be read. */
+  /** Does the same, but keeps the known schema if the file cannot be read. */
   noticeQuietly(): void {
     try {
       if (this.#connection.isTransaction || this.#isInPlace()) this.notice();
@@ -75,14 +77,14 @@ export class SchemaCache {
     }
   }
 
-  /** A transaction of this process has begun. @throws unavailable */
+  /** Call when a transaction of this process has begun. @throws unavailable */
   began(): void {
     this.notice();
     this.#before = this.#schema;
   }
 
-  /** A plan was carried out in it, and the schema is this one now. */
-  carriedOut({ mutations, changes }: WritePlan, schema: Schema): void {
+  /** Call when the transaction has executed a plan, which resulted in this schema. */
+  executed({ mutations, changes }: WritePlan, schema: Schema): void {
     this.#schema = schema;
     for (const { kind, table } of mutations)
       if (kind !== 'require') this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);
@@ -94,27 +96,27 @@ export class SchemaCache {
     this.forget();
   }
 
-  /** What is known may not be what the file has. */
+  /** Invalidates the cached state, which may differ from the file's. */
   forget(): void {
     this.#globalVersion++;
     this.#foreignCommits = Number.NaN;
     this.#catalogVersion = Number.NaN;
   }
 
-  /** Writes to the catalogue without changing the schema, in the transaction that is open. @throws unavailable */
+  /** Writes to the catalogue without changing the schema, in the open transaction. @throws unavailable */
   touch(): void {
-    this.#catalogVersion = this.#connection.ask(touchCatalog);
+    this.#catalogVersion = this.#connection.use(touchCatalog);
   }
 
   #load(): Schema {
     this.#connection.forgetPlans();
-    const schema = this.#connection.ask(loadSchema);
+    const schema = this.#connection.use(loadSchema);
     this.#countChanges();
     return schema;
   }
 
   #countChanges(): void {
     [this.#removals] = this.#connection.first(removalsQuery) as [number];
-    this.#catalogVersion = this.#connection.ask(catalogVersion);
+    this.#catalogVersion = this.#connection.use(catalogVersion);
   }
 }

@@ -5,19 +5,19 @@ import { quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { changesName, searchTableName } from '../sql/search.ts';
 
-/** Records whose words are put into the index at once: in some 5 ms, a tenth of what as many commits would take for their own. */
+/** Records whose words are added to the index in one batch: this takes about 5 ms, a tenth of what adding them with each commit would take. */
 const BATCH_SIZE = 500;
-/** From how many parts of a size on it merges some of them with each commit, or all at once: never of itself while it is filled, unless they become many. */
-const FILLED_MERGES = { automerge: 0, crisismerge: 64 };
-/** SQLite's own. */
-const USUAL_MERGES = { automerge: 4, crisismerge: 16 };
-/** Pages that are merged at a time: in a millisecond or two. */
-const MERGED_PAGES = 16;
+/** FTS5 merge settings while an index is being filled: no automatic merges, unless the segments become very many. */
+const FILLING_MERGES = { automerge: 0, crisismerge: 64 };
+/** SQLite's defaults. */
+const DEFAULT_MERGES = { automerge: 4, crisismerge: 16 };
+/** Pages merged at a time, which takes a millisecond or two. */
+const MERGE_STEP_PAGES = 16;
 
 /**
- * Makes the search index of a table: full text without positions and without the texts, since what is found is looked at once more. Triggers
- * note in each commit which records are new or changed, and put the words of so many into the index; those noted count as found until then.
- * One that is to be filled (`isFilling`) has none of the records that are there (`fillSearchIndex`).
+ * Creates the search index of a table: full text without positions and without the texts, since the records found are checked again. Triggers record
+ * which records each commit adds or changes, and add the words of a full batch to the index; recorded ones count as found until then. If the index is
+ * to be filled (`isFilling`), it starts without the existing records (`fillSearchIndex`).
  */
 export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys, isFilling }: TableIndex): void {
   const fields = keys.map(([name]) => fieldOf(table, name));
@@ -31,9 +31,9 @@ export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys, 
     const filled = quote(filledName(table));
     db.exec(`CREATE TABLE ${filled} (upTo INTEGER NOT NULL, last INTEGER NOT NULL)`);
     db.exec(`INSERT INTO ${filled} SELECT 0, coalesce(max("_seq"), 0) FROM ${source}`);
-    configure(db, table, FILLED_MERGES);
+    configure(db, table, FILLING_MERGES);
   } else db.exec(`INSERT INTO ${index} (rowid, words) SELECT "_seq", ${textOf(fields, 't')} FROM ${source} AS t ORDER BY "_seq"`);
-  // Ids begin anew with each batch.
+  // Ids restart with each batch.
   db.exec(`CREATE TABLE ${changes} (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL)`);
   const columns = fields.map(({ column }) => quote(column));
   const changed = columns.map((column) => `old.${column} IS NOT new.${column}`).join(' OR ');
@@ -50,9 +50,9 @@ export function createSearchIndex(db: DatabaseSync, table: TableSchema, { keys, 
 }
 
 /**
- * Puts the next records into a search index that is being filled, and notes how far it is, inside the caller's transaction. Those that the
- * triggers have put in already are put in once more; records that came after the index was made are the triggers' alone.
- * @param count of records, at the most
+ * Adds the next records to a search index that is being filled, and records the progress, inside the caller's transaction. Records that the triggers
+ * have already added are added again; records created after the index are left to the triggers.
+ * @param count maximum number of records
  * @returns whether there were any
  */
 export function fillSearchIndex(connection: Connection, table: TableSchema, { keys }: TableIndex, count: number): boolean {
@@ -76,26 +76,26 @@ export function fillSearchIndex(connection: Connection, table: TableSchema, { ke
 }
 
 /**
- * Merges some of what an index that is being filled is made of, for so long. By itself it would do that now and then for ten times as long.
- * Inside the caller's transaction.
+ * Merges segments of an index that is being filled, for a limited time. Automatic merges would occasionally take ten times as long. Inside the
+ * caller's transaction.
  */
 export function mergeSearchIndex(connection: Connection, table: TableSchema, limitMs: number): void {
   const index = quote(searchTableName(table));
-  const merge = { text: `INSERT INTO ${index} (${index}, rank) VALUES ('merge', ${MERGED_PAGES})`, params: [] };
+  const merge = { text: `INSERT INTO ${index} (${index}, rank) VALUES ('merge', ${MERGE_STEP_PAGES})`, params: [] };
   const until = performance.now() + limitMs;
   const changes = () => Number(connection.first({ text: 'SELECT total_changes()', params: [] })?.[0]);
   for (let before = changes(), now = before + 2; now - before >= 2 && performance.now() < until; ) {
     before = changes();
     connection.run(merge);
-    // One change is the command's own (https://sqlite.org/fts5.html, "The 'merge' Command").
+    // One change is made by the command itself (https://sqlite.org/fts5.html, "The 'merge' Command").
     now = changes();
   }
 }
 
-/** It merges by itself from now on. */
+/** Enables automatic merges. */
 export function completeSearchIndex(db: DatabaseSync, table: TableSchema): void {
   db.exec(`DROP TABLE IF EXISTS ${quote(filledName(table))}`);
-  configure(db, table, USUAL_MERGES);
+  configure(db, table, DEFAULT_MERGES);
 }
 
 function configure(db: DatabaseSync, table: TableSchema, settings: Readonly<Record<string, number>>): void {
@@ -104,7 +104,7 @@ function configure(db: DatabaseSync, table: TableSchema, settings: Readonly<Reco
     db.exec(`INSERT INTO ${index} (${index}, rank) VALUES ('${name}', ${value})`);
 }
 
-/** Takes the search index of a table away, where it has one. */
+/** Drops the search index of a table, if it has one. */
 export function dropSearchIndex(db: DatabaseSync, table: Pick<TableSchema, 'sqlName'>): void {
   for (const trigger of triggersOf(table)) db.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
   db.exec(`DROP TABLE IF EXISTS ${quote(changesName(table))}`);
@@ -112,13 +112,13 @@ export function dropSearchIndex(db: DatabaseSync, table: Pick<TableSchema, 'sqlN
   db.exec(`DROP TABLE IF EXISTS ${quote(searchTableName(table))}`);
 }
 
-/** The table, of one row, of the place up to which the records are in the index, and where the last of them is that are to be put in. */
+/** Returns the name of a table with one row: the position up to which records are in the index, and the position of the last one to add. */
 const filledName = (table: Pick<TableSchema, 'sqlName'>): string => `${searchTableName(table)}~filled`;
 
 const triggersOf = (table: Pick<TableSchema, 'sqlName'>) =>
   ['insert', 'update', 'delete'].map((event) => quote(`${searchTableName(table)}~${event}`));
 
-/** SQL of all that a record is found by. */
+/** Returns the SQL of the text by which a record is found. */
 const textOf = (fields: readonly Field[], row: string): string =>
   fields.map((field) => `coalesce(${wordsOf(field, `${row}.${quote(field.column)}`)}, '')`).join(" || ' ' || ");
 
@@ -130,10 +130,10 @@ function wordsOf(field: Field, column: string): string {
   return role === 'phone' ? `${text} || ' ' || ${phoneOf(text)}` : text;
 }
 
-/** Characters that people write between the digits of a phone. */
+/** Characters that people write between the digits of a phone number. */
 const GAPS = '+-() ./';
 
-/** The number without what stands between its digits, as it is dialled in the country, and its end. */
+/** Returns the SQL of the phone number without separators, in national form, followed by the token of its last digits. */
 function phoneOf(text: string): string {
   const digits = [...GAPS].reduce((sql, gap) => `replace(${sql}, '${gap}', '')`, text);
   const from = (start: number) => `'0' || ltrim(substr(d, ${start}), '0')`;

@@ -3,13 +3,13 @@ import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { quoted as quote } from '../../sql/writer.ts';
 import { ftsName } from '../sql/full-text.ts';
 
-/** The full-text index of a table: none where there are no columns. */
+/** The full-text index of a table; no columns: there is none. */
 export interface TextIndex {
   readonly sqlName: string;
   readonly columns: readonly string[];
 }
 
-/** Takes the index of a table away. */
+/** Drops the index of a table. */
 export function dropTextIndex(db: DatabaseSync, index: TextIndex): void {
   if (index.columns.length === 0) return;
   dropTriggers(db, index);
@@ -17,9 +17,9 @@ export function dropTextIndex(db: DatabaseSync, index: TextIndex): void {
 }
 
 /**
- * Full text over columns that stay in the record table (external content); triggers keep the two in step within the same commit. The index
- * holds the beginning of each text (`MAX_INDEXED_LENGTH`) without Hebrew points, which FTS5 takes for spaces between words; so its own commands
- * that read the texts (`rebuild`, `integrity-check`) are not for it.
+ * Creates a full-text index over columns whose texts stay in the record table (external content). Triggers update it within the same commit. It
+ * contains the beginning of each text (`MAX_INDEXED_LENGTH`) without Hebrew points, which FTS5 would treat as separators; therefore FTS5 commands
+ * that read the texts (`rebuild`, `integrity-check`) must not be used on it.
  */
 export function createTextIndex(db: DatabaseSync, index: TextIndex): void {
   if (index.columns.length === 0) return;
@@ -39,7 +39,7 @@ function dropTriggers(db: DatabaseSync, index: TextIndex): void {
   for (const trigger of triggersOf(index)) db.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
 }
 
-/** FTS5 takes words out by the text that they came from, which must be the same part of it. */
+/** FTS5 removes words using the text that they came from, so the same part of it must be passed. */
 function createTriggers(db: DatabaseSync, index: TextIndex): void {
   const fts = quote(ftsName(index));
   const source = quote(index.sqlName);
@@ -52,6 +52,6 @@ function createTriggers(db: DatabaseSync, index: TextIndex): void {
   db.exec(`CREATE TRIGGER ${onDelete} AFTER DELETE ON ${source} BEGIN ${remove} END`);
 }
 
-/** The texts of a row as they are indexed. */
+/** Returns the SQL of a row's texts as they are indexed. */
 const partsOf = ({ columns }: TextIndex, row: string) =>
   columns.map((column) => `rds_without_points(substr(${row}.${quote(column)}, 1, ${MAX_INDEXED_LENGTH}))`).join(', ');

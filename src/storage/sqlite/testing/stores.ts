@@ -8,7 +8,7 @@ import { rowContext } from '../../sql/testing/addresses.ts';
 import { ReaderPool } from '../reads/reader-pool.ts';
 import { SqliteStore } from '../store.ts';
 
-/** Opens a store of its own for each test of a file, and closes it. @param prepare makes it ready, before the test */
+/** Opens a separate store for each test of a file, and closes it. @param prepare prepares it before the test */
 export function eachWithStore(prepare: (store: SqliteStore) => void | Promise<void>): void {
   const directory = mkdtempSync(join(tmpdir(), 'rds-store-'));
   let pool: ReaderPool;

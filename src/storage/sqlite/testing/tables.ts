@@ -10,7 +10,7 @@ import type { Row } from '../connection/statements.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
-/** Tables in memory, made as the engine makes them, for the unit tests of what is compiled. */
+/** In-memory tables, created as the engine creates them, for unit tests of compiled SQL. */
 export class TestTables extends EngineTables {
   readonly dialect = sqliteDialect;
   readonly connection: Connection;
@@ -24,7 +24,7 @@ export class TestTables extends EngineTables {
     for (const step of stepsOf([change])) applyDdl(this.connection, step, before, after);
   }
 
-  /** A table of `{field: type}`; `Pointer:Target` names the target. */
+  /** Creates a table from `{field: type}`; `Pointer:Target` names the target. */
   define(className: string, fields: Readonly<Record<string, string>>): void {
     for (const change of tableChanges(className, fields)) this.change(change);
   }
@@ -38,14 +38,14 @@ export class TestTables extends EngineTables {
     return this.connection.all(statement);
   }
 
-  /** objectIds of the records that the filter finds, in order, with spaces between. */
+  /** Returns the objectIds of the records that the filter finds, in order, separated by spaces. */
   find(className: string, filter: Filter, order: readonly OrderKey[] = [], interruptible = false): string {
     return this.run(this.compile(className, filter, order, interruptible))
       .map(([id]) => id)
       .join(' ');
   }
 
-  /** How SQLite would find the records of a filter. */
+  /** Returns SQLite's plan for a filter. */
   plan(className: string, filter: Filter): string {
     const out = new SqlWriter(sqliteDialect)
       .add('EXPLAIN QUERY PLAN SELECT "objectId" FROM ')
@@ -54,7 +54,7 @@ export class TestTables extends EngineTables {
     return this.#steps(out.statement());
   }
 
-  /** How SQLite would carry a statement out. */
+  /** Returns SQLite's plan for a statement. */
   planOf({ text, params }: Statement): string {
     return this.#steps({ text: `EXPLAIN QUERY PLAN ${text}`, params });
   }

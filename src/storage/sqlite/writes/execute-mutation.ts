@@ -27,9 +27,9 @@ import { takeSnapshot } from './snapshot.ts';
 import { firstTakenOf, unlessTaken, type Values } from './transaction.ts';
 
 /**
- * Carries out one step of a write, inside the savepoint of the caller.
- * @returns members of a JSON object with the values that an update returns, each after a comma; mostly empty
- * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and what the operators reject
+ * Executes one step of a write, inside the caller's savepoint.
+ * @returns members of a JSON object with the values that an update returns, each after a comma; usually empty
+ * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and the errors of field operators
  */
 export function executeMutation(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
   switch (mutation.kind) {
@@ -72,7 +72,7 @@ function insert(connection: Connection, mutation: Insert): void {
   );
 }
 
-/** The insert with the snapshot as one of its values; `null` where the record is not there. */
+/** Returns the insert with the snapshot as one of its values; `null` if the record does not exist. */
 function withSnapshot(connection: Connection, { source: _, ...plain }: Insert, snapshot: Snapshot): Insert | null {
   const text = takeSnapshot(connection, snapshot);
   return text === null ? null : { ...plain, values: [...plain.values, [snapshot.to, text]] };
@@ -90,7 +90,7 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
     () => firstTakenOf(connection, mutation.table, mutation.objectId, set()),
   );
   if (!row) fail(mutation.missing ?? 'objectNotFound');
-  // One that was larger before may become smaller.
+  // A record that was too large before may become smaller.
   if (mayOutgrow && size() > Math.max(before, limits.recordBytes)) fail('valueTooLarge');
   if (mutation.returning.length === 0) return '';
   mutation.returning.forEach((field, index) => {
@@ -113,7 +113,10 @@ function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'del
     if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'member', objectId, dialect));
 }
 
-/** SPEC "Errors" 119: a record that others point at, from system tables too, stays. One look into an index for each Pointer field. */
+/**
+ * Rejects the delete of a record that others point at, from system tables too: one index lookup per Pointer field. Reference: errors.md#codes.
+ * @throws pointedAt (119)
+ */
 function refusePointedAt(connection: Connection, table: TableSchema, objectId: string, schema: Schema): void {
   for (const { table: from, field } of schema.referencesTo.get(table.className) ?? []) {
     if (field.type !== 'Pointer') continue;
@@ -123,9 +126,9 @@ function refusePointedAt(connection: Connection, table: TableSchema, objectId: s
 }
 
 /**
- * Carries a whole plan out inside the caller's transaction.
- * @returns the schema after it, and what to answer
- * @throws Overtaken where a condition does not hold; what the steps throw
+ * Executes a whole plan inside the caller's transaction.
+ * @returns the schema after it, and the outcome
+ * @throws Overtaken if a condition does not hold; the errors of the steps
  */
 export function executePlan(
   connection: Connection,
@@ -140,7 +143,7 @@ export function executePlan(
     for (const step of stepsOf(plan.changes)) {
       const after = applyStep(current, step);
       applyDdl(connection, step, current, after);
-      connection.ask((db) => saveStep(db, step, after));
+      connection.use((db) => saveStep(db, step, after));
       current = after;
     }
   }
@@ -149,7 +152,7 @@ export function executePlan(
   return { schema: current, outcome: { returned } };
 }
 
-/** One process has the store to itself, where writers take turns by themselves: nobody else writes under a key. */
+/** `unchanged` always holds: one process has the store to itself, and its writers take turns, so no other writer can come between. */
 function holds(connection: Connection, condition: Condition): boolean {
   return condition.kind === 'unchanged' || !connection.first(compileRequire(condition, sqliteDialect));
 }

@@ -61,7 +61,7 @@ function failCommit(error: unknown): void {
   connection.execute = (text) => {
     if (text !== 'COMMIT') return execute.call(connection, text);
     connection.execute = execute;
-    throw connection.sorted(error);
+    throw connection.mapError(error);
   };
 }
 
@@ -101,7 +101,7 @@ test('what was written to a file that was taken away meanwhile is in doubt', asy
   failing.set('isInPlace', 'after');
   await assert.rejects(commits.run(add(1)), isInDoubt);
   await assert.rejects(
-    commits.whole(async () => add(2)()),
+    commits.inOneTransaction(async () => add(2)()),
     isInDoubt,
   );
 });
@@ -110,7 +110,7 @@ test('nothing is written to a file that was taken away before the commit', async
   failing.set('isInPlace', 'before');
   await assert.rejects(commits.run(add(1)), isUnavailable);
   await assert.rejects(
-    commits.whole(async () => add(2)()),
+    commits.inOneTransaction(async () => add(2)()),
     isUnavailable,
   );
   assert.deepEqual(rows(), []);
@@ -118,7 +118,7 @@ test('nothing is written to a file that was taken away before the commit', async
 
 test('many writes in one commit: what fails is undone and told, and others go on', async () => {
   fillDisk();
-  const whole = commits.whole(async () => {
+  const whole = commits.inOneTransaction(async () => {
     add(1)();
     add(large)();
   });
@@ -128,7 +128,7 @@ test('many writes in one commit: what fails is undone and told, and others go on
   assert.deepEqual(rows(), [2]);
   failCommit(ioError());
   await assert.rejects(
-    commits.whole(async () => add(3)()),
+    commits.inOneTransaction(async () => add(3)()),
     isUnavailable,
   );
   assert.deepEqual(rows(), [2]);

@@ -6,47 +6,46 @@ import { fillSearchIndex, mergeSearchIndex } from '../schema/search-index.ts';
 import { inSavepoint } from './transaction.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** Milliseconds of a commit that others hardly notice: some four hundred records. */
-const COMMIT_MS = 5;
-/** Records of a step: of the first, and at the least and the most. */
+/** Time of a commit that other writes hardly notice: about four hundred records. */
+const TARGET_COMMIT_MS = 5;
+/** Records of the first step, and the limits of a step. */
 const FIRST_COUNT = 100;
 const MIN_COUNT = 10;
 const MAX_COUNT = 1_000;
-/** Milliseconds between two steps, at the least. */
-const MIN_PAUSE_MS = 3;
+/** Minimum delay between two steps. */
+const MIN_DELAY_MS = 3;
 
-/** What an index is filled through. */
+/** What filling an index needs. */
 export interface FillContext {
   readonly connection: Connection;
   readonly commits: Pick<WriteQueue, 'run'>;
-  /** As it is in the transaction that is open. */
+  /** Returns the table as it is in the open transaction. */
   table(): TableSchema | undefined;
-  /** Says in the transaction that is open that the index is complete. */
+  /** Marks the index as complete, in the open transaction. */
   complete(): void;
 }
 
 /**
- * Fills a search index step by step, each in two commits of its own. Between two steps others have as much time as the step took, which is
- * longer the more there is to do.
- * @param isEnough asked before each step
+ * Fills a search index step by step, each in two commits. After each step, other writes get as much time as it took.
+ * @param shouldStop polled before each step
  * @throws unavailable
  */
-export async function fillInSteps({ commits, ...context }: FillContext, isEnough: () => boolean): Promise<void> {
-  for (let count = FIRST_COUNT; !isEnough(); ) {
+export async function fillInSteps({ commits, ...context }: FillContext, shouldStop: () => boolean): Promise<void> {
+  for (let count = FIRST_COUNT; !shouldStop(); ) {
     const started = performance.now();
     const tookMs = await commits.run(() => fillSome(context, count));
     if (tookMs === null) return;
-    const fitting = (count * COMMIT_MS) / Math.max(tookMs, 0.1);
+    const fitting = (count * TARGET_COMMIT_MS) / Math.max(tookMs, 0.1);
     count = Math.round(Math.max(MIN_COUNT, Math.min(MAX_COUNT, 2 * count, fitting)));
     await commits.run(() => merge(context));
-    await wait(Math.max(MIN_PAUSE_MS, performance.now() - started));
+    await wait(Math.max(MIN_DELAY_MS, performance.now() - started));
   }
 }
 
-type Within = Omit<FillContext, 'commits'>;
+type TransactionContext = Omit<FillContext, 'commits'>;
 
-/** @returns the milliseconds that it took; `null` where nothing was left, or there is no such index any more */
-function fillSome({ connection, table, complete }: Within, count: number): number | null {
+/** @returns the milliseconds that it took; `null` if nothing was left or the index no longer exists */
+function fillSome({ connection, table, complete }: TransactionContext, count: number): number | null {
   const filled = table();
   const index = filled && fillingIndex(filled);
   if (!index) return null;
@@ -56,7 +55,7 @@ function fillSome({ connection, table, complete }: Within, count: number): numbe
   return null;
 }
 
-function merge({ connection, table }: Within): void {
+function merge({ connection, table }: TransactionContext): void {
   const filled = table();
-  if (filled && fillingIndex(filled)) inSavepoint(connection, () => mergeSearchIndex(connection, filled, COMMIT_MS));
+  if (filled && fillingIndex(filled)) inSavepoint(connection, () => mergeSearchIndex(connection, filled, TARGET_COMMIT_MS));
 }

@@ -1,10 +1,10 @@
-/** A thread that carries out one plan: schema changes that go through a large table, and the write that asked for them. */
+/** A thread that executes one plan: schema changes that read a large table, and the write that requires them. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { Overtaken } from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
-import { busyError, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
+import { busyError, mapError, sentFault, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
 import { executePlan } from './execute-mutation.ts';
@@ -17,9 +17,9 @@ lowerPriority();
 function changeSchema(connection: Connection): SchemaChangeAnswer {
   if (!connection.begin()) throw busyError();
   try {
-    // Another process may have come in between: the plan may no longer fit, and the client may try again.
-    if (connection.ask(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
-    const { outcome } = executePlan(connection, plan, connection.ask(loadSchema), { addresses: () => addresses });
+    // Another process may have changed the schema: the plan may no longer fit, and the client may try again.
+    if (connection.use(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
+    const { outcome } = executePlan(connection, plan, connection.use(loadSchema), { addresses: () => addresses });
     Atomics.store(isCommitting, 0, 1);
     commit(connection, () => true);
     return { outcome };
@@ -35,7 +35,7 @@ function answer(): SchemaChangeAnswer {
     connection = new Connection(path, 'write');
     return changeSchema(connection);
   } catch (thrown) {
-    const error = sortedError(thrown);
+    const error = mapError(thrown);
     if (error instanceof ServiceError)
       return { key: error.key, text: error.message, ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}) };
     if (error instanceof Overtaken) return 'overtaken';

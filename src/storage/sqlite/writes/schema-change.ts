@@ -12,18 +12,18 @@ import { receivedFault, type SentFault, storeFaultOf } from '../connection/map-e
 import { maxRowCount, textBytes } from '../connection/statements.ts';
 import { isLongChange } from '../schema/ddl.ts';
 
-/** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
+/** Maximum records of a table for which the event loop builds an index or drops a column. */
 const MAX_SHORT_RECORDS = 10_000;
 
-/** Bytes of texts that a full-text index is made of in little enough time for the event loop. */
+/** Maximum bytes of texts from which the event loop builds a full-text index. */
 const MAX_SHORT_TEXT_BYTES = 512 * 1024;
 
-/** Fields that a new table has in little enough time for the event loop, which may have an index each. */
+/** Maximum fields, possibly with an index each, of a table that the event loop creates. */
 const MAX_SHORT_FIELDS = 200;
 
 const workerFile = new URL('./schema-change-worker.ts', import.meta.url);
 
-/** What the thread is started with: a plan, made under the schema that the catalogue's version names. */
+/** Input of the thread: a plan made under the schema with this catalogue version. */
 export interface SchemaChangeTask {
   readonly path: string;
   readonly plan: WritePlan;
@@ -31,18 +31,18 @@ export interface SchemaChangeTask {
   readonly addresses: FileAddresses;
 }
 
-/** The same, with what the thread sets to 1 before its COMMIT begins: a message might not arrive where the thread ends in it. */
+/** The same, with a flag that the thread sets to 1 before its COMMIT begins: a message might be lost if the thread dies in it. */
 export interface SchemaChangeSetup extends SchemaChangeTask {
   readonly isCommitting: Int32Array;
 }
 
-/** What the thread says: the outcome, or the error of the catalogue that refused the plan or that a fault is, or that a condition of it does not hold. */
+/** The thread's answer: the outcome; the error that refused the plan, or that a fault is mapped to; or that a condition does not hold. */
 export type SchemaChangeAnswer =
   | 'overtaken'
   | { readonly outcome: WriteOutcome }
   | { readonly key: ErrorKey; readonly text: string; readonly cause?: SentFault };
 
-/** Whether a plan goes through all records of a large table, or is about many columns, which would hold up every request for as long. */
+/** Returns whether a plan reads all records of a large table, or changes many columns, and would block the event loop. */
 export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
   return stepsOf(plan.changes).some((step) => {
     if (step.kind === 'setTemplateVersion') return false;
@@ -55,7 +55,7 @@ export function isLongSchemaChange(connection: Connection, plan: WritePlan, sche
   });
 }
 
-/** The fields whose texts a step makes a full-text index of. */
+/** Returns the fields for which a step builds a full-text index. */
 function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly string[] {
   if (step.kind === 'setTextIndex') return step.fields;
   if (step.kind !== 'dropFields' || !step.names.some((name) => textIndex.includes(name))) return [];
@@ -70,15 +70,15 @@ function readsAll(step: SchemaStep): boolean {
 }
 
 /**
- * Carries a plan out on a thread of its own. The caller keeps its other writes back until then.
- * @param file the thread's code, of which its tests have others
- * @throws what the plan's steps throw; unavailable; outcomeUnknown where the thread ended in its COMMIT
+ * Executes a plan on a separate thread. The caller holds its other writes back meanwhile.
+ * @param file the thread's code; tests pass their own
+ * @throws the errors of the plan's steps; unavailable; outcomeUnknown if the thread died in its COMMIT
  */
 export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile): Promise<WriteOutcome> {
   return new Promise((resolve, reject) => {
     const isCommitting = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(file, { workerData: { ...task, isCommitting } satisfies SchemaChangeSetup });
-    // It ended without an answer: it could not be started, had no memory left, or was at fault.
+    // The thread ended without an answer: it could not be started, ran out of memory, or failed.
     const ended = (cause: unknown) => {
       const { code } = cause as NodeJS.ErrnoException;
       const isPassing = storeFaultOf(cause) !== null || code?.startsWith('ERR_WORKER_');

@@ -10,8 +10,8 @@ import { sqliteDialect } from '../sql/dialect.ts';
 const texts = new WeakMap<readonly Field[], string>();
 
 /**
- * The text of a snapshot as of now, bounded (snapshot-limits.ts); `null` where the record is not there. Made here: functions of SQL take fewer
- * values than a record has.
+ * Returns the text of a snapshot, within its limits (snapshot-limits.ts); `null` if the record does not exist. Built in JavaScript, since SQL
+ * functions accept fewer arguments than a record may have values.
  */
 export function takeSnapshot(connection: Connection, snapshot: Snapshot): string | null {
   let text = texts.get(snapshot.fields);
@@ -23,7 +23,7 @@ export function takeSnapshot(connection: Connection, snapshot: Snapshot): string
   return row ? JSON.stringify(boundedSnapshot(snapshotLimits(snapshot.fields), row as readonly StoredValue[])) : null;
 }
 
-/** Values that are too long are not even read: `octet_length` knows without that. */
+/** Avoids reading values that are too long: `octet_length` does not read them. */
 function textOf({ from, fields }: Snapshot): string {
   const out = new SqlWriter(sqliteDialect).add('SELECT ');
   const { kinds } = snapshotLimits(fields);

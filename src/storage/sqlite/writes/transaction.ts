@@ -8,11 +8,11 @@ import { growthOf } from '../../column-values.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
 import type { Connection } from '../connection/connection.ts';
-import { isAfterWriting, missingError } from '../connection/map-error.ts';
+import { failedAfterWriting, missingError } from '../connection/map-error.ts';
 import { touchCatalog } from '../schema/catalog.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 
-/** Runs work inside the caller's transaction, as a whole or, where it throws, not at all. */
+/** Runs work inside the caller's transaction; if it throws, its changes are rolled back. */
 export function inSavepoint<T>(connection: Connection, work: () => T): T {
   connection.execute('SAVEPOINT w');
   try {
@@ -30,19 +30,19 @@ function undo(connection: Connection): void {
     connection.execute('ROLLBACK TO w');
     connection.execute('RELEASE w');
   } catch (error) {
-    // Half of it must not stay: the whole transaction goes.
+    // A partial write must not remain: roll back the whole transaction.
     connection.rollback();
     throw error;
   }
 }
 
 /**
- * Whether a plan takes effect as a whole by itself: its first step is one SQL statement, and those after it, which tell of it, do not
- * fail. A savepoint costs a copy of every page that is touched, as much as a third of an insert.
+ * Returns whether a plan is atomic without a savepoint: its first step is one SQL statement, and the following ones, which log it, cannot fail. A
+ * savepoint copies every page that is touched, which takes up to a third of an insert's time.
  */
-export function isWhole({ changes, mutations: [first, ...others] }: WritePlan): boolean {
+export function isAtomic({ changes, mutations: [first, ...others] }: WritePlan): boolean {
   if (changes.length > 0 || !first || !others.every(isSure)) return false;
-  // What an update returns, and what its record has become, is checked after the statement.
+  // An update's result and the size of its record are checked after the statement.
   return single.has(first.kind) || (first.kind === 'update' && first.returning.length === 0 && growthOf(first) === null);
 }
 
@@ -51,8 +51,8 @@ const single: ReadonlySet<Mutation['kind']> = new Set(['insert', 'updateAll', 'd
 const isSure = (step: Mutation): boolean => step.kind === 'unmark' || (step.kind === 'insert' && step.isNote === true);
 
 /**
- * Carries out a plan that is whole. Where a step after the first fails all the same, which is a fault, the transaction ends and takes the
- * other writes of its group along: nothing of this one stays.
+ * Executes a plan for which `isAtomic` holds. If a step after the first fails nevertheless, which is a programming error, the transaction is rolled
+ * back together with the other writes of its group.
  */
 export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, work: (plan: WritePlan) => T): T {
   const { changes, mutations } = plan;
@@ -68,19 +68,19 @@ export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, wor
   return done;
 }
 
-/** Milliseconds that a look counts for before something is written. */
-const LOOK_MS = 5;
+/** Maximum age of a check of the file's presence before a commit. */
+const MAX_CHECK_AGE_MS = 5;
 
-/** How often the seal is tried. */
+/** Maximum attempts to seal. */
 const MAX_SEALS = 3;
 
 /**
- * Ends a transaction that writes, which is durable then.
- * @param isInPlace whether the file is still where others will look for it, by a look that may be so old
- * @throws unavailable where nothing of it was done, and will not be after a crash either; outcomeUnknown where that is not certain
+ * Commits a write transaction; afterwards it is durable.
+ * @param isInPlace returns whether the file is still at its path, checked at most `withinMs` ago
+ * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
  */
 export function commit(connection: Connection, isInPlace: (withinMs?: number) => boolean): void {
-  if (!isInPlace(LOOK_MS)) {
+  if (!isInPlace(MAX_CHECK_AGE_MS)) {
     connection.rollback();
     throw missingError(connection.path);
   }
@@ -88,31 +88,31 @@ export function commit(connection: Connection, isInPlace: (withinMs?: number) =>
     connection.execute('COMMIT');
   } catch (error) {
     connection.rollback();
-    if (!isAfterWriting(error) || seal(connection)) throw error;
+    if (!failedAfterWriting(error) || seal(connection)) throw error;
     throw inDoubtSince(error);
   }
   if (!isInPlace()) throw inDoubtSince(new Error('the file was taken away while it was written to'));
 }
 
 /**
- * Makes a transaction that failed in its COMMIT a failed one for good. What it wrote may lie in the log whole, only not yet known to be on the
- * disk: a process that opens the file after a crash would take it for committed. The next transaction begins at the same place of the log, and each
- * page there continues the checksum of the one before: one that is other than the failed one's first page ends all that followed it. This
- * one is a single page, which a longer transaction does not begin with, and its content is new.
- * @returns whether it was written: flushed to the disk or not, it is what the operating system has at that place
+ * Makes sure that a transaction whose COMMIT failed stays uncommitted. Its pages may be complete in the WAL but not flushed: after a crash, a process
+ * that opens the file would treat it as committed. The next transaction starts at the same position of the WAL, and each frame's checksum continues
+ * that of the previous one, so a first frame that differs from the failed one's invalidates all frames after it. The seal is a transaction of a
+ * single page with new content, which no longer transaction begins with.
+ * @returns whether it was written; even if not flushed, it is what the operating system has at that position
  */
 function seal(connection: Connection): boolean {
   for (let attempt = 0; attempt < MAX_SEALS; attempt++) {
     try {
-      // A connection of its own would not do: the last one that closes, or the first that opens, reads the log anew.
+      // Not on a separate connection: the last one to close, or the first to open, reads the WAL again.
       connection.db.exec('BEGIN IMMEDIATE');
       touchCatalog(connection.db);
       connection.db.exec('COMMIT');
       return true;
     } catch (error) {
       connection.rollback();
-      // At the beginning of a log it may be the flush of the log's header that failed, before any page was written.
-      if (isAfterWriting(error) && (connection.logLength()?.pages ?? 0) > 0) return true;
+      // At the start of a WAL, the flush of the WAL header may have failed, before any page was written.
+      if (failedAfterWriting(error) && (connection.logLength()?.pages ?? 0) > 0) return true;
     }
   }
   return false;
@@ -120,11 +120,12 @@ function seal(connection: Connection): boolean {
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-/** What a write sets. */
+/** The values that a write sets. */
 export type Values = readonly (readonly [Field, StoredValue])[];
 
 /**
- * @param firstTaken names the first unique field whose value another record has; of several, SQLite tells another one
+ * Runs a write and maps the violation of a unique index.
+ * @param firstTaken returns the first unique field whose value another record has; if there are several, SQLite reports an arbitrary one
  * @throws duplicateValue, or the error of the field whose value another record has (schema/system-tables.ts)
  */
 export function unlessTaken<T>(table: TableSchema, write: () => T, firstTaken: () => string | undefined = () => undefined): T {
@@ -135,13 +136,13 @@ export function unlessTaken<T>(table: TableSchema, write: () => T, firstTaken: (
     if (errcode !== SQLITE_CONSTRAINT_UNIQUE) throw error;
     // UNIQUE constraint failed: t__User._username_key
     const column = message.slice(message.lastIndexOf('.') + 1);
-    const told = table.fields.values().find((one) => one.column === column)?.name ?? '';
+    const reported = table.fields.values().find((one) => one.column === column)?.name ?? '';
     const errors = uniqueFieldsOf(table.className);
-    return fail(errors.get((errors.has(told) && firstTaken()) || told) ?? 'duplicateValue');
+    return fail(errors.get((errors.has(reported) && firstTaken()) || reported) ?? 'duplicateValue');
   }
 }
 
-/** The first of a table's unique fields, in their order, of which another record has the value that is set. */
+/** Returns the first of a table's unique fields, in their order, for which another record has the value that is set. */
 export function firstTakenOf(connection: Connection, table: TableSchema, objectId: StoredValue, set: Values): string | undefined {
   const values = new Map([...set].map(([{ name }, value]) => [name, value]));
   const others: Filter = { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'eq', value: objectId } };

@@ -1,34 +1,34 @@
 /**
- * How long work that nobody waits for is kept back at the most, in milliseconds. A commit writes whole pages, so rows at the end of a table
- * cost a tenth where many of them share one, of what they cost where a few go along with each.
+ * Maximum delay of write-behind work. A commit writes whole pages, so rows at the end of a table that share one page cost a tenth of what they cost
+ * when added a few per commit.
  */
 const FLUSH_DELAY_MS = 200;
-/** Such work beyond which it is carried out at once, and the time of a commit is bounded. */
-const MAX_GATHERED = 500;
-/** Such work that waits, for the end of a long schema change say, beyond which further work is dropped. */
-const MAX_WAITING = 10_000;
+/** Number of pending works that triggers a commit; it also limits the duration of the commit. */
+const BATCH_SIZE = 500;
+/** Maximum pending works, e.g. during a long schema change. Further work is dropped. */
+const MAX_PENDING = 10_000;
 
-/** What the queue tells and asks. */
+/** Callbacks of the queue. */
 export interface WriteBehindEvents {
-  /** The next commit is to take work along. */
+  /** The next commit shall include the work. */
   due(): void;
-  /** Work is dropped. */
+  /** Work is being dropped. */
   dropped(): void;
-  /** Resolves once the store works again after a fault that can pass; never rejects. */
+  /** Resolves once the store works again after a transient fault; never rejects. */
   whenBack(): Promise<void>;
 }
 
-/** Work that nobody waits for, until a commit takes it along. */
+/** Queue of work that no caller waits for, until a commit includes it. */
 export class WriteBehind {
   readonly #events: WriteBehindEvents;
   #work: (() => void)[] = [];
-  /** Whether the next commit is to take it along. */
+  /** Whether the next commit shall include it. */
   #isDue = false;
-  /** It met a fault that can pass: it waits for the end of that, and is committed apart from what clients wait for. */
+  /** `#isHeld`: it met a transient fault and waits for its end. `#isApart`: it is committed separately from what clients wait for. */
   #isHeld = false;
   #isApart = false;
   #overflowing = false;
-  #latest: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(events: WriteBehindEvents) {
@@ -39,22 +39,22 @@ export class WriteBehind {
     return this.#isDue;
   }
 
-  /** Whether it is committed apart from what clients wait for. */
+  /** Whether it is committed separately from what clients wait for. */
   get isApart(): boolean {
     return this.#isApart;
   }
 
-  /** Work beyond what is kept is dropped. */
+  /** Adds work; beyond the limit it is dropped. */
   add(work: () => void): void {
-    if (this.#work.length >= MAX_WAITING) {
+    if (this.#work.length >= MAX_PENDING) {
       if (!this.#overflowing) this.#events.dropped();
       this.#overflowing = true;
       return;
     }
     this.#work.push(work);
     if (this.#isHeld) return;
-    if (this.#work.length >= MAX_GATHERED) this.#due();
-    else this.#latest ??= setTimeout(() => this.#due(), FLUSH_DELAY_MS);
+    if (this.#work.length >= BATCH_SIZE) this.#due();
+    else this.#timer ??= setTimeout(() => this.#due(), FLUSH_DELAY_MS);
   }
 
   #due(): void {
@@ -62,21 +62,21 @@ export class WriteBehind {
     this.#events.due();
   }
 
-  /** The next commit takes along what there is, unless that is held. */
+  /** Makes the next commit include the pending work, unless it is held. */
   takeAlong(): void {
     this.#isDue = this.#work.length > 0 && !this.#isHeld;
   }
 
-  /** The next commit does not. */
+  /** Excludes the work from the next commit. */
   leave(): void {
     this.#isDue = false;
   }
 
-  /** What the commit that has begun takes along. */
+  /** Takes out the work for the commit that has begun. */
   take(): (() => void)[] {
     if (!this.#isDue) return [];
-    const taken = this.#work.slice(0, MAX_GATHERED);
-    this.#work = this.#work.slice(MAX_GATHERED);
+    const taken = this.#work.slice(0, BATCH_SIZE);
+    this.#work = this.#work.slice(BATCH_SIZE);
     if (this.#work.length > 0) return taken;
     this.#isDue = false;
     this.#overflowing = false;
@@ -84,12 +84,12 @@ export class WriteBehind {
     return taken;
   }
 
-  /** What was taken is durable. */
+  /** Call when the taken work is durable. */
   done(): void {
     if (this.#work.length === 0) this.#isApart = false;
   }
 
-  /** Keeps what was taken, and all else, until the store is back. */
+  /** Holds the taken work and all other until the store is back. */
   hold(taken: readonly (() => void)[]): void {
     this.#work = [...taken, ...this.#work];
     this.#stopTimer();
@@ -104,12 +104,12 @@ export class WriteBehind {
     });
   }
 
-  /** It is tried again, whether the store is back or not. */
+  /** Allows another attempt, whether the store is back or not. */
   release(): void {
     this.#isHeld = false;
   }
 
-  /** Drops what is left. */
+  /** Drops the remaining work. */
   close(): void {
     this.#closed = true;
     if (this.#work.length > 0) this.#events.dropped();
@@ -117,7 +117,7 @@ export class WriteBehind {
   }
 
   #stopTimer(): void {
-    clearTimeout(this.#latest);
-    this.#latest = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

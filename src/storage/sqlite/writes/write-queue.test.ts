@@ -70,7 +70,7 @@ test('writes of one turn are done in the order in which they came to the process
 test('work that is alone comes after the writes of its turn that came before it, and before those that came after', async () => {
   const [first, second, third] = [nextWriteOrder(), nextWriteOrder(), nextWriteOrder()];
   const last = commits.run(add(3), { order: third });
-  const alone = commits.aloneWhere(
+  const alone = commits.exclusiveIf(
     () => true,
     async () => rows(),
     second,
@@ -104,7 +104,7 @@ test('beyond 10,000 that wait it is dropped, which is told once until none waits
   const flood = async () => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const alone = commits.alone(() => {
+    const alone = commits.exclusive(() => {
       begin();
       return ended;
     });

@@ -6,26 +6,26 @@ import { busyError, storeFaultOf } from '../connection/map-error.ts';
 import { commit } from './transaction.ts';
 import { WriteBehind } from './write-behind.ts';
 
-/** Writes in one commit: some 10 ms of work, after which others have their turn. */
-const MAX_GROUP = 500;
-/** Milliseconds of work after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
+/** Maximum writes in one commit: about 10 ms of work, after which the event loop gets a turn. */
+const MAX_GROUP_WRITES = 500;
+/** Time after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
 const MAX_GROUP_MS = 50;
 
-/** Milliseconds between two tries to get a write lock that another process holds: short ones first, and never in step with its own tries. */
-const FIRST_TRY_MS = 1;
-const MAX_TRY_MS = 20;
-/** Milliseconds that a write waits for it, and those after which it is told that another process holds it. */
-const MAX_WAIT_MS = 5_000;
-const TOLD_AFTER_MS = 1_000;
+/** Delays between attempts to get a write lock that another process holds: short at first, then doubling, with jitter. */
+const MIN_RETRY_DELAY_MS = 1;
+const MAX_RETRY_DELAY_MS = 20;
+/** Maximum time that a write waits for the lock, and time after which the wait is reported. */
+const MAX_LOCK_WAIT_MS = 5_000;
+const REPORT_AFTER_MS = 1_000;
 
 interface Waiting {
-  /** As of `PreparedWrite.order`. */
+  /** See `PreparedWrite`. */
   readonly order: number;
-  /** Does the work, as a whole or not at all, and returns what answers it once the commit is durable. */
+  /** Executes the write, entirely or not at all, and returns the function that resolves it once the commit is durable. */
   readonly attempt: () => () => void;
   readonly reject: (error: unknown) => void;
-  /** Since when another process has kept it waiting, by `performance.now()`. */
-  heldSince?: number;
+  /** Since when it has waited for another process, by `performance.now()`. */
+  waitingSince?: number;
 }
 
 interface RunOptions {
@@ -33,27 +33,27 @@ interface RunOptions {
   readonly afterAll?: boolean;
 }
 
-/** What a group commit asks and tells the store. What these throw harms nobody. */
+/** Callbacks of the write queue. Errors that they throw are ignored, except those of `began` and `isInPlace`. */
 export interface WriteQueueEvents {
-  /** The group's transaction has begun: nobody else can write until its end. */
+  /** The transaction of a group has begun: no other connection can write until its end. */
   began(): void;
-  /** Whether the file that was written to is still where others look for it. @param withinMs how old a look may be that counts */
+  /** Returns whether the file is still at its path. @param withinMs maximum age of the check */
   isInPlace(withinMs?: number): boolean;
-  /** A group of so many writes is durable. */
+  /** A group of this many writes is durable. */
   committed(writes: number): void;
-  /** A whole group failed: what its writes did in memory is to be forgotten. */
+  /** A whole group failed: its in-memory effects must be discarded. */
   rolledBack(): void;
-  /** Another process holds the write lock: writes wait for it. Told again while it does. */
+  /** Another process holds the write lock and writes wait for it. Called repeatedly while that lasts. */
   busy(error: unknown): void;
-  /** Work that nobody waits for is dropped, since too much of it waits (told once until none waits) or for the error. */
+  /** Write-behind work was dropped, because of the error or because too much is pending (reported once until the queue is empty). */
   dropped(error?: unknown): void;
-  /** Resolves once the store works again after a fault that can pass; never rejects. */
+  /** Resolves once the store works again after a transient fault; never rejects. */
   whenBack(): Promise<void>;
 }
 
 /**
- * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each fails alone and is
- * answered after the commit. Another process's write lock is waited for without holding up the event loop.
+ * Combines all writes that arrive in one turn of the event loop into one durable commit (docs/adr/0003). A failing write does not affect the others;
+ * each is answered after the commit. Waiting for another process's write lock does not block the event loop.
  */
 export class WriteQueue {
   readonly #connection: Connection;
@@ -61,13 +61,13 @@ export class WriteQueue {
   #waiting: Waiting[] = [];
   readonly #behind: WriteBehind;
   #scheduled = false;
-  /** Waits for another process's lock, for the next try. */
+  /** Timer of the next attempt to get another process's lock. */
   #nextTry: NodeJS.Timeout | undefined;
-  #tryAfter = FIRST_TRY_MS;
+  #retryDelayMs = MIN_RETRY_DELAY_MS;
   #busySince: number | undefined;
-  /** Those that are alone, or wait to be, and the last of them. */
-  #alones = 0;
-  #lastAlone: Promise<unknown> = Promise.resolve();
+  /** Number of exclusive works that run or wait, and the last of them. */
+  #exclusiveCount = 0;
+  #lastExclusive: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(connection: Connection, events: WriteQueueEvents) {
@@ -75,16 +75,16 @@ export class WriteQueue {
     this.#events = events;
     this.#behind = new WriteBehind({
       due: () => this.#schedule(),
-      dropped: () => harmless(() => this.#events.dropped()),
+      dropped: () => ignoringErrors(() => this.#events.dropped()),
       whenBack: () => this.#events.whenBack(),
     });
   }
 
   /**
-   * Runs `work` inside the next commit and resolves with its result once that is durable.
-   * `work` is synchronous and leaves nothing behind when it throws (transaction.ts), which rejects the promise.
-   * @param options `order` as of `PreparedWrite`; `afterAll`: whether it is to see what the work does that nobody waits for
-   * @throws unavailable where nothing was done; outcomeUnknown where that is not certain
+   * Runs `work` inside the next commit and resolves with its result once that is durable. `work` is synchronous and rolls back its changes when it
+   * throws (transaction.ts), which rejects the promise.
+   * @param options `order` as in `PreparedWrite`; `afterAll`: run after the pending write-behind work
+   * @throws unavailable if nothing was done; outcomeUnknown if that is uncertain
    */
   run<T>(work: () => T, { order = nextWriteOrder(), afterAll = false }: RunOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
@@ -94,7 +94,7 @@ export class WriteQueue {
         const result = work();
         return () => resolve(result);
       };
-      // Those that came in between are few: they were faster by some steps of one turn.
+      // Only few writes have to be passed: those that took fewer asynchronous steps.
       const before = this.#waiting.findLastIndex((write) => write.order < order);
       this.#waiting.splice(before + 1, 0, { order, attempt, reject });
       this.#schedule();
@@ -102,8 +102,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs `work` in a commit soon, before the writes that wait for that. Nobody is told of its end. Where the commit meets a fault that can
-   * pass it is tried again after that.
+   * Runs `work` in a commit soon, before the writes that wait for that commit. Its completion is not reported. If the commit meets a transient fault,
+   * it is tried again afterwards.
    * @param work as for `run`; it reports its errors itself, except those that end the transaction
    */
   runBehind(work: () => void): void {
@@ -115,26 +115,26 @@ export class WriteQueue {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#nextTry || this.#alones > 0 || this.#isIdle) return;
+    if (this.#scheduled || this.#nextTry || this.#exclusiveCount > 0 || this.#isIdle) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#alones > 0 || this.#isIdle) return;
+      if (this.#exclusiveCount > 0 || this.#isIdle) return;
       if (this.#flush()) this.#schedule();
-      else this.#tryLater(() => this.#schedule());
+      else this.#retryLater(() => this.#schedule());
     });
   }
 
-  /** Another process holds the write lock. Writes that have waited too long for it are refused. */
-  #tryLater(next: () => void): void {
+  /** Schedules the next attempt while another process holds the write lock. Writes that have waited too long are rejected. */
+  #retryLater(next: () => void): void {
     const now = performance.now();
     this.#busySince ??= now;
     const error = busyError();
-    if (now - this.#busySince > TOLD_AFTER_MS) harmless(() => this.#events.busy(error));
+    if (now - this.#busySince > REPORT_AFTER_MS) ignoringErrors(() => this.#events.busy(error));
     const expired: Waiting[] = [];
     this.#waiting = this.#waiting.filter((write) => {
-      write.heldSince ??= now;
-      if (now - write.heldSince < MAX_WAIT_MS) return true;
+      write.waitingSince ??= now;
+      if (now - write.waitingSince < MAX_LOCK_WAIT_MS) return true;
       expired.push(write);
       return false;
     });
@@ -143,52 +143,52 @@ export class WriteQueue {
       this.#nextTry = undefined;
       next();
     };
-    this.#nextTry = setTimeout(again, this.#tryAfter * (0.5 + Math.random()));
-    this.#tryAfter = Math.min(MAX_TRY_MS, this.#tryAfter * 2);
+    this.#nextTry = setTimeout(again, this.#retryDelayMs * (0.5 + Math.random()));
+    this.#retryDelayMs = Math.min(MAX_RETRY_DELAY_MS, this.#retryDelayMs * 2);
   }
 
-  /** Begins a transaction. @returns false where another process holds the write lock @throws unavailable */
+  /** Begins a transaction. @returns false if another process holds the write lock @throws unavailable */
   #begin(): boolean {
     if (!this.#connection.begin()) return false;
     this.#busySince = undefined;
-    this.#tryAfter = FIRST_TRY_MS;
+    this.#retryDelayMs = MIN_RETRY_DELAY_MS;
     return true;
   }
 
-  /** Does work that writes through another connection, after all writes so far; later ones wait for its end. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
-    return (await this.aloneWhere(() => true, work)) as T;
+  /** Runs work that writes through another connection, after all earlier writes; later ones wait for its end. */
+  async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return (await this.exclusiveIf(() => true, work)) as T;
   }
 
   /**
-   * The same where it is still due when its turn comes.
-   * @param order as of `PreparedWrite`: only writes before it are done first
-   * @returns `null` where it is not
+   * Does the same if the work is still due when its turn comes.
+   * @param order as in `PreparedWrite`: only writes before it are executed first
+   * @returns `null` if it is no longer due
    */
-  async aloneWhere<T>(isDue: () => boolean, work: () => Promise<T>, order = Number.POSITIVE_INFINITY): Promise<T | null> {
-    const before = this.#lastAlone;
+  async exclusiveIf<T>(isDue: () => boolean, work: () => Promise<T>, order = Number.POSITIVE_INFINITY): Promise<T | null> {
+    const before = this.#lastExclusive;
     const { promise, resolve: end } = Promise.withResolvers<void>();
-    this.#lastAlone = promise;
-    this.#alones++;
+    this.#lastExclusive = promise;
+    this.#exclusiveCount++;
     await before;
     try {
-      // Writes that came before it in this turn may still be on their way.
+      // Earlier writes of this turn may still be on their way.
       await nextTurn();
       if (this.#closed) throw serviceError('unavailable');
       await this.#flushAll(order);
       if (!isDue()) return null;
       return await work();
     } finally {
-      this.#alones--;
+      this.#exclusiveCount--;
       end();
       this.#schedule();
     }
   }
 
-  /** One commit for all that `work` does through this connection, undone where it throws. Other writes wait for its end. */
-  whole<T>(work: () => Promise<T>): Promise<T> {
-    return this.alone(async () => {
-      for (const until = performance.now() + MAX_WAIT_MS; !this.#begin(); await this.#lockPause())
+  /** Runs `work` in one transaction on this connection, rolled back if it throws. Other writes wait for its end. */
+  inOneTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.exclusive(async () => {
+      for (const until = performance.now() + MAX_LOCK_WAIT_MS; !this.#begin(); await this.#waitForLock())
         if (performance.now() > until) throw busyError();
       try {
         this.#events.began();
@@ -197,15 +197,15 @@ export class WriteQueue {
         return result;
       } catch (error) {
         this.#undo();
-        throw this.#connection.sorted(error);
+        throw this.#connection.mapError(error);
       }
     });
   }
 
   /**
-   * Commits what waits, a group of it at the most, now. Never throws: whatever fails, each write of the group is answered.
+   * Commits one group of pending writes now. Never throws: each write of the group is answered in any case.
    * @param before only writes with lower numbers
-   * @returns false where another process holds the write lock
+   * @returns false if another process holds the write lock
    */
   #flush(before = Number.POSITIVE_INFINITY): boolean {
     let group: Waiting[] = [];
@@ -217,27 +217,27 @@ export class WriteQueue {
       behind = this.#behind.take();
       if (behind.length === 0 || !this.#behind.isApart) {
         const end = this.#waiting.findLastIndex(({ order }) => order < before) + 1;
-        group = this.#waiting.splice(0, Math.min(MAX_GROUP, end));
+        group = this.#waiting.splice(0, Math.min(MAX_GROUP_WRITES, end));
       }
       this.#events.began();
-      // It came about before the writes that wait: a user whose request was logged is not deleted first.
+      // Write-behind work is older than the pending writes: e.g. a user must not be deleted before their request is logged.
       for (const work of behind) work();
       for (const write of group) {
         done.push(this.#attempt(write));
         if (performance.now() > until) break;
       }
-      // First in the next turn.
+      // The rest of the group goes first in the next turn.
       this.#waiting = [...group.splice(done.length), ...this.#waiting];
       commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
     } catch (error) {
-      // Nothing of it has begun where the file cannot be used at all.
+      // If the file cannot be used at all, no group was formed: reject all.
       if (group.length + behind.length === 0) group = this.#waiting.splice(0);
-      this.#failed(this.#connection.sorted(error), group, behind);
+      this.#failed(this.#connection.mapError(error), group, behind);
       return true;
     }
     for (const answer of done) answer();
     if (behind.length > 0) this.#behind.done();
-    harmless(() => this.#events.committed(group.length + behind.length));
+    ignoringErrors(() => this.#events.committed(group.length + behind.length));
     return true;
   }
 
@@ -245,54 +245,54 @@ export class WriteQueue {
     this.#undo();
     for (const write of group) write.reject(error);
     if (isUnavailable(error)) this.#behind.hold(behind);
-    // Tried again it would fail again, or be there twice.
-    else if (behind.length > 0) harmless(() => this.#events.dropped(error));
+    // Do not try again: it would fail again, or be executed twice.
+    else if (behind.length > 0) ignoringErrors(() => this.#events.dropped(error));
     else if (group.length === 0) this.#behind.leave();
   }
 
   #undo(): void {
     this.#connection.rollback();
-    harmless(() => this.#events.rolledBack());
+    ignoringErrors(() => this.#events.rolledBack());
   }
 
   #attempt(write: Waiting): () => void {
     try {
       return write.attempt();
     } catch (error) {
-      const sorted = this.#connection.sorted(error);
-      // A full disk or a failing one ends the transaction itself; then the whole group has failed. So it has where what was written of it
-      // may be half a write.
-      if (!this.#connection.isTransaction || storeFaultOf(sorted)?.isBroken) throw sorted;
-      return () => write.reject(sorted);
+      const mapped = this.#connection.mapError(error);
+      // A full or failing disk ends the transaction itself; then the whole group has failed. The same applies if a write may be half done.
+      if (!this.#connection.isTransaction || storeFaultOf(mapped)?.isBroken) throw mapped;
+      return () => write.reject(mapped);
     }
   }
 
-  /** Commits what waits and refuses what comes. Never rejects. */
+  /** Commits pending writes and rejects new ones. Never rejects. */
   async close(): Promise<void> {
     this.#behind.release();
-    await this.alone(async () => {
+    await this.exclusive(async () => {
       this.#closed = true;
       this.#behind.close();
     }).catch(() => {});
     clearTimeout(this.#nextTry);
   }
 
-  /** Commits all that waits. @param before only writes with lower numbers */
+  /** Commits all pending writes. @param before only writes with lower numbers */
   async #flushAll(before: number): Promise<void> {
     this.#behind.takeAlong();
-    while (this.#behind.isDue || (this.#waiting[0]?.order ?? before) < before) if (!this.#flush(before)) await this.#lockPause();
+    while (this.#behind.isDue || (this.#waiting[0]?.order ?? before) < before)
+      if (!this.#flush(before)) await this.#waitForLock();
   }
 
-  #lockPause(): Promise<void> {
-    return new Promise((resolve) => this.#tryLater(resolve));
+  #waitForLock(): Promise<void> {
+    return new Promise((resolve) => this.#retryLater(resolve));
   }
 }
 
-/** What the store does at this moment may fail as the commit did. */
-function harmless(work: () => void): void {
+/** Runs a callback of the store, which may fail for the same reason as the commit. */
+function ignoringErrors(work: () => void): void {
   try {
     work();
   } catch {
-    // It looks again by itself, at the next commit or read.
+    // The store checks its state again at the next commit or read.
   }
 }
