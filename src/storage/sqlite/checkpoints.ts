@@ -17,7 +17,7 @@ const RETRY_DELAY_MS = 1_000;
 const MAX_PAUSE_MS = 2_000;
 
 /**
- * Keeps a store's WAL bounded. Threads copy it into the file. SQLite can restart it only when nobody reads from it and all of it is copied, which
+ * Keeps a store's WAL bounded. Threads copy it into the file. SQLite can restart it only when no reader uses it and all of it is copied, which
  * never happens under steady load; so once it is large, writes pause for that. A reader of an old snapshot keeps it growing, and no write waits for
  * such a reader.
  */
@@ -46,7 +46,7 @@ export class Checkpoints {
     if (this.#copying) this.#hold(this.#copying);
     if (this.#running || this.#timer || this.#isClosed) return;
     const log = this.#connection.logLength();
-    // If everything is copied and nobody reads from it, the next write restarts the WAL by itself.
+    // If everything is copied and no reader uses it, the next write restarts the WAL by itself.
     if (!log || (log.pages - log.copied < STEP_PAGES && (log.pages < MAX_WAL_PAGES || log.copied === log.pages))) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;

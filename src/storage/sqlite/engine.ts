@@ -74,7 +74,7 @@ export class SqliteEngine implements Engine {
   async lockPlace(place: string): Promise<PlaceLock | null> {
     await mkdir(this.#directory, { recursive: true });
     const release = tryLockPlace(join(this.#directory, `${LOCK}${place}`));
-    // Remove lock files that a crash left; nobody else may ever lock their places.
+    // Remove lock files that a crash left: if their places are never locked again, nothing else removes them.
     if (release)
       for (const name of await namesIn(this.#directory)) if (name.startsWith(LOCK)) tryLockPlace(join(this.#directory, name))?.();
     return release && { release: async () => release() };

@@ -1,4 +1,4 @@
-/** A store on a file that others lock, take away, replace, damage or fill. */
+/** A store whose file others lock, take away, replace, damage or fill. */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -139,7 +139,7 @@ describe('a store in outages', () => {
     await store.close();
     copyFileSync(path, `${path}.sound`);
     const bytes = readFileSync(path);
-    // All but the catalogue, which lies first.
+    // Everything except the catalogue, which comes first.
     bytes.fill(0xa5, Math.floor(bytes.length / 2));
     writeFileSync(path, bytes);
     store = open();

@@ -14,7 +14,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Takes a place in a process of its own. */
+/** Locks a place in a separate process. */
 async function lockElsewhere(place: string) {
   const module = new URL('./cluster/place-lock.ts', import.meta.url).href;
   const script = `

@@ -1,4 +1,4 @@
-/** A registry whose parts are taken away while it is served, or after a kill (CONTRACT "Faults of the store"). */
+/** A registry whose parts are taken away while it is served, or after a kill. Reference: faults.md#missing-and-foreign-stores. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ describe('a registry', () => {
   let registry: SqliteRegistry;
   const key = (name: string) => registry.addKey({ appId: 'app', name, hash: name, createdAt: 1 });
   const names = () => registry.read().keys.map(({ name }) => name);
-  /** Another process, which has an index of its own. */
+  /** Another process, with its own WAL index. */
   const another = (name: string) =>
     execFileSync(process.execPath, [
       '-e',

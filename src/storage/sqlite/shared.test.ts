@@ -17,7 +17,7 @@ import { SqliteEngine } from './engine.ts';
 const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
 const store = await openAnyway(engine, 'app');
-// All are defined before the first one runs: else the store is closed once those defined so far have run.
+// Define all before the first one runs: otherwise the store is closed once the tests defined so far have run.
 describe('the port: the embedded engine', async () => {
   after(async () => {
     await store.close();

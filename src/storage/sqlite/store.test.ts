@@ -152,7 +152,7 @@ describe('SQLite store', () => {
     await Promise.all([written, refused]);
     assert.equal((await find('Large', { limit: '0', count: '1' })).count, 12_050);
     assert.equal(store.schema().tables.get('Large')?.fields.has('old'), false);
-    // A new Pointer brings its index along, and the record that brings it.
+    // The record is inserted together with a new Pointer field and its index.
     const pointer = { __type: 'Pointer', className: 'Many', objectId: 'somebody12' };
     await Promise.all([create('Large', { n: -1, to: pointer }), create('Large', { n: -2, to: pointer })]);
     assert.equal((await find('Large', { where: JSON.stringify({ to: pointer }) })).records.length, 2);

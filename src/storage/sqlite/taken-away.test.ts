@@ -70,7 +70,7 @@ describe('a file that is served', () => {
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
     for (let n = 0; n < 5; n++) await create(n);
-    // A look before a commit counts for some milliseconds.
+    // A check before a commit is valid for some milliseconds.
     await wait(10);
     rmSync(`${path}-wal`);
     assert.equal(await isRefused(create(10)), true);
@@ -100,7 +100,7 @@ describe('a file that is served', () => {
     await wait(10);
     rmSync(`${path}-shm`);
     const other = new SqliteEngine(directory, { ...settings, isServedElsewhere: () => true });
-    // A command waits until the service has noticed by itself.
+    // A command waits until the service has detected it by itself.
     const { store: same } = await other.open(known, 'work');
     await createRecord(masterContext(same), 'Kept', { n: 5 });
     await same.close();
@@ -147,7 +147,7 @@ describe('a file that is served', () => {
 
   test('a copy of it that was made a moment ago does not take its place, nor after a restart; it does itself', async () => {
     const [aside, copy] = [`${path}.aside`, `${path}.copy`];
-    // What the file itself has is what was served until then.
+    // The file itself contains what was served until then.
     const db = new DatabaseSync(path);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     db.close();

@@ -1,10 +1,10 @@
 import type { FileAddresses } from '../../../config/index.ts';
 
-/** Where the files of every system are, in unit tests. */
+/** Addresses of the files of every system, in unit tests. */
 const files: FileAddresses = { public: 'http://static.test/app', uploads: 'http://api.test/files/app' };
 
-/** What an engine asks for. */
+/** What an engine requires. */
 export const addressesOf = (): FileAddresses => files;
 
-/** What a store asks for. */
+/** What a store requires. */
 export const rowContext = { addresses: addressesOf } as const;

@@ -1,4 +1,4 @@
-// What aggregations answer, for the unit tests of both engines.
+// Results of aggregations, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
@@ -12,7 +12,7 @@ const members = (count: number, make: (at: number) => readonly [string, JsonValu
   Object.fromEntries(Array.from({ length: count }, (_, at) => make(at)));
 const ordered = (keys: number) => ({ $sort: members(keys, (at) => [`o.k${at}`, 1]) });
 
-/** Pipelines of nearly as many parts as there may be, which answer one row. */
+/** Pipelines with nearly the maximum number of parts, which return one row. */
 const longest: Readonly<Record<string, JsonObject[]>> = {
   'many places to take out': [{ $project: members(490, (at) => [`o.k${at}`, 0]) }, { $limit: 1 }],
   'deep places to take out': [{ $project: members(11, (at) => [`${below(85)}.k${at}`, 0]) }, { $limit: 1 }],
@@ -21,7 +21,7 @@ const longest: Readonly<Record<string, JsonObject[]>> = {
   'a long order for many stages': [ordered(15), ...Array(49).fill({ $limit: 1 })],
 };
 
-/** Defines the tests. @param sales a table of the records of aggregate-data.ts */
+/** Defines the tests. @param sales a table with the records of aggregate-data.ts */
 export function testAggregates(sales: SalesTable): void {
   for (const [title, cases] of Object.entries({ $group: groups, $unwind: unwinds, $project: projections, expressions }))
     for (const [sentence, pipeline, expected] of cases)
@@ -31,7 +31,7 @@ export function testAggregates(sales: SalesTable): void {
     test(`aggregate $match, over records and over rows: ${sentence}`, async () => {
       const names = async (...stages: JsonObject[]) => (await sales.pipeline(...stages)).map((row) => row.k).join('');
       assert.equal(await names({ $limit: 9 }, { $match: match }), found);
-      // Over records a dotted name, a storage name and ISO text mean the same.
+      // For records, a dotted name, a storage name and an ISO text mean the same.
       assert.equal(await names({ $match: match }), found);
     });
 

@@ -3,7 +3,7 @@ import { buyer, date } from './sales.ts';
 
 export type Case = [sentence: string, pipeline: JsonObject[], expected: JsonValue[]];
 
-/** The records that the cases speak of. */
+/** The records that the cases refer to. */
 export const records: JsonObject[] = [
   {
     k: 'a',
@@ -44,7 +44,7 @@ export const key = { $sort: { objectId: 1 } };
 export const only = (k: string) => ({ $match: { k } });
 export const total = (accumulators: JsonObject): JsonObject => ({ $group: { _id: null, ...accumulators } });
 export const show = (members: JsonObject): JsonObject => ({ $project: { objectId: 0, ...members } });
-/** Results of one expression for the records a, b, c, d, e. */
+/** Returns a case with the results of one expression for the records a, b, c, d, e. */
 export const each = (sentence: string, x: JsonValue, values: JsonValue[]): Case => [
   sentence,
   [show({ x })],

@@ -1,4 +1,4 @@
-// Values at the edges of their kinds, for the unit tests of both engines.
+// Values at the limits of their kinds, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
@@ -10,7 +10,7 @@ type Edge = [sentence: string, records: JsonObject[], stages: JsonObject[], expe
 const numbers = (...values: number[]) => values.map((n) => ({ n }));
 const places = (...values: JsonValue[]) => values.map((q, at) => ({ k: String(at), o: { q } }));
 const x = (expression: JsonValue) => show({ x: expression });
-/** One value of an expression for each record. */
+/** One value of an expression per record. */
 const each = (...values: JsonValue[]): JsonValue[] => values.map((value) => ({ x: value }));
 
 const edges: Edge[] = [
@@ -126,7 +126,7 @@ const edges: Edge[] = [
   ],
 ];
 
-/** Defines the tests. @param sales a table whose records they take the place of */
+/** Defines the tests. @param sales a table whose records they replace */
 export function testAggregateEdges(sales: SalesTable): void {
   for (const [sentence, records, stages, expected] of edges)
     test(`aggregate, edges: ${sentence}`, async () => {

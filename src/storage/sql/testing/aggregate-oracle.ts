@@ -50,8 +50,8 @@ const group = fc.constantFrom('$city', '$n', '$k', null).map((_id) => ({
 
 /**
  * Defines the tests.
- * @param table whose records they take the place of
- * @param runs of random pipelines
+ * @param table whose records they replace
+ * @param runs number of random pipelines
  */
 export function testRandomAggregates(table: SalesTable, runs: number): void {
   test('aggregate: random pipelines answer what the stages over plain arrays answer', async () => {

@@ -1,4 +1,4 @@
-// `updateAll`, `Reader.textOf` and who serves a system, for the unit tests of both engines.
+// `updateAll`, `Reader.textOf` and the processes that serve a system, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter } from '../../../query/model/filter.ts';

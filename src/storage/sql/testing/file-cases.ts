@@ -1,4 +1,4 @@
-// Files as they lie and as they are read (SPEC "Files"), for the unit tests of both engines.
+// Files as they are stored and read, for the unit tests of both engines. Reference: types.md#file.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorize, master } from '../../../access/index.ts';
@@ -16,7 +16,7 @@ const files = addressesOf();
 const file = (name: string) => ({ __type: 'File', name });
 const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
 
-/** As answers have them, members in their order. */
+/** Their wire form, with members in order. */
 const shown = (name: string) => ({ ...file(name), url: `${files.public}/${name}`, public: true });
 const shownPrivate = (name: string, className: string, objectId: string, field: string) => ({
   ...file(name),
@@ -34,10 +34,10 @@ const deals: readonly JsonObject[] = [
   { objectId: 'x1', doc: pointer('Docs', oddId), docs: [pointer('Docs', 'd1'), file('inside')], p: file('p3') },
   { objectId: 'x2', doc: pointer('Docs', 'gone') },
 ];
-/** What earlier versions, and names with quotes in them, have left. */
+/** Stored by earlier versions, or with quotes in the name. */
 const asSent = ['{"__type":"File","name":"old","url":"http://h/old"}', '{"__type":"File","name":"a\\"b","public":true}'];
 
-/** Defines the tests. @param store an empty one, whose files are where `addressesOf` says */
+/** Defines the tests. @param store an empty one, whose files are at the addresses of `addressesOf` */
 export async function testFiles(store: Store): Promise<void> {
   const table = (className: string) => tableOf(store.schema(), className);
   const write = (...mutations: Mutation[]) => store.write({ plan: () => ({ changes: [], mutations }) });
@@ -89,7 +89,7 @@ export async function testFiles(store: Store): Promise<void> {
     const aggregation = buildAggregation({ pipeline: stages }, grant, scope());
     return JSON.parse(await wholeText(await store.reader.aggregate(aggregation))) as JsonObject[];
   }
-  /** Texts, since members have an order. */
+  /** Compares texts, since the order of members matters. */
   const same = (actual: unknown, expected: unknown) => assert.equal(JSON.stringify(actual), JSON.stringify(expected));
 
   const first = { f: shown('f1_a.png'), p: shownPrivate('p1_%D7%A9.pdf', 'Docs', 'd1', 'p') };
@@ -143,7 +143,7 @@ export async function testFiles(store: Store): Promise<void> {
     };
     const members = `,${JSON.stringify({ n: 5, ...second }).slice(1, -1)}`;
     assert.equal((await write(update)).returned, members);
-    // Of several steps.
+    // A write of several steps.
     assert.equal((await write(update, { ...update, returning: [] })).returned, members);
   });
 

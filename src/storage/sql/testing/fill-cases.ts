@@ -1,4 +1,4 @@
-// How a search index is filled while others write, for the unit tests of both engines.
+// Filling a search index during other writes, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import type { Filter } from '../../../query/model/filter.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
@@ -9,7 +9,7 @@ import { tableChanges } from './tables.ts';
 
 const never = () => false;
 
-/** A table with a search index that is filled, and what its records are to be found by. */
+/** A table whose search index is being filled, and what its records are to be found by. */
 export class FilledTable {
   readonly #store: () => Store;
   readonly className: string;
@@ -17,7 +17,7 @@ export class FilledTable {
   readonly #gone = new Set<string>();
   #time = 0;
 
-  /** @param store the one that is open */
+  /** @param store returns the open store */
   constructor(store: () => Store, className: string) {
     this.#store = store;
     this.className = className;
@@ -27,7 +27,7 @@ export class FilledTable {
     return tableOf(this.#store().schema(), this.className);
   }
 
-  /** Makes the table, its records, and the index that has none of them. */
+  /** Creates the table, its records, and the empty index. */
   async make(records: number): Promise<void> {
     await this.change(...tableChanges(this.className, { Name: 'String', Mobile: 'String', City: 'String' }));
     await this.create(records);
@@ -55,7 +55,7 @@ export class FilledTable {
     );
   }
 
-  /** Changes, and takes away, records at both ends and in the middle, and makes others. */
+  /** Changes and deletes records at both ends and in the middle, and adds others. */
   async disturb(): Promise<void> {
     const ids = [...this.#names.keys()];
     const some = [3, Math.floor(ids.length / 2), ids.length - 3].map((at) => ids.slice(at, at + 2));
@@ -76,14 +76,14 @@ export class FilledTable {
     await this.create(3);
   }
 
-  fill(isEnough = never): Promise<void> {
-    return this.#store().fillSearchIndex(this.className, isEnough);
+  fill(shouldStop = never): Promise<void> {
+    return this.#store().fillSearchIndex(this.className, shouldStop);
   }
 
-  /** The index has all records by what they are called now, and by nothing else. */
+  /** Checks that the index finds all records by their present names, and by nothing else. */
   async check(): Promise<void> {
     assert.deepEqual([hasSearchIndex(this.table), fillsSearchIndex(this.table)], [true, false]);
-    // Those that were noted as changed count as found until 500 were.
+    // Records listed as changed count as found until there are 500.
     for (let noted = await this.#found('nothing'); noted.length > 0; noted = await this.#found('nothing'))
       await this.create(500 - noted.length);
     for (const [objectId, name] of this.#names) assert.deepEqual(await this.#found(name), [objectId], name);

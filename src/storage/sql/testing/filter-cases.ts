@@ -5,7 +5,7 @@ import { addFilterRecords, always, filtersOf, literal, many, n, not, re, s } fro
 import { type FilterCase, valueCases } from './filter-values.ts';
 import type { EngineTables } from './tables.ts';
 
-/** Filters that look beyond values: patterns, guards, other tables. */
+/** Filters beyond single values: patterns, guards, other tables. */
 function otherCases(tables: EngineTables): FilterCase[] {
   const { ref, field, regex, place, guard, acl, team, teamGuard } = filtersOf(tables);
   const numbered = { table: tables.table('T'), filter: { kind: 'exists', ref: ref('num') } } as const;
@@ -149,12 +149,12 @@ function ownerCases(tables: EngineTables): FilterCase[] {
   ];
 }
 
-/** What filters find among the records of `addFilterRecords`, by table. */
+/** Returns what filters find among the records of `addFilterRecords`, by table. */
 export function filterCases(tables: EngineTables): Readonly<Record<'T' | 'Team', readonly FilterCase[]>> {
   return { T: [...valueCases(tables), ...otherCases(tables)], Team: ownerCases(tables) };
 }
 
-/** The tests of filters that both engines pass. */
+/** Defines the tests of filters that both engines pass. */
 export async function testFilters(tables: EngineTables): Promise<void> {
   await addFilterRecords(tables);
   const { field, place, has, acl } = filtersOf(tables);
@@ -171,7 +171,7 @@ export async function testFilters(tables: EngineTables): Promise<void> {
     const lists = [['a', 'b'], many.map(String)].map((values) => text({ kind: 'in', field: field('text'), values }));
     assert.equal(lists[0], lists[1]);
     const anyOf = (count: number) => text(has('hasAny', 'arr', ...many.slice(0, count).map(n)));
-    // Short lists may be looked for in another way than long ones.
+    // Short lists may be compiled in another way than long ones.
     assert.deepEqual([anyOf(2), anyOf(50)], [anyOf(16), anyOf(1500)]);
     assert.equal(text(place('obj.a', 'eq', s('x'))), text(place('obj."b', 'eq', s("y'"))));
     assert.equal(text(acl('read', '*')), text(acl('read', '*', 'u', 'role:x')));

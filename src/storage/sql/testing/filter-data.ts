@@ -5,7 +5,7 @@ import type { EngineTables } from './tables.ts';
 const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
 const date = (iso: string) => ({ __type: 'Date', iso });
 
-/** The records that the cases of filters find. */
+/** Adds the records that the filter cases find. */
 export async function addFilterRecords(tables: EngineTables): Promise<void> {
   await tables.make('Team', { name: 'String', size: 'Number', members: 'Relation:T' });
   await tables.make('T', {
@@ -77,7 +77,7 @@ export const not = (item: Filter): Filter => ({ kind: 'not', item });
 export const always: Filter = { kind: 'always' };
 export const many = Array.from({ length: 1500 }, (_, i) => i);
 
-/** Filters over the records of `addFilterRecords`. */
+/** Returns builders of filters over the records of `addFilterRecords`. */
 export function filtersOf(tables: EngineTables) {
   const ref = (path: string) => tables.ref('T', path);
   const field = (name: string) => tables.field('T', name);

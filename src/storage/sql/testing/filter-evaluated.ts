@@ -4,13 +4,13 @@ import { columnFields, snapshotValues } from '../../column-values.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';
 
-/** What the evaluator finds, as `EngineTables.ids` tells it, and the parts of the filter that it asked the engine for. */
+/** What the evaluator finds, in the form of `EngineTables.ids`, and the parts of the filter that it delegated to the engine. */
 export interface Evaluated {
   readonly found: string;
   readonly asked: ReadonlySet<Filter>;
 }
 
-/** Finds the records of a table that a filter matches, by the evaluator over their stored values as they are now. */
+/** Returns a function that finds the records of a table that a filter matches, by the evaluator over their present stored values. */
 export async function evaluatorOf(tables: EngineTables, className: string): Promise<(filter: Filter) => Promise<Evaluated>> {
   const objectId = tables.field(className, 'objectId');
   const records = await storedRecords(tables, className);
@@ -31,7 +31,7 @@ export async function evaluatorOf(tables: EngineTables, className: string): Prom
   };
 }
 
-/** Stored values by field, in the order of creation. */
+/** Stored values by field, in creation order. */
 async function storedRecords(tables: EngineTables, className: string) {
   const table = tables.table(className);
   const fields = columnFields(table);

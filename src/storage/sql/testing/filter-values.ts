@@ -2,10 +2,10 @@ import type { Filter } from '../../../query/model/filter.ts';
 import { always, at, b, filtersOf, json, literal, many, n, not, re, s, to } from './filter-data.ts';
 import type { EngineTables } from './tables.ts';
 
-/** What a filter is for, the filter, and the records that it finds. */
+/** Name of the case, the filter, and the records that it finds. */
 export type FilterCase = readonly [name: string, filter: Filter, found: string];
 
-/** Filters that compare values: columns, places inside them, and elements. */
+/** Filters that compare values: columns, paths inside them, and elements. */
 export function valueCases(tables: EngineTables): FilterCase[] {
   const { ref, field, place, has } = filtersOf(tables);
   return [

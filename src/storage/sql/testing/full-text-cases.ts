@@ -1,4 +1,4 @@
-// What `$text` finds and what a record's own words make of its relevance, for the unit tests of both engines.
+// What `$text` finds, and the relevance by a record's own words, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter, TextSearch } from '../../../query/model/filter.ts';
@@ -47,7 +47,7 @@ const hebrewCases: [term: string, found: string][] = [
   ['sql', 'i'],
 ];
 
-/** Records with Hebrew words as they are, pointed, and behind prefix letters; those of before the index among them. */
+/** Records with Hebrew words: plain, with points, and behind prefix letters; some are older than the index. */
 async function testHebrew(tables: EngineTables): Promise<void> {
   await tables.make('Hebrew', { title: 'String', body: 'HTML/XML' });
   await tables.add('Hebrew', { objectId: 'a', title: 'בַּיִת קטן' });
@@ -109,7 +109,7 @@ async function testHebrew(tables: EngineTables): Promise<void> {
   });
 }
 
-/** Makes a table with a text index, some of its records older than that, and defines the tests. */
+/** Creates a table with a text index, with some records older than the index, and defines the tests. */
 export async function testFullText(tables: EngineTables): Promise<void> {
   await testLongTexts(tables);
   await testHebrew(tables);
@@ -146,7 +146,7 @@ export async function testFullText(tables: EngineTables): Promise<void> {
   });
 }
 
-/** A text whose last word but one, of five letters, ends with what is indexed of it. */
+/** Returns a text whose last word but one, of five letters, ends where the indexed part ends. */
 const long = (last: string) => `first ${'𝒳 '.repeat(MAX_INDEXED_LENGTH / 2 - 6)}${last} beyond`;
 
 async function retitle(tables: EngineTables, value: string, className = 'Cut', objectId = 'a'): Promise<void> {
@@ -185,7 +185,7 @@ async function testLongTexts(tables: EngineTables): Promise<void> {
   });
 }
 
-/** The relevance of all records. @param guarded for a caller who may see only some */
+/** Returns the relevance of all records. @param guarded for a caller that may see only some */
 export async function textScores(
   tables: EngineTables,
   search: Partial<TextSearch>,

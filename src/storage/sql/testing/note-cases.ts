@@ -1,4 +1,4 @@
-// Rows that tell of a write, for the unit tests of both engines: a write and its row take effect together, whatever else is written.
+// Log rows about a write, for the unit tests of both engines: a write and its row take effect together, whatever else is written.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fieldOf, tableOf } from '../../../schema/model.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Filter, OrderKey } from '../../../query/model/filter.ts';
 import type { EngineTables } from './tables.ts';
 
-/** The tests of orders that both engines pass. */
+/** Defines the tests of orders that both engines pass. */
 export async function testOrders(tables: EngineTables): Promise<void> {
   await tables.make('T', { text: 'String', num: 'Number', obj: 'Object', note: 'String', rel: 'Relation:T' });
   await tables.change({ kind: 'setTextIndex', className: 'T', fields: ['note'] });

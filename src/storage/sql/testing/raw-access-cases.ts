@@ -1,4 +1,4 @@
-// What a system holds as it lies, read in pieces, for the unit tests of both engines.
+// The stored contents of a system, read in chunks, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from '../../../schema/model.ts';
@@ -17,7 +17,7 @@ export async function testContents(store: Store): Promise<void> {
   });
   const table = tableOf(store.schema(), 'Held');
 
-  /** Adds records whose texts have so many characters, of two bytes each. */
+  /** Adds records whose texts have these numbers of bytes, in characters of two bytes. */
   const add = async (...lengths: number[]): Promise<void> => {
     for (const [at, length] of lengths.entries()) {
       const text = 'ש'.repeat(length / 2);

@@ -1,4 +1,4 @@
-// What the unit tests of aggregations share: a table of sales, and the way from a pipeline to result objects.
+// Shared by the unit tests of aggregations: a table of sales, and the steps from a pipeline to result objects.
 
 import { authorize, master } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
@@ -14,7 +14,7 @@ import type { EngineTables } from './tables.ts';
 export const date = (iso: string) => ({ __type: 'Date', iso });
 export const buyer = (objectId: string) => ({ __type: 'Pointer', className: 'Buyers', objectId });
 
-/** Sales of some records; their ids are r1, r2, ..., where they bring none. */
+/** A table of sales. Records without ids get r1, r2, ... */
 export class SalesTable {
   readonly #tables: EngineTables;
   readonly #aggregate: AggregateDialect;
@@ -47,7 +47,7 @@ export class SalesTable {
     return this.#tables.table('Sales');
   }
 
-  /** Puts these records in place of all others. */
+  /** Replaces all records with these. */
   async fill(records: readonly JsonObject[]): Promise<void> {
     const all = { kind: 'deleteAll', table: this.schema, filter: { kind: 'always' } } as const;
     await this.#tables.run(compileDeleteAll(all, this.#tables.dialect));
@@ -64,7 +64,7 @@ export class SalesTable {
     return compileAggregation(aggregation, this.#tables.dialect, this.#aggregate, rowContext);
   }
 
-  /** The result objects of an aggregation given by its parameters. */
+  /** Returns the result objects of an aggregation given by its parameters. */
   async run(parameters: Readonly<Record<string, JsonValue>>): Promise<JsonObject[]> {
     const statement = this.compile(parameters);
     const write = rowWriter({ columns: statement.columns });

@@ -8,7 +8,7 @@ import { SEARCH_INDEX, wantedSearchIndex } from '../../../schema/search-index.ts
 import { compileUpdate } from '../mutation.ts';
 import type { EngineTables } from './tables.ts';
 
-/** What is looked up: words by their beginning; whole ones end in a point. */
+/** Words match by their beginning; those that end with a dot match whole words. */
 interface Sought extends Partial<Omit<SoughtWords, 'words'>> {
   readonly words: readonly string[];
 }
@@ -33,7 +33,7 @@ const cases: [name: string, sought: Sought, found: string][] = [
 
 const wordsOf = (words: readonly string[]) => words.map((word) => ({ word: word.replace('.', ''), isWhole: word.endsWith('.') }));
 
-/** Makes a table with a search index, some of its records older than that, and defines the tests. */
+/** Creates a table with a search index, with some records older than the index, and defines the tests. */
 export async function testSearch(tables: EngineTables): Promise<void> {
   const long = `first ${'x '.repeat(150)} behind`;
   await tables.make('S', {
@@ -46,7 +46,7 @@ export async function testSearch(tables: EngineTables): Promise<void> {
   });
   await tables.add('S', { objectId: 'a', Name: 'משה כהן', Email: 'Dana@example.com', Mobile: '050-123-4567' });
   await tables.add('S', { objectId: 'b', Name: 'כהן', Mobile: '+972 50 1234567' });
-  /** Makes the index anew. */
+  /** Recreates the index. */
   const set = async () => {
     const index = wantedSearchIndex(tables.table('S')) ?? assert.fail();
     await tables.change({ kind: 'setIndex', className: 'S', index });
@@ -71,7 +71,7 @@ export async function testSearch(tables: EngineTables): Promise<void> {
   const found = (sought: Sought, guard?: RowGuard) => tables.ids('S', filterOf(sought, guard));
 
   let fillers = 0;
-  /** Adds records until those that were noted as changed are in the index: they count as found before. */
+  /** Adds records until those listed as changed are in the index: before that they count as found. */
   const settle = async () => {
     while ((await found({ words: ['nothing'] })) !== '') await tables.add('S', { objectId: `filler${fillers++}` });
   };

@@ -9,7 +9,7 @@ import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 
 const pointer = (objectId: string) => ({ __type: 'Pointer', className: '_User', objectId });
-/** The tests of lists and single records that both engines pass. */
+/** Defines the tests of lists and single records that both engines pass. */
 export async function testSelections(tables: EngineTables): Promise<void> {
   const { dialect } = tables;
   await tables.make('T', {
@@ -27,7 +27,7 @@ export async function testSelections(tables: EngineTables): Promise<void> {
   const held = (...fields: string[]): RowGuard => ({ kind: 'userFields', fields, userId: 'u1' });
   const hidden = ['pay', 'paid', 'owner', 'o', 'friends'];
 
-  /** A query for all records, its fields shown in some of them. */
+  /** Returns a query for all records whose fields are visible in some of them. */
   function query(shownIn: RowGuard | undefined, more: Partial<Query> = {}): Query {
     const table = tables.table('T');
     const fields = ['objectId', ...hidden].map((name) => tables.field('T', name));
@@ -42,7 +42,7 @@ export async function testSelections(tables: EngineTables): Promise<void> {
     return (await tables.run(compileList(asked, tables.dialect, false))).map((row) => JSON.parse(write(row)));
   }
 
-  /** Fields in their order, since a Relation goes among the others where it is shown in some records. */
+  /** Lists fields in order, since a Relation that only some records show is among the others. */
   const showing = (records: Record<string, unknown>[]) =>
     records.map(({ objectId, ...fields }) => `${objectId}:${Object.keys(fields).sort().join(',')}`).join(' ');
   const ofA = 'friends,o,owner,paid,pay';

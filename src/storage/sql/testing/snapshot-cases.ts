@@ -1,4 +1,4 @@
-// Snapshots of records in a row of a queue (`Snapshot`), for the unit tests of both engines: what the record holds when the step comes.
+// Snapshots of records in queue rows (`Snapshot`), for the unit tests of both engines: the record's values when the step runs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Field, fieldOf, type TableSchema, tableOf } from '../../../schema/model.ts';
@@ -17,7 +17,7 @@ const numbers = [0, 0.1 + 0.2, -5e-324, 1.7976931348623157e308, 1234567890123456
 const dates = [0, -62135596800000, 253402300799999, 1795331467235];
 const jsons = ['[]', '[1.0,"a",{"b":null}]', '["\\u0001","\\ud83d\\ude00","ü"]'];
 
-/** What records hold: each type with each of its values, and null. */
+/** Values of records: each type with each of its values, and null. */
 const records: readonly Values[] = [
   {},
   ...texts.map((s) => ({ s })),
@@ -94,7 +94,7 @@ export async function testSnapshots(store: Store): Promise<void> {
     const { results } = await store.reader.find({ table, fields: [...table.fields.values()], filter, ...all });
     return JSON.parse(await wholeText(results));
   };
-  /** The snapshots of a record in their order, each as what is not null in it. */
+  /** Returns the snapshots of a record in order, each with its values that are not null. */
   const snapshots = async (of: string, list: readonly Field[] = fields): Promise<Record<string, StoredValue>[]> =>
     (await rows(queue, of)).map(({ record }) => {
       const values = snapshotValues(record as string, list);
@@ -171,7 +171,7 @@ export async function testSnapshots(store: Store): Promise<void> {
     await Promise.all(ids.map((id) => write(insert(seen, id, { n: 0 }))));
     const each = Array.from({ length: 120 }, (_, at): Promise<unknown> => {
       const id = ids[at % 3] as string;
-      // With the timeline, with a snapshot before, one of no record between them, and by itself.
+      // With the timeline; with a snapshot before it; with one of a missing record between them; alone.
       if (at % 4 === 0) return write(count(id), ...timeline(id), snapshot(id));
       if (at % 4 === 1) return write(snapshot(id, `${id} before`), count(id), snapshot(id));
       if (at % 4 === 2) return assert.rejects(write(snapshot(id), count('nobody'), snapshot(id)), { code: 101 });
@@ -225,7 +225,7 @@ export async function testSnapshots(store: Store): Promise<void> {
     const table = tableOf(store.schema(), 'Much');
     const all = columnFields(table);
     const much = Object.fromEntries(names.map((name) => [name, 'x'.repeat(name < 'f3' ? 2 * most : 10)]));
-    // Without its ACL it would be everybody's.
+    // Without its ACL the record would be public.
     const long = `{"${'u'.repeat(300_000)}":{"read":true}}`;
     await write(insert(table, 'much', { ...much, list: `["${'x'.repeat(most - 10)}"]`, n: 1, ACL: long }));
     const more: Update = {

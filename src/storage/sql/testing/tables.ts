@@ -11,16 +11,16 @@ import { compileLink } from '../mutation.ts';
 import { writeOrder } from '../select.ts';
 import { SqlWriter, type Statement } from '../writer.ts';
 
-/** What an engine that answers at once returns at once. */
+/** Engines that answer synchronously return the value itself. */
 type Soon<T> = T | Promise<T>;
 
-/** Tables as an engine makes them, for the unit tests that both engines pass. */
+/** Tables as an engine creates them, for the unit tests that both engines pass. */
 export abstract class EngineTables {
   abstract readonly dialect: Dialect;
   #schema: Schema = emptySchema;
   #records = 0;
 
-  /** Carries a schema change out in the database. */
+  /** Executes a schema change in the database. */
   protected abstract apply(change: SchemaChange, before: Schema, after: Schema): Soon<void>;
   abstract run(statement: Statement): Soon<readonly (readonly unknown[])[]>;
 
@@ -34,7 +34,7 @@ export abstract class EngineTables {
     return this.apply(change, before, this.#schema);
   }
 
-  /** A table of `{field: type}`; `Pointer:Target` names the target. */
+  /** Creates a table from `{field: type}`; `Pointer:Target` names the target. */
   async make(className: string, fields: Readonly<Record<string, string>>): Promise<void> {
     for (const change of tableChanges(className, fields)) await this.change(change);
   }
@@ -47,7 +47,7 @@ export abstract class EngineTables {
     return fieldOf(this.table(className), name);
   }
 
-  /** A field, or a place inside it: `obj.a.0`. */
+  /** Returns a field, or a path inside it: `obj.a.0`. */
   ref(className: string, path: string): FieldRef {
     const [name, ...rest] = path.split('.');
     return { field: this.field(className, name as string), path: rest };
@@ -64,7 +64,7 @@ export abstract class EngineTables {
     await this.run(compileLink({ kind: 'link', table: this.table(className), relation, ownerId, memberIds }, this.dialect));
   }
 
-  /** objectIds of the records that the filter finds, in order, with spaces between. */
+  /** Returns the objectIds of the records that the filter finds, in order, separated by spaces. */
   async ids(className: string, filter: Filter, order: readonly OrderKey[] = [], interruptible = false): Promise<string> {
     const rows = await this.run(this.compile(className, filter, order, interruptible));
     return rows.map(([id]) => id).join(' ');
@@ -92,7 +92,7 @@ export abstract class EngineTables {
   }
 }
 
-/** The changes that make a table of `{field: type}`. */
+/** Returns the changes that create a table from `{field: type}`. */
 export function tableChanges(className: string, fields: Readonly<Record<string, string>>): SchemaChange[] {
   const added = Object.entries(fields).map(([name, described]): SchemaChange => {
     const [type, targetClass] = described.split(':') as [FieldType, string?];

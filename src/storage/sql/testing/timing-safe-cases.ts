@@ -37,8 +37,8 @@ const pipelines: JsonObject[][] = [
 ];
 
 /**
- * The tests, passed by both engines, that patterns are held against the texts only of records that the caller may see.
- * @param seen the texts that patterns were held against since it was last asked
+ * Defines the tests, passed by both engines, that patterns are matched only against texts of records that the caller may see.
+ * @param seen returns the texts that patterns were matched against since its last call
  */
 export async function testGuards(
   tables: EngineTables,

@@ -4,7 +4,7 @@ import { isInDoubt, isUnavailable, serviceError } from '../../../errors/fail.ts'
 import { inDoubtSince } from '../../../errors/system-faults.ts';
 import { failedAfterWriting, mapError, receivedFault, sentFault, storeFaultOf } from './map-error.ts';
 
-/** All primary result codes (https://sqlite.org/rescode.html): what they are to clients. `null`: theirs, or a fault of ours. */
+/** What each primary result code (https://sqlite.org/rescode.html) is mapped to. `null`: caused by a client, or a programming error. */
 const primary: Readonly<Record<string, readonly [code: number, kind: string | null]>> = {
   ERROR: [1, null],
   INTERNAL: [2, null],

@@ -1,4 +1,4 @@
-/** docs/adr/0020: logs of changes that were cut, removed, or are another's; and all that is none of it. */
+/** WALs that were truncated, removed, or belong to another file, and harmless cases (docs/adr/0020). */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** A file with its log, as `kill -9` leaves them: copied from under a connection that is still open. */
+/** Returns a file with its WAL as `kill -9` leaves them: copied while a connection is open. */
 class Live {
   readonly path: string;
   readonly db: DatabaseSync;
@@ -58,7 +58,7 @@ class Live {
   }
 }
 
-/** Opens what was left, whose owner is another name. @returns what is said to be missing, and how many rows there are */
+/** Opens what was left; its owner has another name. @returns what is reported missing, and the number of rows */
 function opened(name: string, owner: string): [missing: boolean, rows: number] {
   const live = new Live(name, owner);
   const found: [boolean, number] = [live.missing !== null, live.count()];
@@ -138,7 +138,7 @@ describe('The mark of a log', () => {
     assert.deepEqual(opened('tool', 'a'), [false, 9]);
   });
 
-  // Tools whose SQLite is older than 3.51 remove the log of a file that nobody seems to have open.
+  // Tools with a SQLite older than 3.51 remove the WAL of a file that seems unused.
   test('nor where commits came after the last mark, and the log was emptied since', async () => {
     const live = new Live('a');
     const write = () => {
@@ -232,7 +232,7 @@ describe('The mark of a log', () => {
     const live = new Live('a').add(20);
     live.close();
     const other = new Live('b', 'b').add(40);
-    // A log that has the whole of another file has whose it is, too, which is looked at besides (schema/identity.ts).
+    // A WAL that contains another file completely also contains its identity, which is checked separately (schema/identity.ts).
     other.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     other.add(40);
     cpSync(`${other.path}-wal`, `${live.path}-wal`);

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import { ReadRequest } from './read-request.ts';
 
-/** An answer of many pieces, and whether its thread was told to end it. */
+/** Returns an answer of many chunks, and whether its thread was told to end it. */
 function longAnswer(pauses: StallAllowance) {
   const task = new ReadRequest('a', { list: null, count: null, removals: 0 }, async () => null, 10_000, pauses);
   let isCancelled = false;

@@ -83,7 +83,7 @@ describe('what the event loop reads', () => {
     for (const read of ['first', 'all'] as const)
       assert.throws(() => tables.connection.shorterThan(more)[read](statement), NotShort);
     assert.throws(() => [...tables.connection.shorterThan(more).each(statement)], NotShort);
-    // The bound is of that read alone.
+    // The limit applies to that read only.
     assert.equal(tables.connection.first(statement)?.[0], 'x'.repeat(more + 5_000));
   });
 });

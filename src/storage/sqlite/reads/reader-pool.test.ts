@@ -26,7 +26,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Counts as long as it may. */
+/** Counts until the time limit. */
 const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE rds_tick()) SELECT count(*) FROM n';
 const read = (system: string, text = 'SELECT 5', from = pool, until?: AbortSignal) =>
   from.find(file(system), { list: null, count: { text, params: [] }, removals: 0 }, async () => null, undefined, until);
@@ -41,7 +41,7 @@ test('a system with nothing at work does not wait for the floods of others', asy
   assert.equal((await read('c')).count, 5);
   assert.equal((await read('d')).count, 5);
   assert.ok(performance.now() - began < TIME_LIMIT, 'while the floods were at work');
-  // Those of the floods that wait do not take the further threads.
+  // Waiting reads of the floods do not take the extra threads.
   assert.equal(pool.size, 4);
   await slow;
 });
@@ -108,10 +108,10 @@ if (process.platform === 'linux')
     await starved.close();
   });
 
-/** Leaves this process no descriptor. @returns gives it as many as before */
+/** Takes all descriptors from this process. @returns a function that restores the limit */
 async function takeDescriptors(): Promise<() => Promise<void>> {
   const limit = (most: string) => `prlimit --pid=${process.pid} --nofile=${most}:`;
-  // It is there before, since it could not be started then.
+  // Started beforehand, since that would be impossible later.
   const shell = spawn('sh', ['-c', `read most; ${limit('$most')} && echo; read _; ${limit('4096')}`]);
   await once(shell, 'spawn');
   shell.stdin.write('3\n');

@@ -12,7 +12,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 let files = 0;
 
-/** Connections to one new file. */
+/** Returns connections to one new file. */
 function open(connections = 1): DatabaseSync[] {
   const path = join(directory, `${++files}.sqlite`);
   return Array.from({ length: connections }, () => new DatabaseSync(path));

@@ -75,7 +75,7 @@ for (const [name, filter, plan] of cases)
 
 tables.define('Accounts', { Email: 'String', PhoneNumber: 'String', _phone_key: 'String' });
 tables.change({ kind: 'setIndex', className: 'Accounts', index: { name: 'byEmail', keys: [['Email', 1]] } });
-// Too many records to be gone through.
+// Too many records to scan.
 tables.connection.execute(
   'WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 2000) ' +
     `INSERT INTO "t_Accounts" ("objectId", "createdAt", "updatedAt", Email, _phone_key) SELECT 'a' || n, n, n, 'e' || n, 'p' || n FROM n`,

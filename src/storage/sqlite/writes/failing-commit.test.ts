@@ -1,4 +1,4 @@
-/** Whatever a commit meets, each of its writes is answered, and later ones are carried out. */
+/** Whatever fault a commit meets, each of its writes is answered, and later ones are executed. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ const fillDisk = () => {
 };
 const large = 'x'.repeat(100_000);
 
-/** Lets SQLite's COMMIT fail once. */
+/** Makes SQLite's COMMIT fail once. */
 function failCommit(error: unknown): void {
   const { execute } = connection;
   connection.execute = (text) => {

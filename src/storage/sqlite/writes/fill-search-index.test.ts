@@ -22,7 +22,7 @@ describe('a search index is filled by steps', () => {
   const open = () => {
     store = new SqliteStore(path, { pool, report: assert.fail, ...rowContext });
   };
-  /** Says enough before the step after so many. */
+  /** Stops before the step after this many. */
   const enoughAfter = (steps: number) => {
     let left = steps;
     return () => left-- === 0;
@@ -75,7 +75,7 @@ describe('a search index is filled by steps', () => {
     await filled.disturb();
     await filled.fill();
     await filled.check();
-    // There is nothing more to do.
+    // Nothing is left to do.
     await filled.fill();
   });
 
