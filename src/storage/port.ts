@@ -89,9 +89,7 @@ export interface Snapshot {
   readonly objectId: string;
   /** The fields whose values it holds, in this order; no Relations. The same array object for the same fields. */
   readonly fields: readonly Field[];
-  /**
-   * A String. It receives the JSON text of an array of stored values; numbers and Booleans may be texts in it (`snapshotValues` in column-values.ts).
-   */
+  /** A String. It receives a JSON array of stored values; numbers and Booleans may be texts in it (`snapshotValues` in column-values.ts). */
   readonly to: Field;
 }
 
@@ -105,14 +103,9 @@ export type Mutation =
       readonly kind: 'insert';
       readonly table: TableSchema;
       readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
-      /**
-       * If the source record does not exist, nothing is inserted. A record that a snapshot is taken of stays locked against changes until the commit.
-       */
+      /** If the source record does not exist, nothing is inserted. The source of a snapshot stays locked against changes until the commit. */
       readonly source?: InsertSource;
-      /**
-       * A log row about the write, in one of the service's own tables and under a new id: it cannot fail, and may be inserted in any order relative
-       * to others.
-       */
+      /** A log row about the write, in one of the service's own tables and under a new id: it cannot fail, and its order does not matter. */
       readonly isNote?: true;
     }
   /** @throws objectNotFound if there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFieldsOf` */
@@ -198,10 +191,7 @@ export interface KeyVersion {
  * after the other, across processes, and each sees the results of those before it.
  */
 export type Condition =
-  /**
-   * No writer other than this one has written under the keys since their versions were read. The write itself then counts as a write under these
-   * keys.
-   */
+  /** No other writer has written under the keys since their versions were read. The write then counts as one under these keys. */
   | { readonly kind: 'unchanged'; readonly versions: readonly KeyVersion[]; readonly writer: string }
   /** No record of the table matches. */
   | {

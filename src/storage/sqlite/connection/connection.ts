@@ -23,9 +23,7 @@ import {
 const LOCK_WAIT_MS = 5_000;
 /** Lock timeout on the event loop: long enough for another process to rebuild the WAL index. */
 const EVENT_LOOP_LOCK_WAIT_MS = 2;
-/**
- * Without this, the rollback journal of a statement with triggers goes to a file, which costs more than the triggers do. Large sorts run on threads.
- */
+/** Otherwise the rollback journal of a statement with triggers goes to a file, which costs more than the triggers. Large sorts use threads. */
 const TEMP_STORE_IN_MEMORY = 'PRAGMA temp_store = MEMORY';
 
 /** Receives the faults of a connection. */
@@ -87,10 +85,7 @@ export class Connection implements LimitedRows {
     return openDatabase(file, { mode: this.#mode, timeoutMs, pagesKiB: this.#pages, ...(tick ? { tick } : {}) });
   }
 
-  /**
-   * Switches the file to WAL mode, which is persistent. Not part of every opening, since a reopened file may be another system's, which must not be
-   * changed.
-   */
+  /** Switches the file to WAL mode permanently. Verify a reopened file first: another system's file must not be changed. */
   useLog(): void {
     this.use((db) => db.exec('PRAGMA journal_mode = WAL'));
   }

@@ -164,10 +164,7 @@ export class Availability implements ConnectionEvents {
     return false;
   }
 
-  /**
-   * Finds a removed WAL or WAL index early, since other processes would write without them. A file that is gone completely, like a removed system's,
-   * does no harm.
-   */
+  /** Finds a removed WAL or WAL index early, since other processes would write without them. A file that is gone completely does no harm. */
   #watchParts(): void {
     if (!this.#loss && !this.#connection.isTransaction && this.#file.check().startsWith('without')) this.isInPlace();
   }
