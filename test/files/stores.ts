@@ -4,7 +4,7 @@ import { after, before, describe } from 'node:test';
 import { startS3 } from '../../src/files/testing/s3-server.ts';
 import { fileObject, type Place, type Uploaded, type UploadOptions, uploadFile } from '../support/files.ts';
 import { type Store, storeOf } from '../support/records.ts';
-import { anyEngine, type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type EngineName, engines, type Service, sampledEngines, startService } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
 
 type S3Server = Awaited<ReturnType<typeof startS3>>;
@@ -44,16 +44,10 @@ export function onEachStore(suite: (files: Files) => void, places: typeof usual 
     if (engines.includes(engine)) describe(`${engine}, ${kind}`, () => suite(use(engine, kind)));
 }
 
-/** On each engine, with files on the disk. */
-export const onEachEngine = (suite: (files: Files) => void, use: typeof useFiles = useFiles): void =>
-  onEachStore(
-    suite,
-    [
-      ['sqlite', 'disk'],
-      ['postgres', 'disk'],
-    ],
-    use,
-  );
+/** On one engine, with files on the disk. */
+export function onEachEngine(suite: (files: Files) => void, use: typeof useFiles = useFiles): void {
+  for (const engine of sampledEngines()) describe(`${engine}, disk`, () => suite(use(engine, 'disk')));
+}
 
 /** The settings that lead to a store of its own on an S3 server. */
 export const settingsOfS3 = (s3: S3Server, prefix = 'files'): Record<string, string> => ({

@@ -4,13 +4,13 @@ import { describe, test } from 'node:test';
 import { logOf, Marked } from '../audit/log.ts';
 import type { Asked } from '../support/files.ts';
 import { unique } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 import { signUp } from '../support/users.ts';
 import { asForm, encoded, json, useEcho } from './echo.ts';
 
 const MB = 1024 * 1024;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`callers of functions (${engine})`, () => {
     const { service, call } = useEcho(engine);
 

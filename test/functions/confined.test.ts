@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertGone, assertServed, credentials, fileObject, publicUrl, uploadFile } from '../support/files.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { addSystem, callSystem, type System } from '../systems/cli.ts';
 import { useFunctions } from './operator.ts';
 
 const here = (body: string) => `export default { systems: ['testapp'], run: async ({ input, system, record }) => { ${body} } };`;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`confined functions (${engine})`, () => {
     const operator = useFunctions(engine, {
       'mine.mjs': here(`if (record) await system.create('Ran', { by: record.objectId }); return system.appId;`),

@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { type Asked, ask } from '../support/files.ts';
 import { type Json, unique } from '../support/records.ts';
-import { type Answer, engines, startService } from '../support/service.ts';
+import { type Answer, sampledEngines, startService } from '../support/service.ts';
 import { asForm, encoded, json, useEcho } from './echo.ts';
 
 const MB = 1024 * 1024;
 const origin = 'https://forms.example';
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`functions at the edge (${engine})`, () => {
     const { service, call } = useEcho(engine);
     const leads = async (name: string): Promise<Json[]> => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { assertClean, type Json, master, pointer, type Store, useOwnStore, useStore } from '../support/records.ts';
-import { type Answer, anyEngine, engines } from '../support/service.ts';
+import { type Answer, anyEngine, type EngineName, sampledEngines } from '../support/service.ts';
 
 /** How a form is sent: a JSON body, a body of `application/x-www-form-urlencoded`, or a GET with a query. */
 export const ways = ['json', 'form', 'query'] as const;
@@ -168,12 +168,12 @@ export function formsOf(store: Store): Forms {
 }
 
 /** Describes a suite on each engine. It finds and leaves flags, and the fields and permissions of `Accounts`, as those of a new system. */
-export const onEachEngine = (suite: (forms: Forms) => void): void => describeOn(engines, suite);
+export const onEachEngine = (suite: (forms: Forms) => void): void => describeOn(sampledEngines(), suite);
 
 /** The same on one engine: for what is decided before anything is stored. */
 export const onAnyEngine = (suite: (forms: Forms) => void): void => describeOn(anyEngine, suite);
 
-function describeOn(names: typeof engines, suite: (forms: Forms) => void): void {
+function describeOn(names: readonly EngineName[], suite: (forms: Forms) => void): void {
   for (const engine of names)
     describe(engine, () => {
       const forms = formsOf(useStore(engine));
@@ -184,7 +184,7 @@ function describeOn(names: typeof engines, suite: (forms: Forms) => void): void 
 
 /** The same with services of its own: for suites that drop or retype what others need. */
 export function onOwnEngines(suite: (forms: Forms) => void): void {
-  for (const engine of engines) describe(engine, () => suite(formsOf(useOwnStore(engine))));
+  for (const engine of sampledEngines()) describe(engine, () => suite(formsOf(useOwnStore(engine))));
 }
 
 /** Puts back what the suites around change: flags, and what they added to `Accounts`. */

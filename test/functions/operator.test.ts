@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertClean, date, master, masterHeaders, pointer, unique } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { signUp } from '../support/users.ts';
 import { assertFailed, useFunctions } from './operator.ts';
@@ -114,7 +114,7 @@ const functions = {
     };`,
 };
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`functions of the operator, ${engine}`, () => {
     const { send, result, call, deploy, directory, service, all, fields, ...store } = useFunctions(engine, functions, {
       FUNCTION_TIMEOUT_MS: '2000',

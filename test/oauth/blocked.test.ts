@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { agentUser, authorize, redeem, refresh, signInFor, useToken } from '../support/oauth.ts';
-import { engines, type Service } from '../support/service.ts';
+import { type Service, sampledEngines } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
 import { changeUser } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     let service: Service;
     before(async () => {

@@ -14,11 +14,11 @@ import {
   signInFor,
   useToken,
 } from '../support/oauth.ts';
-import { engines, type Service } from '../support/service.ts';
+import { type Service, sampledEngines } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
 import type { User } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     let service: Service;
     let user: User;

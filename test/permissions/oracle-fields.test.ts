@@ -13,7 +13,7 @@ import {
   setRules,
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import { type CallOptions, engines, type Service } from '../support/service.ts';
+import { type CallOptions, type Service, sampledEngines } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
 import { type Asked, aggregate, elsewhere, inTable, naming, openQuestions, path, R, T } from './naming.ts';
 import { putBackRules } from './rules.ts';
@@ -40,7 +40,7 @@ const values = (at: number): Json => ({
   rel: { __op: at % 2 === 0 ? 'AddRelation' : 'RemoveRelation', objects: [pointer(T, 'two')] },
 });
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     let service: Service | undefined;
     let caller: Caller;

@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { masterHeaders, mcpAddress, message, post } from '../support/mcp.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { type Service, sampledEngines, startService } from '../support/service.ts';
 import { hostileArguments, type ListedTool, type Usual } from './hostile/tools.ts';
 
 /** Calls of each tool. */
@@ -16,7 +16,7 @@ const inside =
   /SQLITE_|no such (?:table|column)|node:internal|\bat [\w.]+ \((?:file|node|\/)|\.[jt]s:\d|\/src\/|\/tmp\/|relation \\*"|column \\*"|syntax error at/;
 const { PROPERTY_RUNS = '1', PROPERTY_SEED } = process.env;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`hostile arguments of agent tools (${engine})`, () => {
     let service: Service;
     let tools: ListedTool[] = [];

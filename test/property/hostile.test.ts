@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Answer, engines, type Service, startService } from '../support/service.ts';
+import { type Answer, type Service, sampledEngines, startService } from '../support/service.ts';
 import { anyJson, anyObject, anyText } from './json-text.ts';
 import { settings } from './settings.ts';
 
@@ -14,7 +14,7 @@ const runsPerTable = 40;
 const words = '(?:SQLITE_|\\bSELECT |\\bINSERT INTO|no such (?:table|column)|node:internal|\\bat [\\w.]+ \\(|\\.ts:\\d)';
 const inside = new RegExp(words);
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`hostile input property (${engine})`, () => {
     let service: Service;
     let sentinel = '';

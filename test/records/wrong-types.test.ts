@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, date, type FieldType, mismatch, pointer, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 
 const of = (type: string): FieldType => ({ type, targetClass: 'Targets' });
 
@@ -31,7 +31,7 @@ const expected: [string, FieldType | string, readonly string[]][] = [
   ['Relation<Targets>', of('Relation'), []],
 ];
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
 

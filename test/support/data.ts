@@ -1,19 +1,35 @@
 /** Where a service under test keeps its data: a directory, and on PostgreSQL a database beside it. Fresh, or a prepared copy. */
+import { createHash } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after } from 'node:test';
+import { getCallSites } from 'node:util';
 import { type TestDatabase, testDatabase } from '../../src/storage/postgres/testing/server.ts';
 
-/** The engines every record and query suite runs on. TEST_ENGINES names some of them, for a shorter run. */
-export const engines = enginesOf(process.env.TEST_ENGINES ?? 'sqlite,postgres');
 export type EngineName = 'sqlite' | 'postgres';
+
+const NAMES: readonly EngineName[] = ['sqlite', 'postgres'];
+
+/** TEST_ENGINES: a shorter run on one engine, or with both a longer one, in which no suite is sampled. */
+const named = process.env.TEST_ENGINES?.split(',');
+
+/** For suites of what differs between the engines: SQL, transactions, processes, faults. */
+export const engines: readonly EngineName[] = NAMES.filter((engine) => named?.includes(engine) ?? true);
 
 /** For suites that do not depend on the engine: the first of them. */
 export const anyEngine: readonly EngineName[] = engines.slice(0, 1);
 
-function enginesOf(names: string): readonly EngineName[] {
-  return (['sqlite', 'postgres'] as const).filter((engine) => names.split(',').includes(engine));
+/**
+ * For suites of layers that have no code of an engine's own: one engine, which follows from the name of the test file, so that half of the files of
+ * a folder run on each. All that TEST_ENGINES names, if it is set.
+ */
+export function sampledEngines(): readonly EngineName[] {
+  if (named) return engines;
+  const file = getCallSites().find(({ scriptName }) => scriptName.endsWith('.test.ts'))?.scriptName;
+  if (file === undefined) throw new Error('engines are sampled for a test file');
+  const [digest = 0] = createHash('sha256').update(basename(file)).digest();
+  return [NAMES[digest % NAMES.length] ?? 'sqlite'];
 }
 
 /** What outlives a service, so that another can be started on it, or beside it. */

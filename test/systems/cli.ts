@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Run, runToEnd } from '../edge/process.ts';
+import type { Run } from '../edge/process.ts';
+import { runCommand } from '../files/commands/run.ts';
 import type { Answer, CallOptions, Service } from '../support/service.ts';
 
 export interface System {
@@ -8,8 +9,8 @@ export interface System {
   apiKey: string;
 }
 
-/** Runs a sub-command on the service's data. */
-export const command = (service: Service, ...args: string[]): Promise<Run> => runToEnd(args, service.settings, service.dataDir);
+/** Runs a sub-command on the service's data, in the process that runs the commands of this test process one after the other. */
+export const command = (service: Service, ...args: string[]): Promise<Run> => runCommand(args, service.settings, service.dataDir);
 
 /** Runs a sub-command that has to succeed and answers what it printed. */
 export async function succeed(service: Service, ...args: string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, pointer, unique, useStore } from '../support/records.ts';
-import { type CallOptions, engines } from '../support/service.ts';
+import { type CallOptions, sampledEngines } from '../support/service.ts';
 import {
   badLogin,
   captcha,
@@ -20,7 +20,7 @@ import {
 } from '../support/users.ts';
 import { eventually } from './mail.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
     const remove = (user: User, options: CallOptions = {}) => store.call('DELETE', `/platform/users/${user.id}`, options);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, type Json, type Refusal, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 import {
   badLogin,
   changeUser,
@@ -19,7 +19,7 @@ import {
   wrong,
 } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
     const email = `${newName()}@Example.com`;

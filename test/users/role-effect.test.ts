@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 import { changeRole, denied, guardedTable, newRole, newSession, type Role, signUp, type User } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
     const find = (table: string, session: string) => store.call('GET', `/platform/classes/${table}`, { session });

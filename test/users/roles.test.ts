@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Refusal, unique, useStore } from '../support/records.ts';
-import { type CallOptions, engines } from '../support/service.ts';
+import { type CallOptions, sampledEngines } from '../support/service.ts';
 import { captcha, changeRole, denied, newRole, notFound, signUp } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
     const roles = (method: string, id: string, options: CallOptions = {}) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Refusal, unique, useStore } from '../support/records.ts';
-import { type CallOptions, engines } from '../support/service.ts';
+import { type CallOptions, sampledEngines } from '../support/service.ts';
 import {
   badLogin,
   badPassword,
@@ -18,7 +18,7 @@ import {
   tokenForm,
 } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
     const post = (body: unknown, options: CallOptions = {}, at = '/platform/users') =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Refusal, useStore } from '../support/records.ts';
-import { type CallOptions, engines } from '../support/service.ts';
+import { type CallOptions, sampledEngines } from '../support/service.ts';
 import {
   badLogin,
   badPassword,
@@ -23,7 +23,7 @@ import {
   updateUser,
 } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
     const entering = async (user: User, secret: string) =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pointer } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`history, related records and search on ${engine}`, () => {
     let system: TestSystem;
     let sales: Caller;

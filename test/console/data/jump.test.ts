@@ -8,13 +8,13 @@ import { findMilestones } from '../../../src/console/data/rows/milestones.ts';
 import { readOrder } from '../../../src/console/data/rows/order.ts';
 import { wholeTableMark } from '../../../src/console/data/rows/whole-table.ts';
 import { grantOn } from '../../../src/crm/queries/field-visibility.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
 const COUNT = 40;
 const LIMIT = 6;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`jumps on ${engine}`, () => {
     let system: TestSystem;
     let sales: Caller;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pointer } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
 /** As long as public forms take a text, and so many that memory should not hold them at once. */
 const LONG = 'x'.repeat(900_000);
 const RECORDS = 80;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`what forms may leave behind, on ${engine}`, () => {
     let system: TestSystem;
     let sales: Caller;

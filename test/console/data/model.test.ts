@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { modelOf } from '../../../src/console/data/model.ts';
 import { pointer } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`model, changes and refusals on ${engine}`, () => {
     let system: TestSystem;
     let sales: Caller;

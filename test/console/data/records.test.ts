@@ -5,10 +5,10 @@ import { idOfKey } from '../../../src/console/data/records/once.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { createTogether } from '../../../src/records/index.ts';
 import { pointer } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`records on ${engine}`, () => {
     let system: TestSystem;
     let sales: Caller;

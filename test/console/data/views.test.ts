@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readReport } from '../../../src/crm/reports/saved-report.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`views on ${engine}`, () => {
     let system: TestSystem;
     let sales: Caller;

@@ -5,7 +5,7 @@ import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { mcpAddress } from '../../support/mcp.ts';
 import { agentUser, everything, type Permission, signInFor } from '../../support/oauth.ts';
-import { engines, type Service } from '../../support/service.ts';
+import { type Service, sampledEngines } from '../../support/service.ts';
 import { sharedService } from '../../support/shared.ts';
 import { userPointer } from '../../support/users.ts';
 
@@ -35,7 +35,7 @@ function assertDone({ code, stdout, stderr }: Ended): void {
   assert.deepEqual(numbers, ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'], stdout);
 }
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(engine, () => {
     let service: Service;
     before(async () => {

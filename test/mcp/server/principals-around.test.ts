@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { callTool, masterHeaders, useTool } from '../../support/mcp.ts';
 import { type Json, pointer, storeOf } from '../../support/records.ts';
-import { type EngineName, engines, type Service } from '../../support/service.ts';
+import { type EngineName, type Service, sampledEngines } from '../../support/service.ts';
 import { sharedService } from '../../support/shared.ts';
 import { type Caller, people, signIn } from '../samples/callers.ts';
 import { makeWorld, type World } from '../world.ts';
 
-for (const engine of engines) describe(`around the tools (${engine})`, () => suite(engine));
+for (const engine of sampledEngines()) describe(`around the tools (${engine})`, () => suite(engine));
 
 function suite(engine: EngineName): void {
   let service: Service;

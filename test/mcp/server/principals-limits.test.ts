@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { callTool, keyHeaders, masterHeaders, useTool } from '../../support/mcp.ts';
 import { type Json, storeOf, unique } from '../../support/records.ts';
-import { type EngineName, engines, type Service } from '../../support/service.ts';
+import { type EngineName, type Service, sampledEngines } from '../../support/service.ts';
 import { sharedService } from '../../support/shared.ts';
 import { samples } from '../samples/index.ts';
 import { makeWorld, type World } from '../world.ts';
@@ -35,7 +35,7 @@ const writers = [
 /** An answer, with what is around its list. */
 const BUDGET = 61_000;
 
-for (const engine of engines) describe(`limits of agent tools (${engine})`, () => suite(engine));
+for (const engine of sampledEngines()) describe(`limits of agent tools (${engine})`, () => suite(engine));
 
 function suite(engine: EngineName): void {
   let service: Service;

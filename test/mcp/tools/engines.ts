@@ -1,7 +1,7 @@
 /** Tools called with a key, on a service of each engine. */
 import { describe } from 'node:test';
 import { type Store, useStore } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { byKey, byMaster, type Tools } from './callers.ts';
 
 /** A store, with the tools as the holder of an API key calls them. */
@@ -16,7 +16,7 @@ type Suites = (title: string, suite: (tools: KeyTools) => void) => void;
 export const suitesOn =
   (start: typeof useStore): Suites =>
   (title, suite) => {
-    for (const engine of engines)
+    for (const engine of sampledEngines())
       describe(`${title} (${engine})`, () => {
         const store = start(engine);
         const { use, refused } = byKey(store);

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { unique, useStore } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { byKey, byUser } from './callers.ts';
 
 const NONE = 'nothing000';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`errors of tools on ${engine}`, () => {
     const store = useStore(engine);
     const { call } = byKey(store);

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { date, type Json, pointer, useStore } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { signUp } from '../../support/users.ts';
 import { byKey } from './callers.ts';
 import { useFlag } from './restored.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`local times on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { path, useOwnStore } from '../../support/records.ts';
-import { engines } from '../../support/service.ts';
+import { sampledEngines } from '../../support/service.ts';
 import { byKey } from './callers.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`tables that are not there (${engine})`, () => {
     const store = useOwnStore(engine);
     const { use, refused } = byKey(store);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { creates, mails, notifies, runsCode, updates } from '../../../automation/effects.ts';
 import { type Json, path, pointer, type Store, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
 
 /** Waits until a read has rows. */
@@ -27,7 +27,7 @@ const tableWith = (store: Store, fields: object = {}) =>
     ...fields,
   });
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`tools of automation on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, pointer, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
 import { replaceField } from '../restored.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Create-Price-Quote on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);

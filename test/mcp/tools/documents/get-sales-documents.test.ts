@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { date, type Json, pointer, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
 import { permit } from '../tables.ts';
 
 /** Later than all documents of other suites. */
 const day = (n: number): string => `2090-01-${String(n).padStart(2, '0')}T10:00:00.000Z`;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Get-Sales-Documents on ${engine}`, () => {
     const store = useStore(engine);
     const { use, call, refused } = byKey(store);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
 import { replaceField } from '../restored.ts';
 import { useSecondStore } from '../second.ts';
@@ -10,7 +10,7 @@ import { permit } from '../tables.ts';
 
 const day = (n: number): string => `2026-01-${String(n).padStart(2, '0')}T10:00:00.000Z`;
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`tools of messages on ${engine}`, () => {
     const store = useSecondStore(engine);
     const { use, refused } = byKey(store);

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ask, deleteFile, fileObject, uploadFile } from '../../../support/files.ts';
 import { type Json, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
 
 /** The bytes of a picture begin with these. */
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(60_000, 1)]);
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Get-File-Content on ${engine}`, () => {
     const store = useStore(engine);
     const tools = byKey(store);

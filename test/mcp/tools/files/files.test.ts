@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { onDisk, operate } from '../../../files/operator.ts';
 import { ask, deleteFile, publicUrl, uploadUrl } from '../../../support/files.ts';
 import { date, type Json, useStore } from '../../../support/records.ts';
-import { anyEngine, engines } from '../../../support/service.ts';
+import { anyEngine, sampledEngines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
 import { byKey, byUser } from '../callers.ts';
 
@@ -15,7 +15,7 @@ const named = (bytes: string | Uint8Array, fileName = 'note.txt', contentType = 
   base64: base64(bytes),
 });
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Upload-Public-File, Attach-File, Upload-Private-File on ${engine}`, () => {
     const store = useStore(engine);
     const tools = byKey(store);

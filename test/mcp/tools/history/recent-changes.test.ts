@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Get-Recent-Changes and Get-Request-Log on ${engine}`, () => {
     const store = useStore(engine);
     const tools = byKey(store);

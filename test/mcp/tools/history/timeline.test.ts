@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { creates } from '../../../automation/effects.ts';
 import { date, type Json, pointer, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
 import { byKey, byUser, type Person } from '../callers.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Get-Timeline on ${engine}`, () => {
     const store = useStore(engine);
     const tools = byKey(store);

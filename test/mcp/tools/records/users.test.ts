@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { forAll, setRules } from '../../../support/permissions.ts';
 import { type Json, pointer, type Store, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byUser, type Tools } from '../callers.ts';
 
 type User = Tools & { id: string };
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`records for users (${engine})`, () => {
     const store: Store = useStore(engine);
     /** Reads and writes `open`; ReadOnly reads it alone; `closed` is for nobody. */

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, pointer, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
 
 const open = { find: { '*': true }, get: { '*': true }, create: {}, update: {}, delete: {}, addField: {} };
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`tools of reports on ${engine}`, () => {
     const store = useStore(engine);
     const { use, call, refused } = byKey(store);

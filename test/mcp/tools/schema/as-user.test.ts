@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { userPointer } from '../../../support/users.ts';
 import { byKey, byUser, type Tools } from '../callers.ts';
 import { useFlag, useRestored } from '../restored.ts';
 import { home, mainMenu } from '../site/world.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`schemas and pages as a user on ${engine}`, () => {
     const store = useStore(engine);
     const { use: byKeyUse } = byKey(store);

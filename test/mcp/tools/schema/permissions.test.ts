@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { relate, signUp } from '../../../support/users.ts';
 import { byKey } from '../callers.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Set-Table-Permissions on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);

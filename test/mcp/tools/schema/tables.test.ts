@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { creates } from '../../../automation/effects.ts';
 import { type Json, pointer, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { makeRole } from '../../../support/users.ts';
 import { byKey } from '../callers.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`tools of tables on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey } from '../callers.ts';
 import { useRestored } from '../restored.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`terminology on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, pointer } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { home, mainMenu, mainSite, newId, useSite } from './world.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`reading pages on ${engine}`, () => {
     const site = useSite(engine);
 

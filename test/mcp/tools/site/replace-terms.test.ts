@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { useSite } from './world.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Replace-Terms on ${engine}`, () => {
     const site = useSite(engine);
     const replace = (pageId: string, replacements: object, more: object = {}): Promise<Json> =>

@@ -1,10 +1,10 @@
 /** Agent tool Set-Menu. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { home, mainMenu, newId, useSite } from './world.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Set-Menu on ${engine}`, () => {
     const site = useSite(engine);
     const menu = (): Promise<string> =>

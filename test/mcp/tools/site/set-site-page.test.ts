@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, pointer } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { replaceField } from '../restored.ts';
 import { newId, useSite } from './world.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Set-Site-Page on ${engine}`, () => {
     const site = useSite(engine);
     const set = (pageId: string, version: string, ...operations: object[]): Promise<Json> =>

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, unique } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
 import { useRestored } from '../restored.ts';
 import { useSecondStore } from '../second.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Get-System-Info, Get-Config-Flags, Set-Config-Flag on ${engine}`, () => {
     const store = useSecondStore(engine);
     useRestored(store, 'Config');

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { masterHeaders, rpc, useTool } from '../../../support/mcp.ts';
 import { type Json, pointer } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { newRole, setRole, signUp } from '../../../support/users.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
 import { useSecondStore } from '../second.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Get-Roles, Set-User-Roles, Get-My-Access, Notify-User on ${engine}`, () => {
     const store = useSecondStore(engine);
     const tools = byKey(store);

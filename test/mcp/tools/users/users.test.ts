@@ -4,13 +4,13 @@ import { describe, test } from 'node:test';
 import { bearerHeaders, callTool } from '../../../support/mcp.ts';
 import { signInFor } from '../../../support/oauth.ts';
 import type { Json } from '../../../support/records.ts';
-import { engines } from '../../../support/service.ts';
+import { sampledEngines } from '../../../support/service.ts';
 import { isAlive, login, newName, otherPassword, password, setRole, signUp } from '../../../support/users.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
 import { useSecondStore } from '../second.ts';
 import { permit } from '../tables.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   describe(`Create-or-Update-User, Get-all-Users, Set-User-MCP-Permissions on ${engine}`, () => {
     const store = useSecondStore(engine);
     const tools = byKey(store);
