@@ -15,11 +15,13 @@ const checks = new Map([
   ['unused', ['node_modules/knip/bin/knip.js', '--no-progress']],
   ['sources', ['scripts/sources.ts']],
   ['mentions', ['scripts/mentions.ts']],
+  ['reference', ['scripts/reference.ts']],
   ['lock', ['scripts/lock.ts']],
 ]);
 
 const fixes = new Map([
   ['lint', [biome, 'check', '--write', '.']],
+  ['reference', ['scripts/reference.ts', '--fix']],
   ['lock', ['scripts/lock.ts', '--fix']],
 ]);
 

@@ -14,13 +14,26 @@ import { addImportCommand } from './import/import.ts';
 import type { Actions, Print } from './terminal/actions.ts';
 
 /**
- * Runs `record-service` (CONTRACT "Running").
+ * Runs `record-service`. Reference: commands.md.
  * @param args the arguments after the program's name
  * @returns the exit code for wrong usage and for help; what an action throws is passed on
  */
 export async function runProgram(args: readonly string[], actions: Actions, print: Print): Promise<number> {
+  const program = commandsOf(actions, print);
+  const spelt = withoutHelpWord(program, args);
+  try {
+    await program.parseAsync(spelt, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    throw error;
+  }
+}
+
+/** The program with all sub-commands. */
+export function commandsOf(actions: Actions, print: Print): Command {
   const program = new Command('record-service').description('A table-oriented record store, served over REST.');
-  // Before the sub-commands are added, which take it over.
+  // Set before the sub-commands are added, which inherit it.
   program
     .enablePositionalOptions()
     .exitOverride()
@@ -29,7 +42,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   program.helpCommand('help [command]', 'show what a command does');
   program
     .command('start')
-    .description('serve until told to end')
+    .description('serve until SIGTERM or SIGINT')
     .action(() => actions.start());
   addSystemCommands(program, actions, print);
   addKeyCommands(program, actions, print);
@@ -42,14 +55,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addRestoreCommand(program, actions, print);
   addMoveCommand(program, actions, print);
   addCheckCommand(program, actions, print);
-  const spelt = withoutHelpWord(program, args);
-  try {
-    await program.parseAsync(spelt, { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
-    throw error;
-  }
+  return program;
 }
 
 /** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */

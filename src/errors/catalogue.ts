@@ -1,4 +1,4 @@
-/** Every error the service can answer: code, HTTP status and text (SPEC "Errors"; CONTRACT; docs/decisions.md). */
+/** Every error that a client can get: code, HTTP status and text. Reference: errors.md#codes. Each needs a meaning in `meanings.ts`. */
 interface Entry {
   /** Wire code; `undefined` for the answers that carry `error` only. */
   readonly code?: number;
@@ -14,11 +14,11 @@ export const catalogue = {
   internal: { code: 1, status: 500, text: () => 'server error' },
   invalidWhere: { code: 1, status: 500, text: (why: string) => `server error: where ${why}` },
   noTextIndex: { code: 1, status: 500, text: (className: string) => `server error: $text needs a text index on ${className}` },
-  /** SPEC "Errors" 1: a File object of a file that was never uploaded. It has no text. */
+  /** The answer has no text: only the code. */
   unknownFile: { code: 1, status: 400, text: () => '' },
-  /** CONTRACT "Faults of the store": nothing of the request was done. */
+  /** Nothing of the request was done (faults.md#passing-faults). */
   unavailable: { code: 1, status: 503, text: () => 'server error: the service is not available now' },
-  /** CONTRACT "Faults of the store": the commit was begun, and nobody knows whether it was carried out. */
+  /** The commit was sent and its result is unknown (faults.md#writes-in-doubt). */
   outcomeUnknown: { code: 1, status: 503, text: () => 'server error: the outcome of this write is unknown' },
 
   objectNotFound: { code: 101, status: 404, text: () => 'Object not found.' },
@@ -50,15 +50,15 @@ export const catalogue = {
   invalidFieldName: { code: 105, status: 400, text: (name: string) => `Invalid field name: ${name}` },
   badPointer: { code: 106, status: 400, text: (why: string) => `Bad pointer: ${why}` },
   invalidJson: { code: 107, status: 400, text: (why: string) => `Invalid JSON: ${why}` },
-  /** CONTRACT "Export, import, migration": a row of a file that is imported. */
+  /** Of one row of an imported file (import.md#rejected-rows). */
   badRow: { code: 107, status: 400, text: (why: string) => `Invalid row: ${why}` },
   nestedTooDeep: { code: 107, status: 400, text: () => 'Invalid JSON: nested too deep' },
   badConstraint: { code: 107, status: 400, text: (why: string) => why },
   badOperator: { code: 107, status: 400, text: (why: string) => why },
   invalidClp: { code: 107, status: 400, text: (why: string) => `Invalid class level permissions: ${why}` },
-  /** docs/decisions.md "Agent tools": what a tool was called with. */
+  /** Arguments of an agent tool (agents.md#arguments). */
   invalidArguments: { code: 107, status: 400, text: (why: string) => `Invalid arguments: ${why}` },
-  /** docs/decisions.md "Users and sessions". */
+  /** Reference: users.md#administrators. */
   lastAdministrator: { code: 107, status: 400, text: () => 'Invalid arguments: the user is the last active member of Admin' },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
@@ -80,16 +80,16 @@ export const catalogue = {
   invalidFieldType: { code: 111, status: 400, text: (type: string) => `invalid field type: ${type}` },
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
-  /** Of a file that is imported. @param row which, in the words of its form */
+  /** Of an imported file. @param row its number, with the unit of its format (`row 7`, `line 7`) */
   rowTooLong: {
     code: 116,
     status: 413,
     text: (row: string, limit: number) => `The ${row} is too long: it may have ${limit} characters.`,
   },
-  /** Of the agent tools: a body is read into memory as a whole. */
+  /** Bounds the memory that parsed JSON takes (requests.md#bodies). */
   tooManyValues: { code: 116, status: 413, text: () => 'Request body is too large: too many values.' },
   valueTooLarge: { code: 116, status: 413, text: recordTooLarge },
-  /** Of an agent tool: more than an agent's context should take. */
+  /** Answers that are built in memory: agent tools, batches, functions, single records with includes. */
   resultTooLarge: { code: 116, status: 413, text: () => 'The answer is too large.' },
   captcha: { code: 119, status: 400, text: () => 'This action is not allowed without a valid CAPTCHA' },
   permissionDenied: {
@@ -139,36 +139,36 @@ export const catalogue = {
 
   largeUploadUnauthorized: { code: 400, status: 400, text: () => 'Missing Authorization.' },
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
-  /** A write on condition that nobody has written since. */
+  /** A conditional write whose condition does not hold. */
   changedMeanwhile: { code: 409, status: 409, text: () => 'The record has changed meanwhile.' },
   badUpload: { code: 107, status: 400, text: (why: string) => `Invalid upload: ${why}` },
 
-  /** SPEC "Server-side functions": these carry `error` only. */
+  /** Answers of functions have no code (errors.md#errors-of-functions). */
   userFunctionNotFound: { status: 400, text: () => 'User function not found' },
   formDisabled: { status: 400, text: (flag: string) => `${flag} is Disabled` },
-  /** `valueTooLarge` of a form, whose errors are all 400. */
+  /** `valueTooLarge` for forms, whose errors are all 400. */
   formTooLarge: { code: 116, status: 400, text: recordTooLarge },
   missingInput: { status: 400, text: (what: string) => `missing ${what}` },
-  /** CONTRACT "Operator's functions": what the function threw, or what its input lacks. */
+  /** The message that a custom function threw, or why its input is refused (functions.md#custom-functions). */
   functionFailed: { status: 400, text: (message: string) => message },
   functionTimeout: { status: 503, text: () => 'The function took too long and was given up.' },
   tooManyRequests: { code: 155, status: 429, text: () => 'Too many requests. Try again later.' },
 
   badRequest: { status: 400, text: () => 'The request cannot be read.' },
-  /** Of the agent tools: long bodies take turns. */
+  /** Only while other bodies wait for the memory (requests.md#slow-clients). */
   bodyTooSlow: { status: 408, text: () => 'The body came too slowly while others waited.' },
   badAddress: { status: 400, text: () => 'The path cannot be decoded.' },
   notFound: { status: 404, text: () => 'Not found.' },
   unauthorized: { status: 403, text: () => 'unauthorized' },
-  /** SPEC "Files" rule 3. */
+  /** Reference: files.md#file-types. */
   invalidFileType: { status: 403, text: () => 'Invalid file type' },
   uploadRefused: { status: 403, text: (why: string) => `unauthorized: ${why}` },
-  /** Shown as a page (SPEC "Errors": 413). */
+  /** Sent as an HTML page. */
   fileTooLarge: { status: 413, text: () => 'The file is too large.' },
-  /** Shown as plain text (SPEC "Errors": 404). */
+  /** Sent as plain text. */
   fileNotFound: { status: 404, text: () => 'File not found' },
   masterKeyRequired: { status: 403, text: () => 'unauthorized: master key is required' },
-  /** SPEC "Batch": the answer of a GET item and of a POST item without a body. */
+  /** Answer of a batch item without a body (batch.md#answers). */
   batchItemBody: { status: 400, text: () => 'Cannot convert undefined or null to object' },
 } as const satisfies Record<string, Entry>;
 

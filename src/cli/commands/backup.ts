@@ -47,31 +47,31 @@ interface VerifyOptions extends TellOptions {
 
 /** How an option that may be given several times is collected. */
 const collect = (value: string, before: string[] = []) => [...before, value];
-const destinations = 'a folder or s3://bucket/prefix?endpoint=…&region=…';
+const destinations = 'folder or s3://bucket/prefix?endpoint=…&region=…';
 
 /** `backup`, `backup list`, `backup verify` (CONTRACT "Backup and restore"). */
 export function addBackupCommands(program: Command, { withBackups }: Actions, print: Print): void {
   const backup = addTellOptions(program.command('backup'))
     // Its own options go before `list` and `verify`, whose options have the same names.
     .enablePositionalOptions()
-    .description('back up systems, one file each, while they are served: application id, records, files, bytes, file')
-    .option('--to <place>', `${destinations}, or - for the standard output (one system)`)
-    .option('--system <app-id>', 'a system; may be given several times (default: every one)', collect)
-    .option('--no-files', 'without the uploaded files')
-    .option('--recipient <age1…>', 'encrypt for this key of age; may be given several times', collect)
-    .option('--keep <rule>', 'then delete older backups but the newest of each of the last hours, days, months: 48h,30d,12m')
+    .description('back up systems while they are served, one file each; prints application id, records, files, bytes, file')
+    .option('--to <place>', `${destinations}, or - for standard output (one system)`)
+    .option('--system <app-id>', 'application id of a system; repeatable (default: all)', collect)
+    .option('--no-files', 'leave uploaded files out')
+    .option('--recipient <age1…>', 'encrypt for this age public key; repeatable', collect)
+    .option('--keep <rule>', 'afterwards delete backups except the newest of each of the last hours, days, months: 48h,30d,12m')
     .action((options: BackupOptions) => run(withBackups, options, print));
   backup
     .command('list')
-    .description('list backups: application id, time, version, records, files, bytes, file; - for what only the key opens')
+    .description('list backups: application id, time, version, records, files, bytes, file; - for what is encrypted')
     .requiredOption('--from <place>', destinations)
-    .option('--system <app-id>', 'of one system')
-    .option('--identity <file>', 'with the key of age that encrypted ones are read by')
-    .option('--json', 'one JSON object a line')
+    .option('--system <app-id>', 'application id of one system')
+    .option('--identity <file>', 'file with the age secret key, to read encrypted backups')
+    .option('--json', 'print one JSON object a line')
     .action((options: ListOptions) => list(options, print));
   addTellOptions(backup.command('verify <file>'))
     .description('read a whole backup and compare it with its checksums')
-    .option('--identity <file>', 'with the key of age, where it is encrypted')
+    .option('--identity <file>', 'file with the age secret key, if the backup is encrypted')
     .action((file: string, options: VerifyOptions) => verify(file, options, print));
 }
 

@@ -24,9 +24,9 @@ export function addCheckCommand(program: Command, { withAdministration }: Action
   program
     .command('check')
     .description(
-      'look whether each system is what the registry says, and read its whole store; changes nothing. Exit code 1 where one is not',
+      'compare each system with the registry and read its whole store, changing nothing; exit code 1 if something is wrong',
     )
-    .option('--json', 'one JSON object a line')
+    .option('--json', 'print one JSON object a line')
     .action(async ({ json }: { json?: true }) => {
       let failed = 0;
       await withAdministration(async (administration) => {

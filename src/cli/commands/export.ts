@@ -26,16 +26,16 @@ interface CommandOptions extends TellOptions {
 export function addExportCommand(program: Command, { withRecords }: Actions, print: Print): void {
   addTellOptions(program.command('export'))
     .description('write the records of a table to a file')
-    .requiredOption('--system <app-id>', 'the system to export from')
-    .requiredOption('--table <name>', 'the table')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .requiredOption('--table <name>', 'table')
     .requiredOption('--format <format>', `one of ${exportFormats.join(', ')}`)
-    .requiredOption('--to <path>', 'the file, which is replaced; - for the standard output')
-    .option('--where <json>', 'only the records that match, as of a query over REST')
-    .option('--keys <names>', 'the fields, and the order of the columns of csv')
-    .option('--include <names>', 'what is shown of the records that Pointers lead to: AccountId.Name')
-    .option('--order <names>', 'fields to sort by, - before one for descending; the order of creation else')
-    .option('--bom', 'begin csv with a byte order mark, by which Excel knows that it is UTF-8')
-    .option('--raw', "leave cells of csv as they are that a spreadsheet takes for a formula, without a ' before them")
+    .requiredOption('--to <path>', 'file to write, replaced if it exists; - for standard output')
+    .option('--where <json>', 'only records that match, as in a REST query')
+    .option('--keys <names>', 'comma list of fields; in CSV also the order of the columns')
+    .option('--include <names>', 'comma list of Pointer fields to expand, or of their fields: AccountId.Name')
+    .option('--order <names>', 'comma list of fields to sort by, with - for descending (default: order of creation)')
+    .option('--bom', 'begin CSV with a byte order mark, so that Excel reads it as UTF-8')
+    .option('--raw', "write CSV cells that look like a formula without a ' in front of them")
     .action((options: CommandOptions) =>
       withRecords(options.system, async (context) => {
         const { table, to, quiet } = options;

@@ -34,12 +34,12 @@ const reasons: Readonly<Record<Orphan['why'], string>> = {
 
 /** `files sweep|usage|quota`. */
 export function addFilesCommands(program: Command, { withFiles }: Actions, print: Print): void {
-  const files = program.command('files').description('the files of a system');
+  const files = program.command('files').description('manage the stored files of a system');
   addTellOptions(files.command('sweep'))
-    .description('remove files that nobody needs: system, name, bytes, time of upload, why')
-    .option('--system <app-id>', 'the system they are of (default: every one)')
-    .option('--days <n>', 'how long they have been there at least', upTo(36_500), 1)
-    .option('--dry-run', 'only tell')
+    .description('delete unreferenced files; prints system, name, bytes, time of upload, reason')
+    .option('--system <app-id>', 'application id of the system (default: all)')
+    .option('--days <n>', 'minimum age of a file to be deleted, in days', upTo(36_500), 1)
+    .option('--dry-run', 'print what would be deleted, and delete nothing')
     .action(async ({ system, days, dryRun, ...tell }: SweepOptions) => {
       const options = { olderThan: Date.now() - days * DAY_MS, remove: !dryRun };
       const teller = new Teller(tell);
@@ -73,9 +73,9 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
     });
   files
     .command('usage')
-    .description('show how much the files of a system take')
-    .option('--system <app-id>', 'the system they are of (default: every one)')
-    .option('--json', 'one JSON object a line')
+    .description('print the number and size of the files of a system')
+    .option('--system <app-id>', 'application id of the system (default: all)')
+    .option('--json', 'print one JSON object a line')
     .action(async ({ system, json }: UsageOptions) => {
       const refused = await withFiles(system, async (files, of, isOnly) => {
         const usage = await files.usage(of);
@@ -87,12 +87,10 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
     });
   files
     .command('quota')
-    .description('bound what the files of a system may take; one that has reached it takes no more')
-    .requiredOption('--system <app-id>', 'the system they are of')
-    .addOption(
-      new Option('--bytes <n>', 'the bound, with or without a unit: 10GB, 500MiB').argParser(byteCount).conflicts('none'),
-    )
-    .option('--none', 'no bound')
+    .description('set or remove the storage quota of a system; at the quota, uploads are refused')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .addOption(new Option('--bytes <n>', 'quota, with or without a unit: 10GB, 500MiB').argParser(byteCount).conflicts('none'))
+    .option('--none', 'remove the quota')
     .action(async ({ system, bytes, none }: QuotaOptions) => {
       if (bytes === undefined && !none) throw new OperatorError('--bytes or --none must be given');
       await withFiles(system, async (files, of) => {

@@ -15,13 +15,13 @@ interface AddOptions extends Named {
 
 /** `key add|list|revoke`. */
 export function addKeyCommands(program: Command, { withAdministration }: Actions, print: Print): void {
-  const key = program.command('key').description('the API keys of a system');
+  const key = program.command('key').description('manage the API keys of a system');
   key
     .command('add')
-    .description('add an API key; prints it, once')
-    .requiredOption('--system <app-id>', 'the system it is for')
-    .requiredOption('--name <name>', 'what revokes it later')
-    .option('--key <key>', 'the key (default: a new one)')
+    .description('add an API key; prints it once')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .requiredOption('--name <name>', 'name of the key')
+    .option('--key <key>', 'the key (default: generated)')
     .action(async (options: AddOptions) => {
       const made = await withAdministration((administration) => administration.addKey(options.system, options.name, options.key));
       print(`API key: ${made}`);
@@ -29,9 +29,9 @@ export function addKeyCommands(program: Command, { withAdministration }: Actions
     });
   key
     .command('list')
-    .description('list the API keys: name, time of creation, time of the last use as of a minute ago')
-    .requiredOption('--system <app-id>', 'the system they are of')
-    .option('--json', 'one JSON object a line')
+    .description('list API keys: name, time of creation, time of last use (up to a minute old)')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .option('--json', 'print one JSON object a line')
     .action(async ({ system, json }: Of & { json?: true }) => {
       const keys = await withAdministration((administration) => administration.keys(system));
       for (const { name, createdAt, lastUsedAt } of keys) {
@@ -41,9 +41,9 @@ export function addKeyCommands(program: Command, { withAdministration }: Actions
     });
   key
     .command('revoke')
-    .description('revoke an API key, at once')
-    .requiredOption('--system <app-id>', 'the system it is of')
-    .requiredOption('--name <name>', 'its name')
+    .description('revoke an API key; it is refused from the next request on')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .requiredOption('--name <name>', 'name of the key')
     .action(async (options: Named) => {
       await withAdministration((administration) => administration.revokeKey(options.system, options.name));
       print(`Revoked ${options.name}`);

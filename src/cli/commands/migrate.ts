@@ -17,18 +17,18 @@ interface ParseOptions extends TellOptions {
 
 /** `migrate parse`. */
 export function addMigrateCommands(program: Command, { withRecords }: Actions, print: Print): void {
-  const migrate = program.command('migrate').description('take the data of another service over into a system');
+  const migrate = program.command('migrate').description('migrate the data of another service into a system');
   addTellOptions(migrate.command('parse'))
-    .description('objects, users with their passwords, roles, permissions, relations and indexes of a Parse Server')
+    .description('migrate a Parse Server: objects, users with passwords, roles, permissions, relations, indexes')
     .requiredOption('--from <place>', 'postgres://…, mongodb://…, or a directory of dumps')
-    .requiredOption('--system <app-id>', 'the system to take them over into')
+    .requiredOption('--system <app-id>', 'application id of the target system')
     .option(
       '--files-from <place>',
-      'bring the bytes of files, too: from a directory, or an address that their names are put behind',
+      'migrate the bytes of files too, from a directory or an address that file names are appended to',
     )
-    .option('--only <classes>', 'classes by name, with commas between', namesIn)
-    .option('--dry-run', 'only tell what would be done')
-    .option('--continue', 'leave objects that are here already, and add what is missing')
+    .option('--only <classes>', 'comma list of classes', namesIn)
+    .option('--dry-run', 'report what would be done, and write nothing')
+    .option('--continue', 'keep objects that exist already, and add the missing ones')
     .action(async (options: ParseOptions) => {
       const teller = new Teller(options);
       const report = await withRecords(options.system, (context, company, files) =>

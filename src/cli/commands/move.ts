@@ -16,12 +16,15 @@ interface MoveOptions extends TellOptions {
 export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions, print: Print): void {
   addTellOptions(program.command('move'))
     .description(
-      'copy every system and its keys to the other kind of store, which alone serves them then; goes on where an earlier move was cut off',
+      'copy all systems with their keys to the other engine, which serves them from then on; continues an interrupted move',
     )
     .addOption(
-      new Option('--to <store>', 'postgres: from DATA_DIR to DATABASE_URL; embedded: back').choices(['postgres', 'embedded']),
+      new Option('--to <store>', 'postgres: from DATA_DIR to DATABASE_URL; embedded: the other way').choices([
+        'postgres',
+        'embedded',
+      ]),
     )
-    .addOption(new Option('--undo-mark', 'serve the systems again from the store that they were moved away from').conflicts('to'))
+    .addOption(new Option('--undo-mark', 'serve the systems again from the store that they were moved from').conflicts('to'))
     .action(async ({ to, undoMark, ...options }: MoveOptions) => {
       if (undoMark) {
         await undoMoveMark();

@@ -19,13 +19,13 @@ interface RestoreOptions extends TellOptions {
 export function addRestoreCommand(program: Command, { withBackups, ask }: Actions, print: Print): void {
   addTellOptions(program.command('restore <file>'))
     .description(
-      'make a system of a backup: a file, an object s3://…, or - for the standard input. It comes into force once all of it was compared',
+      'restore a system from a backup: a file, s3://…, or - for standard input; it is served once everything is compared',
     )
-    .option('--as <app-id>', 'as a new system beside the others; prints its keys, once')
-    .option('--replace', 'as itself, with its keys; the present one is put aside for 14 days')
-    .option('--without-files', 'without the uploaded files')
-    .option('--active', 'its schedules, triggers and mail go on at once, not only after system resume')
-    .option('--identity <file>', 'with the key of age, where it is encrypted')
+    .option('--as <app-id>', 'restore as a new system with this application id; prints its keys once')
+    .option('--replace', 'restore as the same system, with its keys; the present one is removed and kept for 14 days')
+    .option('--without-files', 'leave uploaded files out')
+    .option('--active', 'start schedules, triggers and mail at once instead of at system resume')
+    .option('--identity <file>', 'file with the age secret key, if the backup is encrypted')
     .action(async (file: string, options: RestoreOptions) => {
       const { as, replace } = options;
       if ((as === undefined) === (replace === undefined)) throw new OperatorError('either --as NEWID or --replace must be given');

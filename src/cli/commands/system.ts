@@ -32,15 +32,15 @@ const TICK_MS = 100;
 
 /** `system add|list|adopt|forget|remove|restore|resume`. */
 export function addSystemCommands(program: Command, { withAdministration, withRecords, ask }: Actions, print: Print): void {
-  const system = program.command('system').description('the systems that the service serves');
+  const system = program.command('system').description('manage the systems (tenants) of an installation');
   system
     .command('add')
-    .description('add a system; prints its credentials, once')
-    .option('--app-id <id>', 'its application id (default: a new one)')
-    .option('--name <name>', 'a name for people (default: the application id)')
-    .option('--master-key <key>', 'its master key (default: a new one)')
-    .option('--admin-email <address>', 'makes an administrator, who signs in with it')
-    .option('--admin-password <password>', 'his password (default: a new one)')
+    .description('add a system; prints its credentials once')
+    .option('--app-id <id>', 'application id (default: generated)')
+    .option('--name <name>', 'display name (default: the application id)')
+    .option('--master-key <key>', 'master key (default: generated)')
+    .option('--admin-email <address>', 'create an administrator with this address as user name')
+    .option('--admin-password <password>', 'password of the administrator (default: generated, and printed once)')
     .action(async ({ adminEmail, adminPassword, ...options }: AddOptions) => {
       if (adminEmail === undefined && adminPassword !== undefined)
         throw new OperatorError('--admin-password needs --admin-email');
@@ -58,13 +58,13 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
   system
     .command('list')
     .description(
-      'list the systems: application id, time of creation, name; whether one is held, why one is not served, from when on writes may be missing',
+      'list systems: application id, time of creation, name; if it applies: held, why not served, since when writes may be missing',
     )
     .option(
       '--removed',
-      'those that were removed: application id, when it will be deleted, name; of an exchanged one the id to restore it by',
+      'list removed systems: application id, time of deletion, name; for a replaced system the id that restores it',
     )
-    .option('--json', 'one JSON object a line')
+    .option('--json', 'print one JSON object a line')
     .action(async ({ removed, json }: ListOptions) => {
       await withAdministration(async (administration) => {
         const tell = (row: object) => print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
@@ -81,8 +81,8 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     });
   system
     .command('adopt <app-id>')
-    .description('take in a store that is there and that the registry does not know; prints its new keys, once')
-    .option('--name <name>', 'a name for people (default: the application id)')
+    .description('register an existing store that the registry does not know; prints its new keys once')
+    .option('--name <name>', 'display name (default: the application id)')
     .action(async (appId: string, { name }: { name?: string }) => {
       const made = await withAdministration((administration) => administration.adoptSystem({ place: appId, name }), 'adopting');
       print(`Application id: ${made.appId}`);
@@ -91,16 +91,14 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     });
   system
     .command('forget <app-id>')
-    .description('drop a system and its keys from the registry; touches no file. system adopt takes its store in again')
+    .description('remove a system and its keys from the registry, without touching its files; system adopt registers it again')
     .action(async (appId: string) => {
       await withAdministration((administration) => administration.forgetSystem(appId));
       print(`Forgot ${appId}; what it has stays where it is`);
     });
   addTellOptions(system.command('remove <app-id>'))
-    .description(
-      'put a system aside for 14 days; after them it is deleted with all its data. On a terminal it asks for the id again',
-    )
-    .option('--now', 'delete it at once, also one that was put aside')
+    .description('stop serving a system, and delete it with all its data after 14 days; on a terminal it asks for the id again')
+    .option('--now', 'delete it at once; also a system that was removed before')
     .action(async (appId: string, { now, ...tell }: RemoveOptions) => {
       await withAdministration(async (administration) => {
         // Nobody is asked about what cannot be.
@@ -120,8 +118,8 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     });
   system
     .command('restore <app-id>')
-    .description('bring a system back that was removed, as it was')
-    .option('--replace', 'put the one aside that is in force under its application id')
+    .description('serve a removed system again, with its records, files and keys')
+    .option('--replace', 'remove the system that is served under the same application id')
     .action(async (name: string, { replace = false }: { replace?: boolean }) => {
       const { appId, others } = await withAdministration((administration) => administration.restoreSystem(name, replace));
       print(`Restored ${appId}`);
@@ -130,7 +128,7 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     });
   system
     .command('resume <app-id>')
-    .description('start what is held of a restored system: its schedules, queued triggers and mail')
+    .description('start the held schedules, queued triggers and mail of a restored system')
     .action(async (appId: string) => {
       const jobs = await withRecords(appId, ({ store }) => countJobs(store));
       const wasHeld = await withAdministration((administration) => administration.resumeSystem(appId));

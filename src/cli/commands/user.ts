@@ -17,16 +17,16 @@ interface AddOptions extends Of {
 
 /** `user add|list|set-password|block|unblock`. */
 export function addUserCommands(program: Command, { withRecords }: Actions, print: Print): void {
-  const user = program.command('user').description('the users of a system');
+  const user = program.command('user').description('manage the users of a system');
   user
     .command('add')
-    .description('add a user; prints his password, once, where none is given')
-    .requiredOption('--system <app-id>', 'the system he is of')
-    .requiredOption('--username <name>', 'what he signs in with, an e-mail address by convention')
-    .option('--password <password>', 'his password (default: a new one)')
-    .option('--email <address>', 'where his mail goes (default: the name, where that is an address)')
-    .option('--name <name>', 'his name for people')
-    .option('--role <role...>', 'roles that he has')
+    .description('add a user; prints the id and, if it was generated, the password')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .requiredOption('--username <name>', 'name to sign in with, by convention an e-mail address')
+    .option('--password <password>', 'password (default: generated)')
+    .option('--email <address>', 'e-mail address (default: the user name, if it is an address)')
+    .option('--name <name>', 'display name')
+    .option('--role <role...>', 'roles of the user; they have to exist')
     .action(async ({ system, username, password, email: address, name, role: roles = [] }: AddOptions) => {
       const used = password ?? newPassword();
       const email = address ?? (username.includes('@') ? username : undefined);
@@ -36,18 +36,18 @@ export function addUserCommands(program: Command, { withRecords }: Actions, prin
     });
   user
     .command('list')
-    .description('list the users: name to sign in with, id, active or blocked, last sign-in, name for people')
-    .requiredOption('--system <app-id>', 'the system they are of')
-    .option('--json', 'one JSON object a line')
+    .description('list users: user name, id, active or blocked, last sign-in, display name')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .option('--json', 'print one JSON object a line')
     .action(async ({ system, json }: Of & { json?: true }) => {
       const listed = await withRecords(system, listUsers);
       for (const one of listed) print(json ? JSON.stringify(one) : rowOf(one));
     });
   user
     .command('set-password <username>')
-    .description('give a user another password; his sessions end. Prints it, once, where none is given')
-    .requiredOption('--system <app-id>', 'the system he is of')
-    .option('--password <password>', 'his password (default: a new one)')
+    .description('set the password of a user and end all sessions of the user; prints the password if it was generated')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .option('--password <password>', 'password (default: generated)')
     .action(async (username: string, { system, password }: Of & { password?: string }) => {
       const used = password ?? newPassword();
       await withRecords(system, (context) => changeUser(context, username, { password: used }));
@@ -55,17 +55,17 @@ export function addUserCommands(program: Command, { withRecords }: Actions, prin
     });
   user
     .command('block <username>')
-    .description('keep a user from signing in; his sessions end')
-    .requiredOption('--system <app-id>', 'the system he is of')
-    .option('--force', 'also the last active member of Admin')
+    .description('block a user and end all sessions of the user')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .option('--force', 'block the user even as the last active member of Admin')
     .action(async (username: string, { system, force = false }: Of & { force?: boolean }) => {
       await withRecords(system, (context) => blockUser(context, username, force));
       print('The user is blocked, and his sessions have ended');
     });
   user
     .command('unblock <username>')
-    .description('let a user sign in again')
-    .requiredOption('--system <app-id>', 'the system he is of')
+    .description('unblock a user')
+    .requiredOption('--system <app-id>', 'application id of the system')
     .action(async (username: string, { system }: Of) => {
       await withRecords(system, (context) => changeUser(context, username, { active: true }));
       print('The user may sign in again');

@@ -45,27 +45,31 @@ interface ImportOptions extends TellOptions {
 /** `import` (CONTRACT "Export, import, migration"). */
 export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
   addTellOptions(program.command('import'))
-    .description('make a record of each row of a file; exit code 2 where rows were rejected')
-    .requiredOption('--system <app-id>', 'the system to import into')
-    .requiredOption('--table <name>', 'the table')
-    .requiredOption('--file <path>', 'CSV, NDJSON, JSON, an export of Parse or of mongoexport; - for the standard input')
+    .description('import the rows of a file as records; exit code 2 if rows were rejected')
+    .requiredOption('--system <app-id>', 'application id of the system')
+    .requiredOption('--table <name>', 'table')
+    .requiredOption('--file <path>', 'CSV, NDJSON, JSON, a Parse export or the output of mongoexport; - for standard input')
     .addOption(
-      new Option('--format <name>', 'its form; auto: known by its beginning').choices(['auto', ...formats]).default('auto'),
+      new Option('--format <name>', 'format of the file; auto: recognised by its beginning')
+        .choices(['auto', ...formats])
+        .default('auto'),
     )
     .option(
       '--map <path>',
       'a JSON file {"<column>": "<Field>"}; null leaves a column out, "AccountId.CompanyId" finds a Pointer',
     )
-    .option('--match-on <fields>', 'a row whose values of these fields, comma-separated, one record has changes that record')
-    .option('--dry-run', 'write nothing, and tell what would come of it')
-    .option('--new-fields', 'make fields that the table lacks, and the table where there is none')
-    .option('--keep-times', 'take over objectId, createdAt, updatedAt, createdBy and updatedBy of the rows')
-    .option('--skip-triggers', 'run no triggers for the records')
-    .option('--skip-timeline', 'write nothing about them to the timeline')
-    .addOption(new Option('--date-order <order>', 'how dates of a CSV that are not ISO are read').choices(dateOrders))
-    .option('--encoding <name>', 'of the file (default: UTF-8; a CSV that is not is read as windows-1255)')
-    .option('--rejected <path>', 'write the rejected rows here, one JSON object a line: line, code, error, row')
-    .option('--continue', 'go on where the same import was cut off')
+    .option('--match-on <fields>', 'comma list of fields; a row changes the one record with the same values of these fields')
+    .option('--dry-run', 'write nothing, and report what would be written')
+    .option('--new-fields', 'create fields that the table does not have, and the table if it does not exist')
+    .option('--keep-times', 'keep objectId, createdAt, updatedAt, createdBy and updatedBy of the rows')
+    .option('--skip-triggers', 'run no triggers for these writes')
+    .option('--skip-timeline', 'write no timeline rows for these writes')
+    .addOption(
+      new Option('--date-order <order>', 'order of day, month and year in CSV dates that are not ISO').choices(dateOrders),
+    )
+    .option('--encoding <name>', 'encoding of the file (default: UTF-8; other CSV is read as windows-1255)')
+    .option('--rejected <path>', 'file for the rejected rows, one JSON object a line: line, code, error, row')
+    .option('--continue', 'continue the same import after it was interrupted')
     .action(async (options: ImportOptions) => {
       if (options.dryRun && options.continue)
         throw new OperatorError('--dry-run writes nothing that --continue could go on from');

@@ -29,7 +29,7 @@ const LOG_INTERVAL_MS = 10_000;
 
 /** Adds `--quiet` and `--json` to a long command. */
 export function addTellOptions(command: Command): Command {
-  return command.option('--quiet', 'no progress').option('--json', 'one JSON object a line, progress too');
+  return command.option('--quiet', 'show no progress').option('--json', 'print one JSON object a line, progress included');
 }
 
 /**

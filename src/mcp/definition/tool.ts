@@ -34,6 +34,8 @@ export interface Tool extends ToolRequirement {
   readonly group: ToolGroup;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** What `inputSchema` is made from, with all limits. */
+  readonly input: z.ZodType;
   readonly hints: ToolHints;
   /** What a refusal names: `Permission denied for action <action> on class <className>`. @param args as sent */
   denies(args: unknown): { readonly action: string; readonly className: string };
@@ -86,6 +88,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
     needs,
     isAdvanced,
     inputSchema,
+    input,
     hints: hintsOf(definition),
     denies: (args) => ({ action, className: about ?? tableNamed(args) }),
     ...(answerBytes !== undefined && { answerBytes }),
