@@ -59,11 +59,3 @@ export function wrap(text: string, indent = ''): string {
 export function paragraphs(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
-
-/** `Accounts`, `Get-Data` → the anchor of its heading on GitHub. */
-export function slugOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
-    .replaceAll(' ', '-');
-}

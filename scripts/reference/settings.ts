@@ -1,5 +1,6 @@
 import { type SettingName, settingGroups, settings } from '../../src/config/settings.ts';
-import { code, paragraphs, slugOf, table, wrap } from './page.ts';
+import { slugOf } from '../headings.ts';
+import { code, paragraphs, table, wrap } from './page.ts';
 
 /** The section of settings.md: for each group a table, then each setting below a heading of its own. */
 export function settingSections(): string[] {

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../src/kernel/
 import { defaultFields } from '../../src/schema/defaults.ts';
 import { isDescribed, isHidden } from '../../src/schema/system-tables.ts';
 import { readTableDefaults, readTemplate, type TemplateTable } from '../../src/systems/template/template.ts';
-import { code, paragraphs, slugOf, table, wrap } from './page.ts';
+import { slugOf } from '../headings.ts';
+import { code, paragraphs, table, wrap } from './page.ts';
 
 /** More first rows than these are only counted. */
 const MAX_ROWS_SHOWN = 12;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../src/kernel/json.ts';
 import { type Tool, toolGroups } from '../../src/mcp/definition/tool.ts';
 import { loadTools } from '../../src/mcp/tools/index.ts';
-import { code, paragraphs, slugOf, table, wrap } from './page.ts';
+import { slugOf } from '../headings.ts';
+import { code, paragraphs, table, wrap } from './page.ts';
 
 /** The sections of tools.md: the tools of each group, and each tool below a heading of its own. */
 export async function toolSections(): Promise<string[]> {
