@@ -1,10 +1,11 @@
 /**
- * Checks that the generated parts of docs/reference/ are what the code gives: errors, settings, commands, tables, tools.
+ * Checks that the generated parts of docs/reference/ are what the code gives: errors, limits, settings, commands, tables, tools.
  * Usage: node scripts/reference.ts [--fix]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { commandSections } from './reference/commands.ts';
 import { errorSections } from './reference/errors.ts';
+import { limitSections } from './reference/limits.ts';
 import { withSections } from './reference/page.ts';
 import { settingSections } from './reference/settings.ts';
 import { tableSections } from './reference/tables.ts';
@@ -15,6 +16,7 @@ const FOLDER = 'docs/reference';
 /** Each page, and what its marked sections hold. */
 const pages = new Map<string, () => string[] | Promise<string[]>>([
   ['errors', errorSections],
+  ['limits', limitSections],
   ['settings', settingSections],
   ['commands', commandSections],
   ['tables', tableSections],
