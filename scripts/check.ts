@@ -1,6 +1,6 @@
 /**
- * Every check that needs no running service. Runs all steps, shows what the failing ones said, and fails if any did.
- * Usage: npm run check [-- step ...], or npm run fix for what can be put right without thinking.
+ * Every check that needs no running service. Runs all steps, shows the output of those that fail, and what the others skipped.
+ * Usage: npm run check [-- step ...], or npm run fix for what can be corrected automatically.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -43,7 +43,10 @@ for (const [name, args] of steps) {
   });
   const passed = status === 0;
   console.log(`${passed ? '✔' : '✖'} ${name} (${Math.round(performance.now() - started)} ms)`);
-  if (passed) continue;
+  if (passed) {
+    for (const line of stdout.split('\n')) if (line.startsWith('Skipped')) console.log(`  ${line}`);
+    continue;
+  }
   failed.push(name);
   console.log(`${stdout}${stderr}${error?.message ?? ''}`.trim());
 }
