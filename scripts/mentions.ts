@@ -1,26 +1,27 @@
-/** Checks that files and folders which documents and comments name are there: a path that went stale sends its reader astray. */
+/** Checks that files and folders named in documents and comments exist. A stale path misleads its reader. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { commentLines } from './comments.ts';
 
 const TREE = ['{src,test,bench,scripts,bin,examples,template,docs,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
 const DOCUMENTS = '{*.md,{docs,bench,examples,test}/**/*.md}';
 const COMMENTED = '{src,test,bench,scripts}/**/*.ts';
 
-/** A source file, with folders before it or without; not a pattern (`*.test.ts`). */
+/** A source file, with or without folders before it, but not a pattern (`*.test.ts`). */
 const FILE = /(?<![\w./*{}-])(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:ts|mjs)\b/g;
 
 /** A folder in backticks, with a slash at its end. */
 const FOLDER = /(?<=`)(?:[\w-][\w.-]*\/)+(?=`)/g;
 
-/** Documents about the sources. The guides name folders of an installation, too. */
-const ABOUT_SOURCES = /^docs\/(?!guide\/)/;
+/** Documents about the sources. Guides and reference also name folders of an installation. */
+const ABOUT_SOURCES = /^docs\/(?!guide\/|reference\/)/;
 
-/** Many folders have one: the bare name means the role. */
+/** Many folders have one. The bare name means the role, not one file. */
 const ENTRANCE = 'index.ts';
 
 /**
- * A path that begins with a layer leads from `src` or from a folder around the one that names it; any other matches what ends in it. A bare file
- * name has to be that of a neighbour, of a file in a folder that is named on the same line, or of one source file only.
+ * A path that begins with a layer is resolved from `src`, or from a folder above the file that names it. Any other path matches every path that ends
+ * in it. A bare file name has to be unambiguous: a file of the same folder, of a folder named on the same line, or the only source file of that name.
  *
  * @param baseDir the directory that holds `src`, absolute.
  * @returns one line per name that matches nothing, or several files.
@@ -56,21 +57,17 @@ export function mentionFindings(baseDir: string): string[] {
   for (const path of globSync([DOCUMENTS, COMMENTED], { cwd: baseDir })) {
     const isDocument = path.endsWith('.md');
     const isAboutSources = ABOUT_SOURCES.test(path);
-    for (const [index, text] of readFileSync(join(baseDir, path), 'utf8').split('\n').entries())
-      for (const fault of faults(isDocument ? text : commentOf(text), isAboutSources ? 'src' : dirname(path), isAboutSources))
+    const text = readFileSync(join(baseDir, path), 'utf8');
+    for (const [index, line] of (isDocument ? text.split('\n') : commentLines(text)).entries())
+      for (const fault of faults(line, isAboutSources ? 'src' : dirname(path), isAboutSources))
         if (fault) findings.push(`${path}:${index + 1}: ${fault}`);
   }
   return findings;
 }
 
-/** A folder and those that it is in. */
+/** A folder and all folders above it. */
 function around(folder: string): string[] {
   return folder === '.' ? ['.'] : [folder, ...around(dirname(folder))];
-}
-
-/** The comment of a line of code: all of it, or what follows the code. */
-function commentOf(line: string): string {
-  return /^\s*(?:\/\*|\*|\/\/).*|\s\/\/ .*$/.exec(line)?.[0] ?? '';
 }
 
 if (import.meta.main) {
