@@ -36,7 +36,7 @@ export function errorSections(): string[] {
   return [
     table(
       ['Code', 'Status', 'Message', 'When it occurs'],
-      coded.map((row) => [String(row.code), ...cellsOf(row)]),
+      coded.map((row, index) => [coded[index - 1]?.code === row.code ? String(row.code) : anchored(row.code), ...cellsOf(row)]),
     ),
     ...[false, true].map((isOfFunction) =>
       table(
@@ -45,6 +45,11 @@ export function errorSections(): string[] {
       ),
     ),
   ];
+}
+
+/** The first row of a code has an anchor: `errors.md#119`. */
+function anchored(number: number | undefined): string {
+  return `<a id="${number}"></a>${number}`;
 }
 
 function cellsOf({ key, status, text }: Row): string[] {
