@@ -28,25 +28,25 @@ import { makeCatalog, openCatalog } from './schema/migrations.ts';
 import { schemaName } from './sql/names.ts';
 import { PostgresStore } from './store.ts';
 
-/** What the engine is told of the world. */
+/** Settings and collaborators of the engine. */
 export interface PostgresSettings {
-  /** Milliseconds of work that a query may take (QUERY_TIMEOUT_MS). */
+  /** Milliseconds that a query may run (QUERY_TIMEOUT_MS). */
   readonly timeLimit: number;
-  /** Connections that this process may have (DATABASE_CONNECTIONS). */
+  /** Maximum number of connections of this process (DATABASE_CONNECTIONS). */
   readonly connections: number;
-  /** Whether this process must have the database to itself; no other can begin to use it then. */
+  /** Whether this process needs the database exclusively; no other process can then start to use it. */
   readonly alone?: boolean;
-  /** Whether a registry may be made beside systems' schemas, which are taken in one by one. */
+  /** Whether a registry may be created although schemas of systems exist, which are then adopted one by one. */
   readonly mayMakeRegistry?: boolean;
-  /** Told of faults that no client sees. */
+  /** Receives faults that no client sees. */
   readonly report: (fault: string) => void;
-  /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
+  /** Receives passing faults, by the application id of their system. If absent, they are not reported. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  /** Where the files of a system are, as clients see them now. */
+  /** Addresses of a system's files, as clients see them at present. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }
 
-/** PostgreSQL: a schema for each system, one set of connections for them all. Any number of processes may share the database. */
+/** PostgreSQL: a schema for each system and one set of connections for them all. Any number of processes may share the database. */
 export class PostgresEngine implements Engine {
   readonly registry: PostgresRegistry;
   readonly cluster: PostgresCluster;
@@ -71,7 +71,7 @@ export class PostgresEngine implements Engine {
     this.#settings = settings;
   }
 
-  /** Connects. @throws OperatorError where that cannot be or must not be, in one line that holds no secret */
+  /** Connects. @throws OperatorError if that fails or is refused; its text is one line without secrets */
   static async connect(url: string, settings: PostgresSettings): Promise<PostgresEngine> {
     const { report, alone = false } = settings;
     const name = alone ? newExclusiveName() : undefined;
@@ -83,8 +83,8 @@ export class PostgresEngine implements Engine {
       name,
       liveness,
       report,
-      onNotice: (text) => invalidations.take(text),
-      onSound: () => invalidations.distrust(),
+      onNotification: (text) => invalidations.deliver(text),
+      onReliable: () => invalidations.markStale(),
     });
     try {
       listener.start();
@@ -105,7 +105,7 @@ export class PostgresEngine implements Engine {
     await this.#database.probe();
   }
 
-  /** Connections are made when they are needed, in no time. */
+  /** Nothing to do: connections are opened quickly on demand. */
   warmUp(): void {}
 
   lockPlace(place: string): Promise<PlaceLock | null> {
@@ -125,7 +125,7 @@ export class PostgresEngine implements Engine {
     const { appId, place } = known;
     checkFound(await this.inspect(place), known);
     const store = await this.#open(appId, place, purpose === 'serving' ? grown : undefined).catch(async (error) => {
-      // It went meanwhile, or the fault is another one.
+      // If the store was removed meanwhile, report that; else rethrow.
       checkFound(await this.inspect(place), known);
       throw error;
     });
@@ -156,12 +156,12 @@ export class PostgresEngine implements Engine {
   async identify(identity: StoreIdentity, name = identity.appId): Promise<void> {
     const { state, place } = await this.inspect(name);
     if (state !== 'store') throw new StoreRefused(state, place);
-    // Brings the catalogue to where it has a place for it.
+    // Migrate the catalogue, since earlier versions have no table for the identity.
     await openCatalog(this.#database, schemaName(name));
     await this.#database.atomically([insertIdentity(schemaName(name), identity)]);
   }
 
-  /** PostgreSQL knows of its own pages. */
+  /** Nothing to check: the engine keeps no checksums or structure beyond PostgreSQL's own. */
   async verify(): Promise<null> {
     return null;
   }

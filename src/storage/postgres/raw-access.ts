@@ -15,46 +15,47 @@ import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
 import { SqlWriter, type Statement } from '../sql/writer.ts';
 import type { Database, Row } from './connection/database.ts';
-import { causeOf, isOfValues, isTooLarge } from './connection/map-error.ts';
+import { causeOf, isTooLarge, isValueError } from './connection/map-error.ts';
 import { catalogFrom, loadStatement } from './schema/catalog.ts';
 import { arrayLiteral } from './sql/arrays.ts';
 import { postgresDialect } from './sql/dialect.ts';
 import { columnArrays } from './writes/column-arrays.ts';
 
-/** Asks in whatever transaction. */
-type Ask = (statement: Statement) => Promise<Row[]>;
+/** Runs a query in some transaction. */
+type Query = (statement: Statement) => Promise<Row[]>;
 
-/** What a system's schema holds, as it lies. */
+/** Reads the rows of a system in stored form. */
 class PostgresRawReads implements RawReads {
   protected readonly dialect: Dialect;
-  protected readonly ask: Ask;
+  protected readonly query: Query;
 
-  constructor(ask: Ask, dialect: Dialect) {
-    this.ask = ask;
+  constructor(query: Query, dialect: Dialect) {
+    this.query = query;
     this.dialect = dialect;
   }
 
   async count({ sqlName }: TableSchema): Promise<number> {
-    const [row] = await this.ask({ text: `SELECT count(*) FROM ${this.dialect.table(sqlName)}`, params: [] });
+    const [row] = await this.query({ text: `SELECT count(*) FROM ${this.dialect.table(sqlName)}`, params: [] });
     return row?.[0] as number;
   }
 
-  async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
+  async rows(table: TableSchema, after: number, limit: number): Promise<StoredRow[]> {
     const columns = (alias: string) => this.#columnsOf(table, alias);
-    // Lengths are summed before the rows are sent, which come whatever they are. No column has a name with a space.
+    // Sum up the lengths before rows are sent, since the server sends all rows of a result. "its bytes" and "bytes before" clash with no column: no
+    // column name contains a space.
     const out = new SqlWriter(this.dialect).add(`SELECT ${columns('r')} FROM (SELECT ${columns('q')}, `);
     out.add(`sum(q."its bytes") OVER (ORDER BY q."_seq") - q."its bytes" AS "bytes before" FROM (SELECT ${columns('t')}, `);
     writeRecordBytes(out, table, 't');
     out.add(' AS "its bytes" FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
-    out.add(' ORDER BY t."_seq" LIMIT ').bind(atMost);
+    out.add(' ORDER BY t."_seq" LIMIT ').bind(limit);
     out.add(`) AS q) AS r WHERE r."bytes before" < ${CHUNK_BYTES} ORDER BY r."_seq"`);
-    return (await this.ask(out.statement())) as unknown as StoredRow[];
+    return (await this.query(out.statement())) as unknown as StoredRow[];
   }
 
-  async members({ column }: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]> {
+  async members({ column }: Field, after: StoredMember | null, limit: number): Promise<StoredMember[]> {
     const from = this.dialect.table(column);
     const text = `SELECT owner, member FROM ${from} WHERE (owner, member) > ($1, $2) ORDER BY owner, member LIMIT $3`;
-    return (await this.ask({ text, params: [...(after ?? ['', '']), atMost] })) as unknown as StoredMember[];
+    return (await this.query({ text, params: [...(after ?? ['', '']), limit] })) as unknown as StoredMember[];
   }
 
   #columnsOf(table: TableSchema, alias: string): string {
@@ -63,7 +64,7 @@ class PostgresRawReads implements RawReads {
   }
 }
 
-/** As of `Store.withSnapshot`: a transaction that sees what was committed when it first read. */
+/** Implements `Store.withSnapshot` by a repeatable-read transaction: it sees what was committed before its first read. */
 export function withSnapshot<T>(
   database: Database,
   schemaName: string,
@@ -80,35 +81,39 @@ export function withSnapshot<T>(
   );
 }
 
-/** The same, and additions. */
+/** Adds writes to `PostgresRawReads`. */
 export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
   readonly #database: Database;
 
   constructor(database: Database, dialect: Dialect) {
-    // Moves take what they take: no limit on time.
-    const ask: Ask = (statement) => database.transact(async (session) => (await session.query(statement)).rows, { timeLimit: 0 });
-    super(ask, dialect);
+    // No time limit: moves between engines may take long.
+    const query: Query = (statement) =>
+      database.transact(async (session) => (await session.query(statement)).rows, { timeLimit: 0 });
+    super(query, dialect);
     this.#database = database;
   }
 
   async lastPlace({ sqlName }: TableSchema): Promise<number> {
     const text = `SELECT coalesce(max("_seq"), 0) FROM ${this.dialect.table(sqlName)}`;
-    const [row] = await this.ask({ text, params: [] });
+    const [row] = await this.query({ text, params: [] });
     return row?.[0] as number;
   }
 
   async lastMember({ column }: Field): Promise<StoredMember | null> {
     const text = `SELECT owner, member FROM ${this.dialect.table(column)} ORDER BY owner DESC, member DESC LIMIT 1`;
-    const [row] = await this.ask({ text, params: [] });
+    const [row] = await this.query({ text, params: [] });
     return (row as StoredMember | undefined) ?? null;
   }
 
-  /** Records come as fast with them. */
+  /** Does nothing: adding records is no faster without indexes. */
   async leaveOutIndexes(): Promise<() => Promise<void>> {
     return async () => {};
   }
 
-  /** @throws RowsRefused; OperatorError for a record that PostgreSQL cannot take; those before it are added */
+  /**
+   * Adds rows, in halves if they exceed a limit of PostgreSQL.
+   * @throws RowsRefused; OperatorError for a record that PostgreSQL cannot store (the rows before it are added)
+   */
   async addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
     try {
       await this.#addRows(table, rows);
@@ -137,7 +142,7 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
         text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
         params: columns.map(({ literal }) => literal),
       },
-      // What is created later comes after; others may be adding rows of later places.
+      // Later records must get later places; other processes may be adding rows of higher places.
       { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service places of ${into}`] },
       {
         text: `SELECT setval(s, greatest($2, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence($1, '_seq') AS regclass) AS s`,
@@ -156,7 +161,7 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
 }
 
 const refusedOr = (error: unknown): unknown =>
-  isOfValues(error) ? new RowsRefused((causeOf(error) as Error).message, { cause: error }) : error;
+  isValueError(error) ? new RowsRefused((causeOf(error) as Error).message, { cause: error }) : error;
 
 function tooLarge(table: TableSchema, row: StoredRow, error: unknown): OperatorError {
   const objectId = row[1 + columnFields(table).findIndex(({ name }) => name === 'objectId')];

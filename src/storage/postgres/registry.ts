@@ -40,8 +40,8 @@ import { arrayLiteral } from './sql/arrays.ts';
 import { registrySchema } from './sql/names.ts';
 
 /**
- * The registry in PostgreSQL: one small schema, all that there is outside the systems' own. Each process keeps what it holds in memory and
- * hears of changes by invalidations.
+ * The registry in PostgreSQL: a small schema, the only data outside the systems' schemas. Each process caches its content and learns of changes by
+ * notifications.
  */
 export class PostgresRegistry implements Registry {
   #salt: string;
@@ -55,18 +55,18 @@ export class PostgresRegistry implements Registry {
     this.#database = database;
     this.#salt = salt;
     this.#staleness = new StalenessCheck(
-      () => invalidations.isSound(),
+      () => invalidations.isReliable(),
       () => this.#load(),
     );
-    invalidations.onRegistry(() => this.#staleness.distrust());
+    invalidations.onRegistry(() => this.#staleness.markStale());
   }
 
-  /** Opens the registry, making it where there is none. @throws OperatorError for one of a later version of the service */
+  /** Opens the registry, or creates it if it is missing. @throws OperatorError for one of a later version of the service */
   static async open(database: Database, invalidations: InvalidationBus): Promise<PostgresRegistry> {
     await migrateRegistry(database);
     const salt = randomBytes(24).toString('base64url');
     const [, found] = await database.atomically([
-      // Without it the keys of its systems are worth nothing.
+      // Not if there are systems: without the original salt the hashes of their keys are useless.
       {
         text: `INSERT INTO ${installation} (one, salt) SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM ${systems}) ON CONFLICT DO NOTHING`,
         params: [salt],
@@ -126,7 +126,7 @@ export class PostgresRegistry implements Registry {
   ): Promise<boolean> {
     return this.#change(async (session) => {
       if (onlyFirst) {
-        // Of processes that start at the same time one makes it; the others wait for that.
+        // Several processes may start at the same time: one adds the system, the others wait for its commit.
         await session.query({ text: `SELECT 1 FROM ${installation} FOR UPDATE`, params: [] });
         const { affected } = await session.query({ text: `SELECT 1 FROM ${systems} LIMIT 1`, params: [] });
         if (affected > 0) return false;
@@ -186,8 +186,8 @@ export class PostgresRegistry implements Registry {
   }
 
   /**
-   * For as long as the transaction lasts no other process deletes or forgets the system. Processes that close its store meanwhile note their last
-   * generation, for which the deletion may wait: so the row itself stays free for updates.
+   * Locks the deletion of a system for this transaction, so that no other process deletes or forgets it. Processes that close its store meanwhile
+   * record their last generation, and the deletion may wait for them; so the row itself must remain updatable.
    */
   async #lockDeletion(session: Session, appId: string): Promise<boolean> {
     const text = `SELECT pg_try_advisory_xact_lock(hashtextextended($2, 0)) FROM ${systems}
@@ -215,8 +215,8 @@ export class PostgresRegistry implements Registry {
       "noticedAt" = coalesce($5::bigint, "noticedAt"),
       "missingSince" = least("missingSince", $4::bigint),
       "damagedAt" = CASE WHEN $6::boolean THEN $7::bigint ELSE "damagedAt" END WHERE id = $1`;
-    const isTold = damagedAt !== undefined;
-    const values = [birth ?? null, generation ?? null, missingSince ?? null, noticedAt ?? null, isTold, damagedAt ?? null];
+    const isGiven = damagedAt !== undefined;
+    const values = [birth ?? null, generation ?? null, missingSince ?? null, noticedAt ?? null, isGiven, damagedAt ?? null];
     await this.#database.atomically([{ text, params: [systemId, ...values] }]);
   }
 
@@ -256,7 +256,7 @@ export class PostgresRegistry implements Registry {
     return this.#change(async (session) => (await session.query(statement)).affected > 0);
   }
 
-  /** The other processes hear of it with the commit. Making a system takes its time, so nothing here has a limit. */
+  /** Makes a change and notifies the other processes with the commit. No time limit, because creating a system's store is part of the transaction. */
   async #change(work: (session: Session) => Promise<boolean>): Promise<boolean> {
     const changed = await this.#database.transact(
       async (session) => {
@@ -266,8 +266,8 @@ export class PostgresRegistry implements Registry {
       },
       { timeLimit: 0, idleLimit: 0 },
     );
-    // It is done, whatever becomes of the look: the next request looks again.
-    await this.#load().catch(() => this.#staleness.distrust());
+    // The change is committed even if this read fails; the next request then reads again.
+    await this.#load().catch(() => this.#staleness.markStale());
     return changed;
   }
 

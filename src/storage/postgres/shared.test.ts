@@ -20,7 +20,7 @@ const engine = await PostgresEngine.connect(database.url, {
   addressesOf,
 });
 const store = await openAnyway(engine, 'app');
-// All are defined before the first one runs: else the store is closed once those defined so far have run.
+// Define all tests before the first one runs; otherwise the store is closed once those defined so far have run.
 describe('the port: PostgreSQL', async () => {
   after(async () => {
     await store.close();

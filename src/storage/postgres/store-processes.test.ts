@@ -135,7 +135,7 @@ describe('PostgreSQL store, two processes', () => {
       { s: schemaName, c: false, t: ['Config'] },
     ]);
     const before = b.store.tableVersion('Config');
-    b.store.noticed({ schemaChanged: true, tables: ['Config'] });
+    b.store.invalidated({ schemaChanged: true, tables: ['Config'] });
     assert.notEqual(b.store.tableVersion('Config'), before);
     assert.equal(b.store.isCurrent(), false);
     await b.store.whenCurrent();

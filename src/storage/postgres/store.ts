@@ -8,16 +8,16 @@ import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '
 import type { StoreSnapshot } from '../raw-access.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/writer.ts';
+import { DelayedInvalidations } from './cluster/delayed-invalidations.ts';
 import { type InvalidationBus, type StoreInvalidation, storeInvalidation, type Watcher } from './cluster/invalidation.ts';
-import { LateNotices } from './cluster/late-notices.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database } from './connection/database.ts';
-import { causeOf, lockNotHad, ofCatalog, ofKnownSchema, ofWrite } from './connection/map-error.ts';
+import { causeOf, lockTimeoutError, mapCatalogError, mapMissingTable, mapWriteError } from './connection/map-error.ts';
 import { PostgresRawAccess, withSnapshot } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
 import { noteGeneration } from './schema/identity.ts';
-import { trialStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
+import { probeStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
 import { openCatalog } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
 import { postgresAggregate } from './sql/aggregate.ts';
@@ -29,29 +29,29 @@ import { WriteBehind } from './writes/write-behind.ts';
 import { type ExecutorContext, WriteExecutor } from './writes/write-executor.ts';
 import { WriteQueue } from './writes/write-queue.ts';
 
-/** Writes in one transaction: a batch as large as the edge carries out at once. */
+/** Maximum number of writes in one transaction: as many as the largest batch of a request. */
 const MAX_GROUP = 1_000;
-/** Groups of one system at a time; the connections are for all systems. */
+/** Maximum number of concurrent transactions of one system; the connections are shared by all systems. */
 const MAX_GROUPS = 2;
 
-/** What a store stands on. */
+/** Settings and collaborators of a store. */
 export interface PostgresStoreSettings extends RowContext {
   readonly database: Database;
-  /** The PostgreSQL schema that is the system's. */
+  /** The system's PostgreSQL schema. */
   readonly schemaName: string;
-  /** Whose system it is, for the log; where it lies. */
+  /** Application id, for the log. */
   readonly appId?: string;
   readonly place?: string;
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
-  /** As of `Engine.open`. */
+  /** As in `Engine.open`. */
   readonly grown?: GenerationGrown;
   readonly invalidations: InvalidationBus;
   readonly cluster: Cluster;
-  /** Told of writes that nobody waits for and that failed. */
+  /** Receives failures of writes that no caller waits for. */
   readonly report: (fault: string) => void;
 }
 
-/** One system in its PostgreSQL schema, which other processes may work with at the same time. */
+/** One system in its PostgreSQL schema, which several processes may use at the same time. */
 export class PostgresStore implements Store, Watcher {
   readonly reader: PostgresReader;
   readonly raw: PostgresRawAccess;
@@ -59,7 +59,7 @@ export class PostgresStore implements Store, Watcher {
   readonly place: string;
   readonly #database: Database;
   readonly #schemaName: string;
-  readonly #known: SchemaCache;
+  readonly #schemaCache: SchemaCache;
   readonly #context: ExecutorContext;
   readonly #queue: WriteQueue;
   readonly #behind: WriteBehind;
@@ -70,16 +70,16 @@ export class PostgresStore implements Store, Watcher {
   #loadingNext: Promise<void> | undefined;
   #closed = false;
   readonly #closing = new AbortController();
-  /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
+  /** Number of writes by table, and of changes by other processes that may affect any table. */
   readonly #writesTo = new Map<string, number>();
   #globalVersion = 0;
   readonly #delist: () => void;
-  readonly #notices: LateNotices;
+  readonly #delayedInvalidations: DelayedInvalidations;
 
   /**
    * Opens the system.
-   * @param mayMake whether its PostgreSQL schema is made where there is none
-   * @throws unavailable; OperatorError where a later version was here
+   * @param mayMake whether a missing PostgreSQL schema is created
+   * @throws unavailable; OperatorError if a later version of the service has used the schema
    */
   static async open(settings: PostgresStoreSettings, mayMake = false): Promise<PostgresStore> {
     return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName, mayMake));
@@ -94,31 +94,33 @@ export class PostgresStore implements Store, Watcher {
     this.#grown = grown;
     this.cluster = cluster;
     this.place = named.place ?? '';
-    this.#known = new SchemaCache(catalog);
+    this.#schemaCache = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
-    const written = (tables: Iterable<string>) => this.#wrote(tables);
+    const written = (tables: Iterable<string>) => this.#recordWrites(tables);
     const transactions = transactionsOf(database, schemaName);
-    const rejection = (error: unknown) => this.#met(ofWrite(ofKnownSchema(causeOf(error))));
+    const rejection = (error: unknown) => this.#recordFault(mapWriteError(mapMissingTable(causeOf(error))));
     const look = (statement: Statement) => database.short(statement, schemaName);
-    this.#notices = new LateNotices((tables) => look(storeInvalidation(schemaName, { schemaChanged: false, tables })));
-    this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
+    this.#delayedInvalidations = new DelayedInvalidations((tables) =>
+      look(storeInvalidation(schemaName, { schemaChanged: false, tables })),
+    );
+    this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#schemaCache, reload, written, rejection };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
       maxGroup: MAX_GROUP,
       maxGroups: MAX_GROUPS,
       maxHeldMs: database.timeLimit,
-      tooLong: () => rejection(lockNotHad()),
+      tooLong: () => rejection(lockTimeoutError()),
     });
     this.#behind = new WriteBehind({
-      execute: (write) => this.#queued(write, true),
+      execute: (write) => this.#enqueue(write, true),
       whenBack: () => this.whenBack(),
       dropped: (error) => conditions?.met('rows of logs are lost', { app: named.appId }, error),
       report,
     });
-    this.#delist = database.outage.enlist(schemaName, { appId: named.appId, statements: () => trialStatements(schemaName) });
+    this.#delist = database.outage.register(schemaName, { appId: named.appId, statements: () => probeStatements(schemaName) });
     this.#staleness = new StalenessCheck(
-      () => invalidations.isSound(),
-      () => this.#look(),
+      () => invalidations.isReliable(),
+      () => this.#refreshAll(),
     );
     this.raw = new PostgresRawAccess(database, dialect);
     this.reader = new PostgresReader({
@@ -126,18 +128,18 @@ export class PostgresStore implements Store, Watcher {
       dialect,
       aggregate: postgresAggregate(dialect),
       schemaName,
-      schemaVersion: () => this.#known.changes,
+      schemaVersion: () => this.#schemaCache.changes,
       stale: reload,
       rejection,
       addresses,
     });
     this.#unwatch = invalidations.watch(schemaName, this);
-    // What was changed between the reading of the catalogue and now was not told.
-    this.#staleness.distrust();
+    // Changes between reading the catalogue and registering the watcher were not reported.
+    this.#staleness.markStale();
   }
 
   schema(): Schema {
-    return this.#known.schema;
+    return this.#schemaCache.schema;
   }
 
   whenCurrent(): Promise<void> {
@@ -153,13 +155,13 @@ export class PostgresStore implements Store, Watcher {
   }
 
   write(write: PreparedWrite): Promise<WriteOutcome> {
-    return this.#closed ? Promise.reject(serviceError('unavailable')) : this.#queued(write, false);
+    return this.#closed ? Promise.reject(serviceError('unavailable')) : this.#enqueue(write, false);
   }
 
   async keyVersions(keys: readonly string[]): Promise<readonly KeyVersion[]> {
     const statement = versionsStatement(this.#schemaName, keys);
-    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#gone(error));
-    if (row?.[0] !== this.#known.changes) await this.#reload();
+    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#throwCatalogError(error));
+    if (row?.[0] !== this.#schemaCache.changes) await this.#reload();
     return versionsFrom(keys, row?.[1] ?? null);
   }
 
@@ -167,21 +169,21 @@ export class PostgresStore implements Store, Watcher {
     if (!this.#closed) this.#behind.add(write);
   }
 
-  fillSearchIndex(className: string, isEnough: () => boolean): Promise<void> {
+  fillSearchIndex(className: string, shouldStop: () => boolean): Promise<void> {
     const closing = this.#closing.signal;
     const context = { store: this, database: this.#database, schemaName: this.#schemaName, closing };
-    return fillSearchIndex(context, className, isEnough);
+    return fillSearchIndex(context, className, shouldStop);
   }
 
-  /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */
+  /** Runs in one transaction, with a savepoint for each group of writes. Other writes continue meanwhile; they see its changes after the commit. */
   async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
     if (this.#closed) throw serviceError('unavailable');
     const { result, version, tables } = await this.#database.transact(
       (session) => bulkTransaction(session, this, this.#context, work),
       { timeLimit: 0, idleLimit: 0 },
     );
-    this.#known.adopt(version);
-    this.#wrote(tables);
+    this.#schemaCache.adopt(version);
+    this.#recordWrites(tables);
     return result;
   }
 
@@ -193,63 +195,63 @@ export class PostgresStore implements Store, Watcher {
     return this.#database.outage.whenBack(this.#schemaName);
   }
 
-  noticed({ schemaChanged, tables }: StoreInvalidation): void {
-    this.#count(tables);
+  invalidated({ schemaChanged, tables }: StoreInvalidation): void {
+    this.#countWrites(tables);
     if (!schemaChanged) return;
-    // The next request waits for it; it begins now.
-    this.#staleness.distrust();
+    // Start now; the next request waits for it.
+    this.#staleness.markStale();
     this.#reload().catch(() => {});
   }
 
-  distrust(): void {
+  markStale(): void {
     this.#globalVersion++;
-    this.#staleness.distrust();
+    this.#staleness.markStale();
   }
 
-  #queued(write: PreparedWrite, behind: boolean): Promise<WriteOutcome> {
+  #enqueue(write: PreparedWrite, behind: boolean): Promise<WriteOutcome> {
     const schema = this.schema();
     let plan: WritePlan;
     try {
       plan = write.plan(schema);
     } catch (error) {
-      return this.#queuedAnew(write, behind, schema, error);
+      return this.#queueReplanned(write, behind, schema, error);
     }
-    // A row that is about to be written may point at what a delete takes.
+    // Flush first: a pending row may point at a record that this write deletes.
     if (deletesRecord(plan)) this.#behind.flush();
     return this.#queue.add(write, plan, schema, behind);
   }
 
-  /** A write that the schema refuses: where another process has changed it meanwhile, the write is planned under the new one. */
-  async #queuedAnew(write: PreparedWrite, behind: boolean, schema: Schema, error: unknown): Promise<WriteOutcome> {
-    await this.#refresh();
+  /** Plans a rejected write again if another process has changed the schema meanwhile; otherwise rethrows the error. */
+  async #queueReplanned(write: PreparedWrite, behind: boolean, schema: Schema, error: unknown): Promise<WriteOutcome> {
+    await this.#refreshSchema();
     if (this.schema() === schema) throw error;
-    return this.#queued(write, behind);
+    return this.#enqueue(write, behind);
   }
 
-  /** What this process wrote to. */
-  #wrote(tables: Iterable<string>): void {
-    this.#count(tables);
-    this.#notices.add(tables);
+  /** Records and announces writes of this process. */
+  #recordWrites(tables: Iterable<string>): void {
+    this.#countWrites(tables);
+    this.#delayedInvalidations.add(tables);
   }
 
-  #count(tables: Iterable<string>): void {
+  #countWrites(tables: Iterable<string>): void {
     for (const table of tables) this.#writesTo.set(table, (this.#writesTo.get(table) ?? 0) + 1);
   }
 
   /** Reads what other processes may have changed. @throws unavailable */
-  async #look(): Promise<void> {
-    await this.#refresh();
+  async #refreshAll(): Promise<void> {
+    await this.#refreshSchema();
     this.#globalVersion++;
   }
 
-  /** Reads the schema where it is another by now. @throws unavailable */
-  async #refresh(): Promise<void> {
+  /** Reads the schema if its version has changed. @throws unavailable */
+  async #refreshSchema(): Promise<void> {
     const statement = { text: catalogVersionSql(this.#schemaName), params: [] };
-    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#gone(error));
-    if (row?.[0] !== this.#known.changes) await this.#reload();
+    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#throwCatalogError(error));
+    if (row?.[0] !== this.#schemaCache.changes) await this.#reload();
   }
 
-  /** Reads the schema as it is from now on: one that is being read may be what was before. */
+  /** Reads the schema as of now. A load that is already running may see an earlier version, so another one follows it. */
   #reload(): Promise<void> {
     if (!this.#loading) return this.#beginLoad();
     const next = () => {
@@ -269,30 +271,30 @@ export class PostgresStore implements Store, Watcher {
   }
 
   async #load(): Promise<void> {
-    const since = this.#known.changes;
+    const since = this.#schemaCache.changes;
     const rows = await this.#database
       .short(loadStatement(this.#schemaName), this.#schemaName)
-      .catch((error) => this.#gone(error));
-    this.#known.adoptRead(catalogFrom(rows), since);
+      .catch((error) => this.#throwCatalogError(error));
+    this.#schemaCache.adoptRead(catalogFrom(rows), since);
   }
 
-  /** The catalogue could not be read: a schema that another process has removed, or that is missing, is not available. */
-  #gone(error: unknown): never {
-    throw this.#met(ofCatalog(error));
+  /** Throws the error of a failed read of the catalogue. A schema that is missing, or was removed by another process, counts as unavailable. */
+  #throwCatalogError(error: unknown): never {
+    throw this.#recordFault(mapCatalogError(error));
   }
 
-  #met(error: unknown): unknown {
-    this.#database.outage.met(error, this.#schemaName);
+  #recordFault(error: unknown): unknown {
+    this.#database.outage.record(error, this.#schemaName);
     return error;
   }
 
-  /** Finishes the writes so far, and refuses further ones. */
+  /** Finishes the pending writes and refuses further ones. */
   async close(): Promise<void> {
     this.#behind.close();
     this.#closed = true;
     this.#closing.abort();
     await this.#queue.whenIdle();
-    this.#notices.flush();
+    this.#delayedInvalidations.flush();
     this.#delist();
     this.#unwatch();
     await noteGeneration(this.#database, this.#schemaName, this.#grown);

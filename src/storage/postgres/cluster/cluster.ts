@@ -4,7 +4,10 @@ import { schemaName } from '../sql/names.ts';
 import { takeLease } from './leases.ts';
 import type { Liveness } from './liveness.ts';
 
-/** The processes that share a database: known by locks of their sessions (liveness.ts), with leases in a table of each system (leases.ts). */
+/**
+ * Processes that share a database. Advisory locks of their sessions show which are alive (liveness.ts); leases of periodic jobs are rows in a table
+ * of each system (leases.ts).
+ */
 export class PostgresCluster implements Cluster {
   readonly #database: Database;
   readonly #liveness: Liveness;

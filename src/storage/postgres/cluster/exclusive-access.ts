@@ -4,30 +4,30 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import { sessionName } from '../connection/connect.ts';
 import type { Database } from '../connection/database.ts';
 
-/** What the sessions of commands begin with that have the database to themselves. */
+/** Prefix of `application_name` for sessions of commands that need the database exclusively. */
 const exclusiveName = `${sessionName} alone`;
 
-/** A name for the sessions of a command that has the database to itself, by which it knows them. */
+/** Returns a new `application_name` for a command that needs the database exclusively. It is unique, so the command can exclude its own sessions. */
 export function newExclusiveName(): string {
   return `${exclusiveName} ${randomUUID().slice(0, 8)}`;
 }
 
-/** How often sessions are looked at, a tenth of a second apart: those of a process that has just ended take a moment. */
-const MAX_LOOKS = 10;
+/** Polls of the session list, 100 ms apart: sessions of a process that has just ended take a moment to disappear. */
+const MAX_POLLS = 10;
 
 /**
- * Lets a process go on where the others that use the same database suit it: a command that has the database to itself with none, all
- * others where there is no such command. Two that begin at the same moment see each other. pg_stat_activity shows every user the names
- * of all sessions.
- * @param name of the sessions of this process, where it has the database to itself
+ * Refuses to continue while incompatible processes use the same database: a command with exclusive access tolerates no other process, all other
+ * processes tolerate no such command. Two that start at the same moment see each other, so both may be refused. pg_stat_activity shows the names of
+ * all sessions to every user.
+ * @param name `application_name` of this process's sessions if it needs exclusive access
  * @throws OperatorError
  */
 export async function requireExclusiveAccess(database: Database, name: string | undefined): Promise<void> {
   const text = `SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND starts_with(application_name, $1) AND application_name <> $2`;
   const params = name === undefined ? [exclusiveName, ''] : [sessionName, name];
-  for (let look = 0; look < MAX_LOOKS; look++) {
-    if (look > 0) await wait(100);
+  for (let poll = 0; poll < MAX_POLLS; poll++) {
+    if (poll > 0) await wait(100);
     const [row] = await database.short({ text, params });
     if (row?.[0] === 0) return;
   }

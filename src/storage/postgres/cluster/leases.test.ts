@@ -21,23 +21,23 @@ describe('claims of periodic jobs', () => {
     await home.drop();
   });
 
-  /** How many of the processes got the job, each asking several times at once. */
-  async function claimedBy(job: string, every: number): Promise<number> {
-    const asked = await Promise.all(
-      processes.flatMap((database) => Array.from({ length: 5 }, () => takeLease(database, schemaName, job, every))),
+  /** Number of processes that got the job, when each makes several attempts at once. */
+  async function takenBy(job: string, everyMs: number): Promise<number> {
+    const attempts = await Promise.all(
+      processes.flatMap((database) => Array.from({ length: 5 }, () => takeLease(database, schemaName, job, everyMs))),
     );
-    return asked.filter(Boolean).length;
+    return attempts.filter(Boolean).length;
   }
 
   test('of many that ask at once one gets a job', async () => {
-    assert.equal(await claimedBy('first', 60_000), 1);
-    assert.equal(await claimedBy('first', 60_000), 0);
-    assert.equal(await claimedBy('second', 60_000), 1);
+    assert.equal(await takenBy('first', 60_000), 1);
+    assert.equal(await takenBy('first', 60_000), 0);
+    assert.equal(await takenBy('second', 60_000), 1);
   });
 
   test('it is due again after its time', async () => {
-    assert.equal(await claimedBy('often', 300), 1);
+    assert.equal(await takenBy('often', 300), 1);
     await wait(400);
-    assert.equal(await claimedBy('often', 300), 1);
+    assert.equal(await takenBy('often', 300), 1);
   });
 });

@@ -36,7 +36,7 @@ async function withProcess(url: string, work: (store: Store, engine: PostgresEng
   }
 }
 
-/** Waits until a store sees just these processes, its own too. */
+/** Waits until a store sees exactly these processes and its own. */
 async function untilPeers(store: Store, ids: readonly string[], limit = 5_000): Promise<void> {
   const wanted = [store.cluster.processId, ...ids].toSorted().join();
   for (const began = performance.now(); ; await delay(20)) {
@@ -46,7 +46,7 @@ async function untilPeers(store: Store, ids: readonly string[], limit = 5_000): 
   }
 }
 
-/** Other tests have theirs in other databases of the server. */
+/** Limited to this database, because other tests hold locks in other databases of the server. */
 const ownLocks = `FROM pg_locks WHERE locktype = 'advisory'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 const locks = async () => (await sql.query(`SELECT count(*)::int AS n ${ownLocks}`)).rows[0].n;
@@ -86,7 +86,7 @@ test('a process whose connection is cut comes back under its name', async () => 
       await untilPeers(store, [other.cluster.processId]);
       for (let round = 0; round < 3; round++) {
         await cutListeners();
-        // Each counts itself in any case.
+        // A process always counts itself.
         assert.ok((await store.cluster.processes()).has(store.cluster.processId));
         await untilPeers(store, [other.cluster.processId]);
         await untilPeers(other, [store.cluster.processId]);
@@ -102,7 +102,7 @@ test('a session that the server still holds does not keep a new one out', async 
       await untilPeers(store, [other.cluster.processId]);
       const [lock] = (await sql.query(`SELECT classid, objid, pid FROM pg_locks WHERE objid = $1`, [other.cluster.processId]))
         .rows;
-      // As one whose end nobody has told the server.
+      // Stands for a connection whose end the server has not noticed yet.
       await sql.query('SELECT pg_advisory_lock_shared($1::int, $2::int)', [lock.classid, lock.objid]);
       await sql.query('SELECT pg_terminate_backend($1)', [lock.pid]);
       await untilLocks(3);

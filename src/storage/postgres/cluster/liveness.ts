@@ -1,32 +1,32 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from '../connection/database.ts';
 
-/** What the locks by which processes know of each other have in common, among all advisory locks of a database. */
+/** First key of the advisory locks that mark live processes, to tell them from all other advisory locks of a database. */
 const LOCKS = 1_919_185_779;
 
 /**
- * A process as the others see it: there for as long as a session of its own holds a lock. The lock is shared, so that a new session need not
- * wait until the server notices the end of the one before.
+ * Makes this process visible to the others for as long as one of its sessions holds an advisory lock. The lock is shared, so that a new session
+ * need not wait until the server notices the end of the previous one.
  */
 export class Liveness {
   readonly #key = randomInt(1, 2 ** 31);
 
-  /** Names the process; another one at each start. */
+  /** Id of the process; a new one at each start. */
   get id(): string {
     return String(this.#key);
   }
 
-  /** The statement that shows the process for as long as the session lasts. */
+  /** Statement that takes the lock until the session ends. */
   get forSession(): string {
     return `SELECT pg_advisory_lock_shared(${LOCKS}, ${this.#key})`;
   }
 
-  /** The same for as long as the transaction lasts. */
+  /** Statement that takes the lock until the transaction ends. */
   get forTransaction(): string {
     return `SELECT pg_advisory_xact_lock_shared(${LOCKS}, ${this.#key})`;
   }
 
-  /** The names of all processes that are there now, and of this one in any case. @throws unavailable */
+  /** Returns the ids of all live processes, always including this one. @throws unavailable */
   async peers(database: Database): Promise<ReadonlySet<string>> {
     const text = `SELECT DISTINCT objid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = ${LOCKS}
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;

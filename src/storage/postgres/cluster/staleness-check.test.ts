@@ -2,73 +2,73 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StalenessCheck } from './staleness-check.ts';
 
-/** Looks that end when told to. */
-class Looks {
+/** Refreshes that the test ends. */
+class Refreshes {
   readonly begun: PromiseWithResolvers<void>[] = [];
 
-  readonly look = (): Promise<void> => {
-    const look = Promise.withResolvers<void>();
-    this.begun.push(look);
-    return look.promise;
+  readonly refresh = (): Promise<void> => {
+    const refresh = Promise.withResolvers<void>();
+    this.begun.push(refresh);
+    return refresh.promise;
   };
 }
 
 test('nothing is looked at while notices come, but for what is distrusted', async () => {
-  const looks = new Looks();
-  const staleness = new StalenessCheck(() => true, looks.look);
+  const refreshes = new Refreshes();
+  const staleness = new StalenessCheck(() => true, refreshes.refresh);
   await staleness.whenCurrent();
-  assert.equal(looks.begun.length, 0);
-  staleness.distrust();
+  assert.equal(refreshes.begun.length, 0);
+  staleness.markStale();
   const current = staleness.whenCurrent();
-  looks.begun[0]?.resolve();
+  refreshes.begun[0]?.resolve();
   await current;
   await staleness.whenCurrent();
-  assert.equal(looks.begun.length, 1);
+  assert.equal(refreshes.begun.length, 1);
 });
 
-test('who asks while it is looked waits for a look that began after what he has to know', async () => {
-  const looks = new Looks();
-  const staleness = new StalenessCheck(() => true, looks.look);
-  staleness.distrust();
+test('who asks while it is looked waits for a refresh that began after what he has to know', async () => {
+  const refreshes = new Refreshes();
+  const staleness = new StalenessCheck(() => true, refreshes.refresh);
+  staleness.markStale();
   const first = staleness.whenCurrent();
-  staleness.distrust();
+  staleness.markStale();
   let isCurrent = false;
   const second = staleness.whenCurrent()?.then(() => {
     isCurrent = true;
   });
-  looks.begun[0]?.resolve();
+  refreshes.begun[0]?.resolve();
   await new Promise(setImmediate);
-  assert.deepEqual([looks.begun.length, isCurrent], [2, false]);
-  looks.begun[1]?.resolve();
+  assert.deepEqual([refreshes.begun.length, isCurrent], [2, false]);
+  refreshes.begun[1]?.resolve();
   await Promise.all([first, second]);
 });
 
-test('who asks while it is looked waits for that look, though notices come', async () => {
-  const looks = new Looks();
-  const staleness = new StalenessCheck(() => true, looks.look);
+test('who asks while it is looked waits for that refresh, though notices come', async () => {
+  const refreshes = new Refreshes();
+  const staleness = new StalenessCheck(() => true, refreshes.refresh);
   assert.equal(staleness.isCurrent(), true);
-  staleness.distrust();
+  staleness.markStale();
   assert.equal(staleness.isCurrent(), false);
   const ended: string[] = [];
   const asked = ['first', 'second'].map((one) => staleness.whenCurrent().then(() => ended.push(one)));
   assert.equal(staleness.isCurrent(), false);
   await new Promise(setImmediate);
-  assert.deepEqual([looks.begun.length, ended], [1, []]);
-  looks.begun[0]?.resolve();
+  assert.deepEqual([refreshes.begun.length, ended], [1, []]);
+  refreshes.begun[0]?.resolve();
   await Promise.all(asked);
   await new Promise(setImmediate);
   assert.deepEqual([ended, staleness.isCurrent()], [['first', 'second'], true]);
 });
 
-test('where notices do not come many share a look, and a look that failed is none', async () => {
-  const looks = new Looks();
-  const staleness = new StalenessCheck(() => false, looks.look);
+test('where notices do not come many share a refresh, and a refresh that failed is none', async () => {
+  const refreshes = new Refreshes();
+  const staleness = new StalenessCheck(() => false, refreshes.refresh);
   const failed = [staleness.whenCurrent(), staleness.whenCurrent()];
-  looks.begun[0]?.reject(new Error('away'));
+  refreshes.begun[0]?.reject(new Error('away'));
   for (const one of failed) await assert.rejects(one ?? Promise.resolve(), { message: 'away' });
   const current = staleness.whenCurrent();
-  looks.begun[1]?.resolve();
+  refreshes.begun[1]?.resolve();
   await current;
   await staleness.whenCurrent();
-  assert.equal(looks.begun.length, 2);
+  assert.equal(refreshes.begun.length, 2);
 });

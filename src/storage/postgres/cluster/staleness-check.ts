@@ -1,64 +1,64 @@
 import { isInDoubt } from '../../../errors/fail.ts';
-import { causeOf, ofRead, unavailable } from '../connection/map-error.ts';
+import { causeOf, mapReadError, unavailable } from '../connection/map-error.ts';
 
-/** How long what was looked at counts as current where notices of other processes do not come, in milliseconds. */
+/** Milliseconds for which a refresh counts as current while notifications are unreliable. */
 const FRESH_MS = 250;
 
 const current = Promise.resolve();
 
 /**
- * Keeps what a process remembers of the database current. While notices of other processes come for certain nothing is done; else the
- * database is looked at before a request, once for all that ask at the same time, and every quarter of a second at the most.
+ * Keeps a process's cached state of the database current. While notifications of other processes are reliable, it does nothing; otherwise it
+ * refreshes before a request, once for all concurrent requests, and at most once in `FRESH_MS`.
  */
 export class StalenessCheck {
-  readonly #isSound: () => boolean;
-  readonly #look: () => Promise<void>;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
-  #distrusted = false;
+  readonly #isReliable: () => boolean;
+  readonly #refresh: () => Promise<void>;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+  #refreshing: Promise<void> | undefined;
+  #isStale = false;
 
   /**
-   * @param isSound whether notices come for certain
-   * @param look reads what other processes may have changed
+   * @param isReliable whether notifications are reliable
+   * @param refresh reads what other processes may have changed
    */
-  constructor(isSound: () => boolean, look: () => Promise<void>) {
-    this.#isSound = isSound;
-    this.#look = look;
+  constructor(isReliable: () => boolean, refresh: () => Promise<void>) {
+    this.#isReliable = isReliable;
+    this.#refresh = refresh;
   }
 
-  /** Something may have been missed: the next request looks, whatever the notices. */
-  distrust(): void {
-    this.#distrusted = true;
+  /** Forces a refresh before the next request, even if notifications are reliable. */
+  markStale(): void {
+    this.#isStale = true;
   }
 
-  /** Whether nothing has to be looked at; not before a look that is under way has ended. */
+  /** Whether the cached state may be used without a refresh. False while a refresh is running. */
   isCurrent(): boolean {
-    if (this.#distrusted || this.#looking) return false;
-    return this.#isSound() || performance.now() - this.#lookedAt < FRESH_MS;
+    if (this.#isStale || this.#refreshing) return false;
+    return this.#isReliable() || performance.now() - this.#refreshedAt < FRESH_MS;
   }
 
-  /** Waits for what has to be looked at first. @throws what `look` throws */
+  /** Waits for a refresh if one is needed. @throws what `refresh` throws, mapped as an error of a read */
   whenCurrent(): Promise<void> {
     if (this.isCurrent()) return current;
-    this.#looking ??= this.#lookAnew().finally(() => {
-      this.#looking = undefined;
+    this.#refreshing ??= this.#refreshUntilCurrent().finally(() => {
+      this.#refreshing = undefined;
     });
-    return this.#looking;
+    return this.#refreshing;
   }
 
-  async #lookAnew(): Promise<void> {
-    // Requests that came while it looked wait too: what was distrusted meanwhile may not have been seen.
+  async #refreshUntilCurrent(): Promise<void> {
+    // Requests that arrive during a refresh wait too. Repeat if `markStale` was called meanwhile: this refresh may not have seen that change.
     do {
       const began = performance.now();
-      this.#distrusted = false;
+      this.#isStale = false;
       try {
-        await this.#look();
+        await this.#refresh();
       } catch (error) {
-        this.#distrusted = true;
-        // A look writes nothing that could be in doubt.
-        throw isInDoubt(error) ? unavailable((error as Error).cause) : ofRead(causeOf(error));
+        this.#isStale = true;
+        // A refresh writes nothing, so its outcome cannot be in doubt.
+        throw isInDoubt(error) ? unavailable((error as Error).cause) : mapReadError(causeOf(error));
       }
-      this.#lookedAt = began;
-    } while (this.#distrusted);
+      this.#refreshedAt = began;
+    } while (this.#isStale);
   }
 }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** Taken from the address and handed to the driver as they are. */
-const passedOn = ['application_name', 'options', 'sslnegotiation'] as const;
+/** Parameters of the URL that are passed to the driver unchanged. */
+const passedThrough = ['application_name', 'options', 'sslnegotiation'] as const;
 
 /**
- * What the driver is told of where to connect and how. The driver's own reader of addresses leaves `%2F` in names of databases, warns on
- * standard error of TLS modes, and takes `require` and `verify-ca` for others than PostgreSQL's own programs do.
+ * Builds the driver's connection settings from a URL. The driver's own URL parser leaves `%2F` in database names, prints TLS warnings to standard
+ * error, and gives `require` and `verify-ca` other meanings than PostgreSQL's own programs do.
  * @param url `postgres://user:password@host:port/database?sslmode=…`; host, port, user, password and dbname may be parameters instead
- * @throws OperatorError for parameters that cannot be; the operating system's errors are put in its words
+ * @throws OperatorError for invalid parameters and unreadable files
  */
 export function clientConfig(url: string): pg.ClientConfig {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
@@ -22,15 +22,15 @@ export function clientConfig(url: string): pg.ClientConfig {
   };
   const ssl = tlsOf(searchParams);
   const config: Record<string, unknown> = ssl === undefined ? {} : { ssl };
-  // What is missing the driver takes from PGHOST and the like.
+  // The driver takes missing parts from PGHOST and related variables.
   for (const [name, text] of Object.entries(parts)) if (text !== '') config[name] = text;
   const at = given('port', port);
   if (at !== '') config.port = portOf(at);
-  for (const name of passedOn) if (searchParams.has(name)) config[name] = searchParams.get(name);
+  for (const name of passedThrough) if (searchParams.has(name)) config[name] = searchParams.get(name);
   return config;
 }
 
-/** As it was meant, or as it stands where it is not encoded. */
+/** Decodes percent-encoding; returns the text unchanged if it is not validly encoded. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -44,7 +44,7 @@ function portOf(text: string): number {
   return Number(text);
 }
 
-/** TLS as PostgreSQL's own programs read the parameters; `undefined` where none speaks of it. */
+/** Interprets the TLS parameters as PostgreSQL's own programs do; `undefined` if there are none. */
 function tlsOf(params: URLSearchParams): pg.ClientConfig['ssl'] {
   const mode = modeOf(params);
   if (mode === undefined || mode === 'disable') return mode === undefined ? undefined : false;

@@ -5,37 +5,34 @@ import { unavailable } from './map-error.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 import type { RecentTexts } from './prepared-statements.ts';
 
-/** Longest wait for a connection, in milliseconds. */
-const CONNECT_LIMIT_MS = 5000;
+/** Timeout of connecting, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 5000;
 /**
- * Milliseconds until a further attempt to connect begins beside those that hear nothing: after a time when nothing comes through they would
- * not be the first to hear of its end.
+ * Milliseconds until another attempt to connect starts in parallel to silent ones. After an interruption of the network, an attempt that began
+ * during it would notice its end only after a delay.
  */
-const NEXT_ATTEMPT_MS = 750;
-/** Pauses between attempts while the server is away: the first one, doubled up to the longest. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 500;
-/** A transaction whose process has stopped must not hold its locks for ever. */
+const PARALLEL_ATTEMPT_MS = 750;
+/** Delays between attempts while the server is unreachable: the first one, doubled up to the maximum. */
+const MIN_RETRY_DELAY_MS = 100;
+const MAX_RETRY_DELAY_MS = 500;
+/** Idle timeout of a transaction, so that a stopped process does not hold its locks for ever. */
 export const IDLE_LIMIT_MS = MINUTE_MS;
-/** How much longer than its time limit a statement may be without an answer until the connection counts as lost. */
-const GRACE_MS = 3000;
+/** Milliseconds beyond its time limit after which an unanswered statement means that the connection is lost. */
+const ANSWER_GRACE_MS = 3000;
 
-/**
- * How long a transaction of ours waits for a lock where it says nothing else, in milliseconds. Transactions that come after it wait behind it: it lets
- * them by, and tries again.
- */
+/** Default lock timeout of write transactions, in milliseconds. Later transactions queue behind a waiting one, so it gives way and tries again. */
 export const WRITE_LOCK_LIMIT_MS = 300;
 
-/** What sessions are called in pg_stat_activity where the address gives no other name. */
+/** `application_name` of sessions, unless the URL sets another. */
 export const sessionName = 'record-service';
 
-/** What sessions are bound by, in milliseconds; 0: not at all. */
+/** Limits of a session, in milliseconds; 0: unlimited. */
 export interface SessionLimits {
   readonly statement: number;
   readonly lock: number;
 }
 
-/** What a transaction says of itself; what is left out is the session's. */
+/** Limits set by a transaction; those left out are the session's. */
 export interface TransactionLimits extends Partial<SessionLimits> {
   /** Between two statements. */
   readonly idle?: number;
@@ -45,15 +42,15 @@ export interface TransactionLimits extends Partial<SessionLimits> {
 export interface Address {
   readonly url: string;
   /**
-   * Whether a pooler stands between (pgbouncer): what is set for a session is not kept then, and statements that are prepared are not found
-   * again. Limits go with each transaction, and nothing is prepared.
+   * Whether a pooler (pgbouncer) is in between: session settings and prepared statements are then lost between transactions. Each transaction sets
+   * its limits, and nothing is prepared.
    */
   readonly pooled: boolean;
-  /** What the sessions are called in pg_stat_activity, whatever the address says. */
+  /** `application_name` of the sessions, overriding the URL. */
   readonly name?: string | undefined;
 }
 
-/** A client that is not connected yet. @throws OperatorError where the address cannot be read */
+/** Returns a client that is not connected yet. @throws OperatorError for an invalid URL */
 export function newClient({ url, pooled, name }: Address, limits: SessionLimits): pg.Client {
   return new pg.Client({
     application_name: sessionName,
@@ -62,7 +59,7 @@ export function newClient({ url, pooled, name }: Address, limits: SessionLimits)
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...(pooled
       ? {}
       : {
@@ -73,7 +70,7 @@ export function newClient({ url, pooled, name }: Address, limits: SessionLimits)
   });
 }
 
-/** SQL that bounds one transaction where sessions cannot be bound; empty where nothing is to be said. */
+/** Returns SQL that sets the limits of one transaction; empty if there are none. */
 export function limitsSql({ statement, lock, idle }: TransactionLimits): string {
   let sql = '';
   if (statement !== undefined) sql += `; SET LOCAL statement_timeout = ${Math.ceil(statement)}`;
@@ -83,63 +80,65 @@ export function limitsSql({ statement, lock, idle }: TransactionLimits): string 
 }
 
 /**
- * A client that is connected. Attempts that hear nothing have others begun beside them; the first that connects is taken.
- * @param begun told of the clients that are not connected yet, so that they can be ended
- * @throws the database's error, or the driver's; OperatorError where the address cannot be read
+ * Returns a connected client. While attempts are silent, further ones start in parallel; the first that connects wins.
+ * @param connecting holds the clients that are not connected yet, so that the caller can destroy them
+ * @throws the database's error, or the driver's; OperatorError for an invalid URL
  */
 export function connectedClient(
   address: Address,
   limits: SessionLimits,
-  begun: Set<pg.Client> = new Set<pg.Client>(),
+  connecting: Set<pg.Client> = new Set<pg.Client>(),
 ): Promise<pg.Client> {
   const own = new Set<pg.Client>();
   let next: NodeJS.Timeout | undefined;
   return new Promise<pg.Client>((resolve, reject) => {
-    const until = performance.now() + CONNECT_LIMIT_MS;
+    const until = performance.now() + CONNECT_TIMEOUT_MS;
     const attempt = () => {
       next = undefined;
       let client: pg.Client;
       try {
-        // A file of certificates may be gone by now.
+        // This reads certificate files, which may be missing by now.
         client = newClient(address, limits);
       } catch (error) {
         reject(error);
         return;
       }
-      // Until a link takes over; without a listener an error would end the process.
+      // Until a PipelinedConnection takes over: an error event without a listener would end the process.
       client.on('error', () => {});
       own.add(client);
-      begun.add(client);
+      connecting.add(client);
       client.connect().then(() => {
         own.delete(client);
-        begun.delete(client);
+        connecting.delete(client);
         resolve(client);
       }, reject);
-      if (performance.now() + NEXT_ATTEMPT_MS < until) next = setTimeout(attempt, NEXT_ATTEMPT_MS);
+      if (performance.now() + PARALLEL_ATTEMPT_MS < until) next = setTimeout(attempt, PARALLEL_ATTEMPT_MS);
     };
     attempt();
   }).finally(() => {
     clearTimeout(next);
     for (const client of own) {
-      begun.delete(client);
+      connecting.delete(client);
       client.connection.stream.destroy();
     }
   });
 }
 
-/** How long a link waits for an answer. */
-export function patienceFor(limit: number): number {
-  return limit > 0 ? limit + GRACE_MS : 0;
+/** Returns the answer timeout of a connection for a statement time limit, in milliseconds; 0: none. */
+export function answerTimeoutFor(limit: number): number {
+  return limit > 0 ? limit + ANSWER_GRACE_MS : 0;
 }
 
-/** Makes connections, for all groups of a process. While the server is away it is tried now and then, and callers are refused at once. */
+/**
+ * Opens connections for all pools of a process. While the server is unreachable, it is tried at intervals, and callers fail immediately in between.
+ */
 export class Connector {
   readonly address: Address;
   readonly #texts: RecentTexts;
   readonly #links = new Set<PipelinedConnection>();
   readonly #connecting = new Set<pg.Client>();
   #closed = false;
-  #pause = 0;
+  #retryDelay = 0;
   #notBefore = 0;
   #failure: unknown;
 
@@ -148,29 +147,29 @@ export class Connector {
     this.#texts = texts;
   }
 
-  /** The connections that were made and not lost. */
+  /** Connections that were opened and not lost. */
   *links(): Generator<PipelinedConnection> {
     for (const link of this.#links)
       if (link.lost) this.#links.delete(link);
       else yield link;
   }
 
-  /** @throws unavailable */
-  async dial(limits: SessionLimits): Promise<PipelinedConnection> {
+  /** Opens a connection. @throws unavailable */
+  async connect(limits: SessionLimits): Promise<PipelinedConnection> {
     if (this.#closed) throw unavailable();
     if (performance.now() < this.#notBefore) throw unavailable(this.#failure);
     let client: pg.Client;
     try {
       client = await connectedClient(this.address, limits, this.#connecting);
     } catch (error) {
-      this.#away(error);
+      this.#recordFailure(error);
       throw unavailable(error);
     }
-    this.#pause = 0;
+    this.#retryDelay = 0;
     this.#notBefore = 0;
     const link = new PipelinedConnection(client, {
       texts: this.address.pooled ? null : this.#texts,
-      patience: patienceFor(limits.statement),
+      answerTimeoutMs: answerTimeoutFor(limits.statement),
     });
     if (this.#closed) {
       link.destroy();
@@ -181,17 +180,17 @@ export class Connector {
     return link;
   }
 
-  /** Makes no more connections. */
+  /** Refuses to open further connections. */
   close(): void {
     this.#closed = true;
     for (const client of this.#connecting) client.connection.stream.destroy();
   }
 
-  #away(error: unknown): void {
+  #recordFailure(error: unknown): void {
     this.#failure = error;
-    // Attempts that began together count once.
+    // Parallel attempts count once.
     if (this.#closed || performance.now() < this.#notBefore) return;
-    this.#pause = Math.min(MAX_PAUSE_MS, this.#pause * 2 || FIRST_PAUSE_MS);
-    this.#notBefore = performance.now() + this.#pause;
+    this.#retryDelay = Math.min(MAX_RETRY_DELAY_MS, this.#retryDelay * 2 || MIN_RETRY_DELAY_MS);
+    this.#notBefore = performance.now() + this.#retryDelay;
   }
 }

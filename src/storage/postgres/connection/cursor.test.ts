@@ -6,7 +6,7 @@ import { readPages } from './cursor.ts';
 import type { Lease } from './exclusive-pool.ts';
 import { sql } from './testing/open.ts';
 
-/** A read without end over a connection that answers at once; what becomes of the connection. */
+/** An endless read on a connection that answers immediately, and a log of what happens to the connection. */
 function endless(pauses: StallAllowance, isAwaited = async () => false) {
   const log: string[] = [];
   const link = {
@@ -64,7 +64,7 @@ test('one who takes nothing for five seconds is given up soon after others wait,
   assert.equal(looks, 0);
   await pass(1);
   assert.equal(looks, 1);
-  // A lock is waited for 300 ms at a time.
+  // Others wait 300 ms at a time for a lock.
   for (let n = 0; n < 3; n++) await pass(150);
   assert.equal(looks, 4);
   assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);

@@ -7,39 +7,39 @@ import type { Row } from './database.ts';
 import type { ExclusivePool, Lease } from './exclusive-pool.ts';
 import type { Answer, PipelinedConnection } from './pipelined-connection.ts';
 
-/** Longest wait for a caller that does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
-const STALL_LIMIT_WANTED_MS = 5_000;
-/** Milliseconds until it is asked again then whether others wait: they do so for shorter times than that limit, again and again. */
-const LOOK_AGAIN_MS = 150;
+/** Maximum wait for a caller that does not request the next page while others wait for a connection or for the table, in milliseconds. */
+const STALL_LIMIT_CONTENDED_MS = 5_000;
+/** After that limit, milliseconds between checks whether others wait. Each of them may wait for a shorter time, repeatedly. */
+const RECHECK_MS = 150;
 
-/** Bytes of a page, some: where they have come the server waits until the caller has taken them. */
+/** Approximate maximum size of a page. Once it is reached, reading pauses (back-pressure) until the caller has taken the rows. */
 const PAGE_BYTES = 1024 * 1024;
-/** Rows of the first page, and how many times more the next one has at the most: their size shows on the way. */
+/** Rows of the first page, and the maximum factor by which the next one grows. The size of rows is not known in advance. */
 const FIRST_PAGE_ROWS = 25;
 const MAX_PAGE_GROWTH = 8;
 
-/** Milliseconds until a page that was cancelled and still comes is cancelled again. */
-const CANCEL_AGAIN_MS = 50;
+/** Milliseconds until a page that still arrives is cancelled again. */
+const CANCEL_RETRY_MS = 50;
 
-/** What a cursor works with. */
+/** Settings and collaborators of a cursor. */
 export interface CursorSettings {
-  readonly group: ExclusivePool;
-  /** Milliseconds of work that all pages may take together. */
+  readonly pool: ExclusivePool;
+  /** Milliseconds of work that all pages together may take. */
   readonly timeLimit: number;
-  /** Said within the transaction; none where the session has them. */
+  /** Limits set within the transaction; empty if the session has them. */
   readonly limits: TransactionLimits;
-  /** How long the caller may take. */
-  readonly pauses: StallAllowance;
-  /** Ends what the server process is at. */
+  /** How long the caller may pause. */
+  readonly allowance: StallAllowance;
+  /** Cancels what the server process is executing. */
   cancel(link: PipelinedConnection): Promise<unknown>;
-  /** Whether another session waits for a lock that the connection's transaction holds: a change of the schema, and all that came after it. */
-  isAwaited(link: PipelinedConnection): Promise<boolean>;
+  /** Whether another session waits for a lock that this transaction holds: a schema change, and everything queued behind it. */
+  isBlocking(link: PipelinedConnection): Promise<boolean>;
 }
 
 /**
- * A read page by page, one page ahead of the caller. A cursor of SQL, so that the time limit counts each page's own work and not the
+ * Reads a statement page by page, one page ahead of the caller. Uses an SQL cursor, so that the time limit counts the work on each page and not the
  * caller's pauses.
- * @throws timeout where the work, or a pause of the caller, takes too long; the database's errors
+ * @throws timeout if the work or a pause of the caller takes too long; the database's errors
  */
 export async function* readPages(
   lease: Lease,
@@ -49,19 +49,19 @@ export async function* readPages(
 ): AsyncGenerator<Row[], void, void> {
   const { link } = lease;
   const pages = new Pages(link, statement, size, settings);
-  const isWanted = async () => settings.group.isWanted || (await settings.isAwaited(link));
-  const stall = new Stall(settings.pauses, isWanted, () => {
+  const hasWaiters = async () => settings.pool.hasWaiters || (await settings.isBlocking(link));
+  const stall = new Stall(settings.allowance, hasWaiters, () => {
     void pages.end().then(lease.release);
   });
   try {
     for (;;) {
       const page = await pages.next();
       if (page.length > 0) {
-        stall.begin(pages.handed);
+        stall.begin(pages.returnedBytes);
         yield page;
         if (stall.end()) throw serviceError('timeout');
       }
-      if (pages.read) return;
+      if (pages.isDone) return;
     }
   } finally {
     if (!stall.end()) {
@@ -71,22 +71,22 @@ export async function* readPages(
   }
 }
 
-/** The cursor itself. */
+/** The cursor of a read. */
 class Pages {
-  /** Whether the last row was handed out. */
-  read = false;
-  /** Bytes of the rows that were handed out last. */
-  handed = 0;
+  /** Whether the last row was returned. */
+  isDone = false;
+  /** Bytes of the rows that `next` returned last. */
+  returnedBytes = 0;
   readonly #link: PipelinedConnection;
   readonly #settings: CursorSettings;
   readonly #size: number;
   readonly #ready: Promise<unknown>;
-  /** Rows of the fetch that is under way, or was last. */
-  #asked: number;
+  /** Number of rows requested by the current or last fetch. */
+  #requested: number;
   #got = 0;
   #gotBytes = 0;
   #longest = 0;
-  /** Those that were not handed out yet. */
+  /** Rows that have arrived and were not returned yet. */
   #rows: Row[] = [];
   #bytes = 0;
   #coming: Promise<Answer> | undefined;
@@ -99,20 +99,20 @@ class Pages {
   constructor(link: PipelinedConnection, { text, params }: Statement, size: number, settings: CursorSettings) {
     this.#link = link;
     this.#size = size;
-    this.#asked = Math.min(size, FIRST_PAGE_ROWS);
+    this.#requested = Math.min(size, FIRST_PAGE_ROWS);
     this.#settings = settings;
-    // All of it will be read, unlike what the planner assumes of cursors.
+    // All rows will be read, but by default the planner optimises a cursor for the first 10%.
     const begun = link.command(`BEGIN READ ONLY; SET LOCAL cursor_tuple_fraction = 1${limitsSql(settings.limits)}`);
     this.#ready = Promise.all([begun, link.query({ text: `DECLARE page NO SCROLL CURSOR FOR ${text}`, params })]);
     this.#ready.catch(() => {});
     this.#fetch();
   }
 
-  /** The next rows: a page of them, or fewer where they are large. */
+  /** Returns the next rows: a page, or fewer if they are large. */
   async next(): Promise<Row[]> {
     await this.#ready;
     if (!this.#coming) this.#fetch();
-    else if (!this.#answered && this.#bytes < PAGE_BYTES) this.#goOn();
+    else if (!this.#answered && this.#bytes < PAGE_BYTES) this.#resume();
     if (!this.#answered && this.#bytes < PAGE_BYTES)
       await new Promise<void>((wake) => {
         this.#wake = wake;
@@ -123,27 +123,27 @@ class Pages {
     }
     if (this.#worked > this.#settings.timeLimit) throw serviceError('timeout');
     const rows = this.#rows;
-    this.handed = this.#bytes;
+    this.returnedBytes = this.#bytes;
     this.#rows = [];
     this.#bytes = 0;
     if (!this.#answered) return rows;
-    this.read = this.#got < this.#asked;
-    this.#asked = this.#nextSize();
+    this.isDone = this.#got < this.#requested;
+    this.#requested = this.#nextSize();
     this.#coming = undefined;
-    // One page ahead of the caller, unless rows are large: memory holds one of these.
-    if (!this.read && this.#longest < PAGE_BYTES) this.#fetch();
+    // Prefetch one page, unless rows are large: then only one page is kept in memory.
+    if (!this.isDone && this.#longest < PAGE_BYTES) this.#fetch();
     return rows;
   }
 
-  /** Ends the transaction, and whatever it is at. */
+  /** Ends the transaction, cancelling the current fetch. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#rows = [];
     this.#link.resume();
-    // A cancellation that comes before the server has begun with the page is passed over: it is said again.
+    // Repeat: a cancellation that arrives before the server has begun the fetch has no effect.
     while (!this.#answered && !this.#link.lost) {
       await this.#settings.cancel(this.#link).catch(() => {});
-      await Promise.race([this.#coming?.catch(() => {}), delay(CANCEL_AGAIN_MS)]);
+      await Promise.race([this.#coming?.catch(() => {}), delay(CANCEL_RETRY_MS)]);
     }
     if (this.#link.lost) return;
     await this.#link.command('ROLLBACK').catch(() => {});
@@ -152,7 +152,7 @@ class Pages {
 
   #nextSize(): number {
     const perRow = this.#gotBytes / Math.max(1, this.#got);
-    return Math.max(1, Math.min(this.#size, this.#asked * MAX_PAGE_GROWTH, Math.floor(PAGE_BYTES / Math.max(1, perRow))));
+    return Math.max(1, Math.min(this.#size, this.#requested * MAX_PAGE_GROWTH, Math.floor(PAGE_BYTES / Math.max(1, perRow))));
   }
 
   #fetch(): void {
@@ -161,7 +161,7 @@ class Pages {
     this.#got = 0;
     this.#gotBytes = 0;
     this.#longest = 0;
-    const page = this.#link.command(`FETCH ${this.#asked} FROM page`, { each: (row, bytes) => this.#take(row, bytes) });
+    const page = this.#link.command(`FETCH ${this.#requested} FROM page`, { each: (row, bytes) => this.#take(row, bytes) });
     const answered = () => {
       this.#answered = true;
       this.#pauseClock();
@@ -179,13 +179,13 @@ class Pages {
     this.#rows.push(row);
     this.#bytes += bytes;
     if (this.#bytes < PAGE_BYTES) return;
-    // What the server has sent so far is enough for now.
+    // Enough for now: pause the connection, so that the server waits.
     this.#link.pause();
     this.#pauseClock();
     this.#wake?.();
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (this.#began === 0) this.#began = performance.now();
     this.#link.resume();
   }
@@ -196,53 +196,53 @@ class Pages {
   }
 }
 
-/** Watches over the pauses of a caller. */
+/** Limits the pauses of the caller. */
 class Stall {
-  readonly #pauses: StallAllowance;
-  readonly #isWanted: () => Promise<boolean>;
+  readonly #allowance: StallAllowance;
+  readonly #hasWaiters: () => Promise<boolean>;
   readonly #giveUp: () => void;
   #timer: NodeJS.Timeout | undefined;
-  /** Of the pause that lasts. */
+  /** Start of the current pause, by `performance.now()`; 0: none. */
   #began = 0;
   #mayLast = 0;
-  #givenUp = false;
+  #isGivenUp = false;
 
-  constructor(pauses: StallAllowance, isWanted: () => Promise<boolean>, giveUp: () => void) {
-    this.#pauses = pauses;
-    this.#isWanted = isWanted;
+  constructor(allowance: StallAllowance, hasWaiters: () => Promise<boolean>, giveUp: () => void) {
+    this.#allowance = allowance;
+    this.#hasWaiters = hasWaiters;
     this.#giveUp = giveUp;
   }
 
-  /** The caller has been handed so many bytes. */
+  /** The caller was given so many bytes and pauses. */
   begin(bytes: number): void {
     this.#began = performance.now();
-    this.#mayLast = this.#pauses.begin(bytes);
-    this.#lookAfter(STALL_LIMIT_WANTED_MS);
+    this.#mayLast = this.#allowance.begin(bytes);
+    this.#checkAfter(STALL_LIMIT_CONTENDED_MS);
   }
 
-  /** The caller is back. Whether it was too late. */
+  /** The caller has returned. @returns whether it was too late */
   end(): boolean {
     clearTimeout(this.#timer);
-    if (this.#began > 0) this.#pauses.end();
+    if (this.#began > 0) this.#allowance.end();
     this.#began = 0;
-    return this.#givenUp;
+    return this.#isGivenUp;
   }
 
-  #lookAfter(pauseMs: number): void {
+  #checkAfter(pauseMs: number): void {
     const began = this.#began;
     const left = began + this.#mayLast - performance.now();
-    this.#timer = setTimeout(() => void this.#look(began), Math.min(pauseMs, Math.max(0, left)));
+    this.#timer = setTimeout(() => void this.#check(began), Math.min(pauseMs, Math.max(0, left)));
   }
 
-  async #look(began: number): Promise<void> {
+  async #check(began: number): Promise<void> {
     const isOver = performance.now() - began >= this.#mayLast;
-    // Sessions that cannot be asked count as waiting for nothing.
-    const isEnough = isOver || (await this.#isWanted().catch(() => false));
-    // The caller may have come back meanwhile.
+    // If the database cannot be queried, assume that nobody waits.
+    const shouldStop = isOver || (await this.#hasWaiters().catch(() => false));
+    // The caller may have returned meanwhile.
     if (this.#began !== began) return;
-    if (isEnough) {
-      this.#givenUp = true;
+    if (shouldStop) {
+      this.#isGivenUp = true;
       this.#giveUp();
-    } else this.#lookAfter(LOOK_AGAIN_MS);
+    } else this.#checkAfter(RECHECK_MS);
   }
 }

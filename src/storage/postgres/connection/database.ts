@@ -2,88 +2,91 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Outage } from './outage.ts';
 
 /**
- * Values of a row, in the order of its columns, in the form that the embedded engine has them, too: numbers for double precision and
- * whole numbers, 1 and 0 for booleans, null, and text as the database shows it for all else (JSON as it is stored).
+ * Values of a row, in the order of its columns, in the same form as on SQLite: numbers for double precision and integers, 1 and 0 for booleans,
+ * null, and text for everything else (JSON as stored).
  */
 export type Row = readonly unknown[];
 
-/** What came of a statement. */
+/** Result of a statement. */
 export interface Result {
   readonly rows: Row[];
-  /** Rows that it changed, or returned. */
+  /** Number of rows changed or returned. */
   readonly affected: number;
 }
 
 /**
- * A connection for the time of some work. A statement is sent as soon as it is asked for, whether or not those before it are answered:
- * many of them, not waited for one by one, take one round trip. In a transaction all fail that come after one that failed.
+ * A connection for the duration of some work. Each statement is sent immediately, without waiting for earlier answers, so several statements take
+ * one round trip if the caller does not await each. In a transaction, all statements after a failed one fail.
  */
 export interface Session {
   query(statement: Statement): Promise<Result>;
 }
 
-/** How a transaction is carried out. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** Milliseconds that a statement may take; 0: any time. The time limit of queries where it is left out. */
+  /** Milliseconds that a statement may take; 0: unlimited. Default: the time limit of queries. */
   readonly timeLimit?: number;
-  /** Milliseconds that the transaction may stand still between two statements; 0: any time. */
+  /** Milliseconds that the transaction may be idle between two statements; 0: unlimited. */
   readonly idleLimit?: number;
-  /** Milliseconds that a statement may wait for a lock. Any time where it is left out, as long as the statement itself may take. */
+  /** Milliseconds that a statement may wait for a lock. Default: unlimited, within the time limit of the statement. */
   readonly lockLimit?: number;
-  /** Whose it is: one system gets all such connections but one at the most. Where it is left out, it is the service's own, and comes first. */
+  /**
+   * System whose work it is: one system gets all connections for transactions except one. Default: the service itself, without that limit and with
+   * priority.
+   */
   readonly system?: string;
 }
 
 /**
- * The connections of a process to PostgreSQL, which all its systems share. Errors of the database come as they are (map-error.ts reads
- * them), except: faults that can pass are `unavailable` (map-error.ts), or `outcomeUnknown`; the end of a read's time limit is `timeout`.
+ * The connections of a process to PostgreSQL, shared by all its systems. Errors of the database are passed on (map-error.ts interprets them),
+ * except that passing faults become `unavailable` or `outcomeUnknown`, and a read that exceeds its time limit becomes `timeout`.
  */
 export interface Database {
-  /** Milliseconds that a statement may take where nothing else is said. */
+  /** Default time limit of a statement, in milliseconds. */
   readonly timeLimit: number;
-  /** What is known of faults that can pass. */
+  /** State of passing faults. */
   readonly outage: Outage;
   /**
-   * A read that is short for certain: one row by its id. Many are under way on one connection. One round trip. Where it takes its time
-   * after all, or waits for a lock, it is done as a long one.
-   * @param system whose it is then
-   * @param mostBytes NotShort where the rows are more
-   * @param until as of `long`, where it becomes one
+   * Runs a read that is expected to be short, such as one row by id, on a connection shared with other callers. One round trip. A read that proves
+   * slow or waits for a lock is repeated as a long one.
+   * @param system system that the read counts for if it becomes long
+   * @param maxBytes fails with NotShort if the rows are larger
+   * @param until as in `long`, if it becomes one
    */
-  short(statement: Statement, system?: string, mostBytes?: number, until?: AbortSignal): Promise<Row[]>;
+  short(statement: Statement, system?: string, maxBytes?: number, until?: AbortSignal): Promise<Row[]>;
   /**
-   * A read that may be long, on a connection of its own until it ends. One round trip. One system gets all such connections but one at
-   * the most, so that it cannot delay another.
-   * @param system whose it is
-   * @param mostBytes NotShort where the rows are more
-   * @param until ends it with `timeout`, in the database too
+   * Runs a read that may be long, on a connection for its exclusive use. One round trip. One system gets all such connections except one, so that
+   * it cannot delay another.
+   * @param system whose read it is
+   * @param maxBytes fails with NotShort if the rows are larger
+   * @param until aborts it with `timeout`, in the database too
    */
-  long(statement: Statement, system: string, mostBytes?: number, until?: AbortSignal): Promise<Row[]>;
+  long(statement: Statement, system: string, maxBytes?: number, until?: AbortSignal): Promise<Row[]>;
   /**
-   * A long read whose rows are fetched page by page (a cursor), as they are asked for. It must be returned where it is not read to its end.
-   * @param size rows of a page; it has fewer where they are large
+   * Runs a long read whose rows are fetched page by page (a cursor) on demand. The generator must be returned if it is not read to the end.
+   * @param size rows of a page; fewer if they are large
    */
   pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]>;
   /**
-   * One transaction of statements that do not depend on each other's results, in one round trip.
-   * @param system whose it is, as with `transact`
-   * @param lockLimit as with `transact`
-   * @throws StatementFailed, which says which of them failed and why; unavailable for what none of them is to blame for. Nothing has taken
-   *   effect
-   * @throws CommitUnknown where the connection was lost after it was sent (`outcomeUnknown`)
+   * Runs a transaction of statements that do not depend on each other's results, in one round trip.
+   * @param system as in `transact`
+   * @param lockLimit as in `transact`
+   * @throws StatementFailed, with the failed statement and its error; unavailable for passing faults that no single statement causes. Nothing has
+   * taken effect
+   * @throws CommitUnknown (`outcomeUnknown`) if the connection was lost after it was sent
    */
   atomically(statements: readonly Statement[], system?: string, lockLimit?: number): Promise<Result[]>;
-  /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */
+  /** Runs an interactive transaction. Committed when `work` resolves, rolled back when it throws. */
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Statements by themselves, not in a transaction, on a connection that is made for them, beside those that a process may have else.
-   * @param timeLimit milliseconds that a statement may take; 0: any time. Behind a pooler what the user is bound by, if by anything
-   * @param until ends the connection: the database goes on with the statement that is under way, and nobody hears of its end
+   * Runs statements outside any transaction, on a connection opened for them in addition to those of the pools.
+   * @param timeLimit milliseconds that a statement may take; 0: unlimited. Behind a pooler the database user's own limits apply
+   * @param until closes the connection; the database continues the running statement, without reporting its end
    */
-  alone<T>(work: (session: Session) => Promise<T>, timeLimit?: number, until?: AbortSignal): Promise<T>;
-  /** Resolves where the database answers, soon also where a long line stands before the question. @throws unavailable, timeout */
+  onSeparateConnection<T>(work: (session: Session) => Promise<T>, timeLimit?: number, until?: AbortSignal): Promise<T>;
+  /** Resolves if the database answers, and quickly even if many statements are queued before the probe. @throws unavailable, timeout */
   probe(): Promise<void>;
-  /** A line may be dead: all connections prove that they are alive before they are used again. */
+  /** Reports that connections may be dead: all are pinged before they are used again. */
   suspect(): void;
   close(): Promise<void>;
 }

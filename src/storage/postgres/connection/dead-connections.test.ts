@@ -9,7 +9,7 @@ import { DeadConnections } from './dead-connections.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 import { sql, withDatabase } from './testing/open.ts';
 
-/** A line that takes so many bytes a second from clients. */
+/** A proxy that forwards a limited number of bytes per second from clients. */
 async function slowLine(url: string, bytesPerSecond: number): Promise<{ url: string; server: Server }> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -50,7 +50,7 @@ describe('connections that are waited on', { concurrency: true }, () => {
       async ({ database }) => {
         await database.atomically([sql('CREATE TABLE t (a text)')]);
         const insert = (value: string) => database.transact((session) => session.query(sql('INSERT INTO t VALUES ($1)', value)));
-        // Of a statement that is prepared all comes in one message, before which the server has nothing to do.
+        // A prepared statement is one single message, until whose end the server is idle.
         for (let time = 0; time < 10; time++) await insert('');
         const value = 'x'.repeat(24 * 1024 * 1024);
         await insert(value);
@@ -75,18 +75,18 @@ describe('connections that are waited on', { concurrency: true }, () => {
       { timeLimit: 30_000 },
     ));
 
-  /** Which of these connections are cut, and whose sessions it ends, where the server says so of them. */
+  /** Returns which of these connections are destroyed, and the process ids whose sessions are terminated, if the server returns these rows. */
   async function cutAmong(sessions: readonly Row[], links: readonly Partial<PipelinedConnection>[]) {
     const cut: unknown[] = [];
     const ended: string[] = [];
     const all = links.map((link) => {
       const destroy = () => cut.push(link.processId);
-      return { silentFor: 5_000, heardAt: 0, lost: undefined, destroy, ...link } as unknown as PipelinedConnection;
+      return { silentFor: 5_000, lastReceivedAt: 0, lost: undefined, destroy, ...link } as unknown as PipelinedConnection;
     });
     const watch = new DeadConnections({
       links: () => all.filter(({ processId }) => !cut.includes(processId)),
       knowsProcesses: true,
-      ask: async ({ text, params }) => {
+      query: async ({ text, params }) => {
         if (!text.includes('pg_terminate_backend')) return [...sessions];
         ended.push(String(params[0]));
         return [];
@@ -99,13 +99,13 @@ describe('connections that are waited on', { concurrency: true }, () => {
   }
 
   test('a server whose clock was set ends no long statement', async () => {
-    const madeAt = performance.now() - 60_000;
-    const forward = await cutAmong([[1, 'active', null, 4_000, 3_660_000]], [{ processId: 1, madeAt }]);
+    const connectedAt = performance.now() - 60_000;
+    const forward = await cutAmong([[1, 'active', null, 4_000, 3_660_000]], [{ processId: 1, connectedAt }]);
     assert.deepEqual(forward, { cut: [], ended: [] });
   });
 
   test("a session that waits for us is ended where it is ours; another's that has its number is left", async () => {
-    const madeAt = performance.now() - 60_000;
+    const connectedAt = performance.now() - 60_000;
     const found = await cutAmong(
       [
         [1, 'idle in transaction', 'ClientRead', 4_000, 60_000],
@@ -113,7 +113,7 @@ describe('connections that are waited on', { concurrency: true }, () => {
         [3, 'idle', 'ClientRead', 4_000, 900_000],
         [4, 'active', null, 4_000, 60_000],
       ],
-      [1, 2, 3, 4, 5].map((processId) => ({ processId, madeAt })),
+      [1, 2, 3, 4, 5].map((processId) => ({ processId, connectedAt })),
     );
     assert.deepEqual(found, { cut: [1, 2, 3, 5], ended: ['{1}'] });
   });

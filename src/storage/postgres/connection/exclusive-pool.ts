@@ -9,32 +9,32 @@ interface Waiter {
   fail(error: unknown): void;
 }
 
-/** A connection in use. */
+/** A connection in exclusive use. */
 export interface Lease {
   readonly link: PipelinedConnection;
-  /** Gives it back, or leaves it where it was lost. */
+  /** Returns the connection to the pool, unless it was lost. */
   release(): void;
 }
 
-/** How a group is made. */
+/** Settings of a pool. */
 export interface ExclusivePoolSettings {
   readonly connector: Connector;
   readonly size: number;
   readonly limits: SessionLimits;
-  /** Longest wait for a connection, in milliseconds. */
+  /** Maximum wait for a connection, in milliseconds. */
   readonly maxWaitMs: number;
-  /** The error after this wait. */
-  readonly tooLong: 'timeout' | 'unavailable';
+  /** Error key after this wait. */
+  readonly timeoutError: 'timeout' | 'unavailable';
 }
 
-/** Milliseconds for which a connection counts as alive that was heard: after them it proves it before it is used, since lines die silently. */
+/** Milliseconds after which an unused connection is pinged before it is used again: connections can die without notice. */
 const ALIVE_FOR_MS = 15_000;
-/** Milliseconds within which it has to. */
-export const PROOF_LIMIT_MS = 1000;
+/** Timeout of this ping, in milliseconds. */
+export const PING_TIMEOUT_MS = 1000;
 
 /**
- * Connections that one caller has at a time. The system with the fewest of them comes first, then the first to ask; a system has all but
- * one at the most.
+ * Connections for exclusive use by one caller at a time. The system that holds the fewest comes first, then the longest waiting caller. One system
+ * gets all connections except one.
  */
 export class ExclusivePool {
   readonly #settings: ExclusivePoolSettings;
@@ -42,8 +42,8 @@ export class ExclusivePool {
   readonly #held = new Map<string, number>();
   readonly #links = new Set<PipelinedConnection>();
   #connecting = 0;
-  /** Links that have not been used for a while, and are about to be. */
-  #proving = 0;
+  /** Idle connections that are being pinged for a waiting caller. */
+  #pinging = 0;
   #waiting: Waiter[] = [];
   #closed = false;
   #onReturn: (() => void) | undefined;
@@ -53,9 +53,9 @@ export class ExclusivePool {
   }
 
   /**
-   * A connection of one's own, which has to be released.
-   * @param system whose work it is; `null`: not bounded
-   * @throws unavailable; what the settings say after the longest wait
+   * Takes a connection, which the caller must release.
+   * @param system whose work it is; `null`: not limited
+   * @throws unavailable; `timeoutError` of the settings after the maximum wait
    */
   async lease(system: string | null): Promise<Lease> {
     const link = await this.#acquire(system);
@@ -70,24 +70,24 @@ export class ExclusivePool {
     };
   }
 
-  /** Whether somebody waits for a connection. */
-  get isWanted(): boolean {
+  /** Whether a caller waits for a connection. */
+  get hasWaiters(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Has all connections that nobody uses prove that they are alive before they are used again. */
-  prove(): void {
-    for (const link of this.#idle.splice(0)) void this.#proven(link);
+  /** Pings all idle connections before they are used again. */
+  ping(): void {
+    for (const link of this.#idle.splice(0)) void this.#pingIdle(link);
   }
 
-  /** Ends all connections; those in use are waited for, up to `patience` milliseconds. */
-  async close(patience: number): Promise<void> {
+  /** Ends all connections, waiting up to `graceMs` for those in use. */
+  async close(graceMs: number): Promise<void> {
     this.#closed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.fail(unavailable());
     await Promise.all(this.#idle.splice(0).map((link) => link.end()));
     if (this.#links.size > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, patience);
+        const timer = setTimeout(resolve, graceMs);
         this.#onReturn = () => {
           if (this.#links.size > 0) return;
           clearTimeout(timer);
@@ -107,7 +107,7 @@ export class ExclusivePool {
       if (!this.#waiting.includes(waiter)) return;
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((other) => other !== waiter);
-        reject(serviceError(this.#settings.tooLong));
+        reject(serviceError(this.#settings.timeoutError));
       }, this.#settings.maxWaitMs);
       waiter.take = (link) => {
         clearTimeout(timer);
@@ -133,29 +133,29 @@ export class ExclusivePool {
     this.#serve();
   }
 
-  async #provenFor(link: PipelinedConnection): Promise<void> {
-    this.#proving += 1;
-    await link.prove(PROOF_LIMIT_MS);
-    this.#proving -= 1;
+  async #pingForWaiter(link: PipelinedConnection): Promise<void> {
+    this.#pinging += 1;
+    await link.ping(PING_TIMEOUT_MS);
+    this.#pinging -= 1;
     if (!link.lost) this.#idle.push(link);
     this.#serve();
   }
 
-  async #proven(link: PipelinedConnection): Promise<void> {
-    await link.prove(PROOF_LIMIT_MS);
+  async #pingIdle(link: PipelinedConnection): Promise<void> {
+    await link.ping(PING_TIMEOUT_MS);
     if (link.lost) return;
     if (this.#closed) return link.end();
     this.#idle.push(link);
     this.#serve();
   }
 
-  /** Hands idle links to waiting callers, and makes as many new ones as are wanting. */
+  /** Hands idle connections to waiting callers, and opens as many new ones as are missing. */
   #serve(): void {
     if (this.#waiting.length > 0) {
       const alive = performance.now() - ALIVE_FOR_MS;
-      // The last one was used last.
-      while (this.#idle.length > 0 && (this.#idle.at(-1) as PipelinedConnection).heardAt < alive)
-        void this.#provenFor(this.#idle.pop() as PipelinedConnection);
+      // The last one was used maxPerSystem recently, so if it is fresh, hand it out.
+      while (this.#idle.length > 0 && (this.#idle.at(-1) as PipelinedConnection).lastReceivedAt < alive)
+        void this.#pingForWaiter(this.#idle.pop() as PipelinedConnection);
     }
     let link = this.#idle.at(-1);
     for (let waiter = link && this.#next(); link && waiter; waiter = link && this.#next()) {
@@ -165,14 +165,14 @@ export class ExclusivePool {
       waiter.take(link);
       link = this.#idle.at(-1);
     }
-    const coming = () => this.#connecting + this.#proving + this.#idle.length;
-    while (this.#servable() > coming() && this.#links.size + this.#connecting < this.#settings.size) this.#dial();
+    const coming = () => this.#connecting + this.#pinging + this.#idle.length;
+    while (this.#servable() > coming() && this.#links.size + this.#connecting < this.#settings.size) this.#connect();
   }
 
-  /** The next caller; `undefined` where none waits whose system may have one more. */
+  /** Returns the next caller to serve; `undefined` if none waits whose system may have another connection. */
   #next(): Waiter | undefined {
     let best: Waiter | undefined;
-    let fewest = this.#mostHeld();
+    let fewest = this.#maxPerSystem();
     for (const waiter of this.#waiting) {
       const held = waiter.system === null ? 0 : (this.#held.get(waiter.system) ?? 0);
       if (held >= fewest) continue;
@@ -182,59 +182,59 @@ export class ExclusivePool {
     return best;
   }
 
-  /** How many of the waiting callers may have a link. */
+  /** Returns how many of the waiting callers may have a connection. */
   #servable(): number {
-    const most = this.#mostHeld();
+    const maxPerSystem = this.#maxPerSystem();
     const taken = new Map(this.#held);
     let count = 0;
     for (const { system } of this.#waiting) {
       const held = system === null ? 0 : (taken.get(system) ?? 0);
-      if (held >= most) continue;
+      if (held >= maxPerSystem) continue;
       if (system !== null) taken.set(system, held + 1);
       count += 1;
     }
     return count;
   }
 
-  #mostHeld(): number {
+  #maxPerSystem(): number {
     return Math.max(1, this.#settings.size - 1);
   }
 
-  #dial(): void {
+  #connect(): void {
     this.#connecting += 1;
-    this.#settings.connector.dial(this.#settings.limits).then(
+    this.#settings.connector.connect(this.#settings.limits).then(
       (link) => {
         this.#connecting -= 1;
         this.#links.add(link);
-        link.onGone = () => this.#gone(link);
+        link.onLost = () => this.#removeLost(link);
         if (this.#closed) link.destroy();
         else this.#idle.push(link);
         this.#serve();
       },
       (error) => {
         this.#connecting -= 1;
-        // Waiting callers are served by a link that comes back; where there is none, the server is away.
+        // Waiting callers can use a connection that is returned. If there is none, the server is unreachable.
         if (this.#links.size > 0 || this.#connecting > 0) return;
         for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
       },
     );
   }
 
-  #gone(link: PipelinedConnection): void {
+  #removeLost(link: PipelinedConnection): void {
     this.#links.delete(link);
     const at = this.#idle.indexOf(link);
     if (at >= 0) this.#idle.splice(at, 1);
     this.#onReturn?.();
-    // Callers that waited for it need another.
+    // Waiting callers need a replacement.
     if (!this.#closed) this.#serve();
   }
 }
 
-/** How many connections each group gets. */
+/** Divides the connections of a process among its pools. One is reserved for the listener. */
 export function poolSizes(connections: number): { short: number; transactions: number; long: number } {
   const left = Math.max(3, connections - 1);
   const short = left < 8 ? 1 : 2;
-  // Making a system takes one for the registry's transaction, and another for what is made meanwhile.
+  // Creating a system takes one for the registry's transaction and another for the work within it.
   const transactions = Math.max(2, Math.floor(((left - short) * 4) / 9));
   return { short, transactions, long: left - short - transactions };
 }

@@ -10,24 +10,24 @@ import { Pooler } from './testing/pooler.ts';
 async function withListener(
   { url, database }: Opened,
   work: (listener: Listener, told: string[]) => Promise<void>,
-  heardAt = url,
+  lastReceivedAt = url,
 ): Promise<void> {
   const told: string[] = [];
-  const listener = new Listener(heardAt, database, {
+  const listener = new Listener(lastReceivedAt, database, {
     channel: 'Some channel',
     report: () => told.push('report'),
-    onNotice: (payload) => told.push(payload),
-    onSound: () => told.push('sound'),
-    onUnsound: () => told.push('unsound'),
+    onNotification: (payload) => told.push(payload),
+    onReliable: () => told.push('sound'),
+    onUnreliable: () => told.push('unsound'),
   });
-  assert.equal(listener.isSound(), false);
+  assert.equal(listener.isReliable(), false);
   listener.start();
   try {
     await work(listener, told);
   } finally {
     await listener.close();
   }
-  assert.equal(listener.isSound(), false);
+  assert.equal(listener.isReliable(), false);
 }
 
 async function until(holds: () => boolean, limit = 3000): Promise<void> {
@@ -43,7 +43,7 @@ const notify = (payload: string) => sql('SELECT pg_notify($1, $2)', 'Some channe
 test('notices come, each once, with the commit', () =>
   withDatabase((opened) =>
     withListener(opened, async (listener, told) => {
-      await until(() => listener.isSound());
+      await until(() => listener.isReliable());
       await opened.database.transact(async (session) => {
         await session.query(notify('one'));
         await delay(100);
@@ -54,7 +54,7 @@ test('notices come, each once, with the commit', () =>
       await until(() => told.length === 3);
       await delay(600);
       assert.deepEqual(told, ['sound', 'one', 'two']);
-      assert.equal(listener.isSound(), true);
+      assert.equal(listener.isReliable(), true);
     }),
   ));
 
@@ -62,9 +62,9 @@ test('a listener that is cut says so, listens again by itself, and is sound agai
   withDatabase((opened) =>
     withListener(opened, async (listener, told) => {
       for (let round = 1; round <= 3; round++) {
-        await until(() => told.length === 2 * round - 1 && listener.isSound());
+        await until(() => told.length === 2 * round - 1 && listener.isReliable());
         assert.equal(await opened.cut('SELECT 1'), 1);
-        await until(() => !listener.isSound());
+        await until(() => !listener.isReliable());
       }
       await until(() => told.length === 7);
       assert.deepEqual(told, ['sound', 'unsound', 'sound', 'unsound', 'sound', 'unsound', 'sound']);
@@ -78,12 +78,12 @@ test('a listener that gets no answer is not sound after half a second', () =>
       await withListener(
         opened,
         async (listener, told) => {
-          await until(() => listener.isSound());
+          await until(() => listener.isReliable());
           line.silent = true;
-          await until(() => !listener.isSound(), 800);
+          await until(() => !listener.isReliable(), 800);
           await until(() => told.at(-1) === 'unsound');
           line.silent = false;
-          await until(() => listener.isSound(), 8000);
+          await until(() => listener.isReliable(), 8000);
           assert.deepEqual(told, ['sound', 'unsound', 'sound']);
         },
         line.url,
@@ -102,7 +102,7 @@ test('behind a pooler a listener is never sound, says so once, and leaves no ses
         async (listener, told) => {
           await until(() => told.length > 0);
           await delay(300);
-          assert.equal(listener.isSound(), false);
+          assert.equal(listener.isReliable(), false);
           assert.deepEqual(told, ['report']);
           assert.doesNotMatch(pooler.sent, /LISTEN/);
         },

@@ -5,66 +5,66 @@ import { connectedClient, sessionName } from './connect.ts';
 import type { Database } from './database.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
-/** Between two questions whether the connection is alive, and the longest wait for an answer, in milliseconds. */
-const BEAT_MS = 250;
-const BEAT_LIMIT_MS = 1000;
-/** For how long an answer speaks. */
-const SOUND_FOR_MS = 500;
-/** Longest wait for a notice of one's own. */
-const TEST_LIMIT_MS = 2000;
-/** Until notices are tried again that do not come. */
-const RETEST_MS = 30_000;
-/** Between two questions where notices do not come. */
-const SLOW_BEAT_MS = 2000;
-/** Has the server notice within some ten seconds that a machine is gone which closed nothing. */
-const QUICK_END =
+/** Interval of heartbeat queries, and the timeout of their answers, in milliseconds. */
+const HEARTBEAT_INTERVAL_MS = 250;
+const HEARTBEAT_TIMEOUT_MS = 1000;
+/** Milliseconds after a heartbeat for which notifications count as reliable. */
+const RELIABLE_FOR_MS = 500;
+/** Timeout for the listener's own test notification, in milliseconds. */
+const TEST_TIMEOUT_MS = 2000;
+/** Milliseconds until notifications are tested again after they have failed. */
+const RETEST_DELAY_MS = 30_000;
+/** Interval of heartbeats while notifications fail, in milliseconds. */
+const SLOW_HEARTBEAT_INTERVAL_MS = 2000;
+/** Makes the server notice within about ten seconds that this machine is gone without closing the connection. */
+const KEEPALIVE_SQL =
   'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 10000';
-/** Pauses between attempts to connect. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 500;
-/** What notices begin with by which a listener tries itself. */
-const TEST = '~test:';
+/** Delays between attempts to connect. */
+const MIN_RETRY_DELAY_MS = 100;
+const MAX_RETRY_DELAY_MS = 500;
+/** Prefix of test notifications that a listener sends to itself. */
+const TEST_PREFIX = '~test:';
 
-/** Notices do not come through what stands between. */
-class Deaf extends Error {}
+/** Notifications do not arrive, for example because of a pooler. */
+class NotificationsBlocked extends Error {}
 
-/** What shows others that this process is there: statements that take a lock. */
+/** Statements that take a lock, which shows other processes that this one is alive. */
 export interface LivenessSql {
   readonly forSession: string;
   readonly forTransaction: string;
 }
 
-/** What a listener is told. */
+/** Settings and callbacks of a listener. */
 export interface ListenerSettings {
   readonly channel: string;
-  /** What its session is called in pg_stat_activity. */
+  /** `application_name` of its session. */
   readonly name?: string | undefined;
-  /** The listener's session shows that this process is there. */
+  /** If given, the listener's session marks this process as alive. */
   readonly liveness?: LivenessSql;
-  /** Told once where notices do not come. */
+  /** Called once if notifications do not arrive. */
   report(fault: string): void;
-  onNotice(payload: string): void;
-  /** Notices come from now on. Some may have been missed before: what is remembered is to be looked at anew. */
-  onSound?(): void;
-  /** The connection was lost: notices are missed from now on. */
-  onUnsound?(): void;
+  onNotification(payload: string): void;
+  /** Notifications are reliable from now on. Earlier ones may have been lost, so everything in memory must be checked. */
+  onReliable?(): void;
+  /** The connection was lost: notifications are lost from now on. */
+  onUnreliable?(): void;
 }
 
-/** Hears the notices of a channel on a connection of its own, which is made again whenever it is lost. */
+/** Receives the notifications of a channel on a dedicated connection, which is reopened whenever it is lost. */
 export class Listener {
   readonly #url: string;
   readonly #database: Database;
   readonly #settings: ListenerSettings;
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
-  #sound = false;
-  /** Whether the last attempt came to a connection. */
+  #isReliable = false;
+  /** Whether the last attempt to connect succeeded. */
   #isConnected = false;
-  /** When the last question was asked that was answered. */
-  #beatAt = 0;
+  /** When the last answered heartbeat was sent, by `performance.now()`. */
+  #lastHeartbeatAt = 0;
   #warned = false;
 
-  /** @param database sends the notices by which the listener tries itself */
+  /** @param database sends the test notifications */
   constructor(url: string, database: Database, settings: ListenerSettings) {
     this.#url = url;
     this.#database = database;
@@ -75,9 +75,9 @@ export class Listener {
     this.#running ??= this.#run();
   }
 
-  /** Whether every notice that was sent up to half a second ago has come. */
-  isSound(): boolean {
-    return this.#sound && performance.now() - this.#beatAt <= SOUND_FOR_MS;
+  /** Whether every notification sent up to half a second ago has arrived. */
+  isReliable(): boolean {
+    return this.#isReliable && performance.now() - this.#lastHeartbeatAt <= RELIABLE_FOR_MS;
   }
 
   async close(): Promise<void> {
@@ -88,19 +88,19 @@ export class Listener {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     for (let pause = 0; !signal.aborted; ) {
-      const heard = this.#beatAt;
+      const heard = this.#lastHeartbeatAt;
       try {
         await this.#listen();
       } catch (error) {
-        // What ends the listener's line may have ended the others, without a word.
-        if (this.#isConnected && !signal.aborted && !(error instanceof Deaf)) this.#database.suspect();
-        const failed = Math.min(MAX_PAUSE_MS, pause * 2 || FIRST_PAUSE_MS);
-        const retest = this.#settings.liveness ? FIRST_PAUSE_MS : RETEST_MS;
-        pause = error instanceof Deaf ? retest : this.#beatAt > heard ? FIRST_PAUSE_MS : failed;
+        // What broke this connection may have broken the others without notice.
+        if (this.#isConnected && !signal.aborted && !(error instanceof NotificationsBlocked)) this.#database.suspect();
+        const failed = Math.min(MAX_RETRY_DELAY_MS, pause * 2 || MIN_RETRY_DELAY_MS);
+        const retest = this.#settings.liveness ? MIN_RETRY_DELAY_MS : RETEST_DELAY_MS;
+        pause = error instanceof NotificationsBlocked ? retest : this.#lastHeartbeatAt > heard ? MIN_RETRY_DELAY_MS : failed;
       }
-      if (this.#sound) {
-        this.#sound = false;
-        this.#settings.onUnsound?.();
+      if (this.#isReliable) {
+        this.#isReliable = false;
+        this.#settings.onUnreliable?.();
       }
       await sleep(pause, signal);
     }
@@ -122,17 +122,17 @@ export class Listener {
       connecting.add(client);
       signal.throwIfAborted();
       this.#isConnected = true;
-      const link = new PipelinedConnection(client, { texts: null, patience: BEAT_LIMIT_MS });
-      await this.#tune(link).catch((error) => this.#stay(link, error));
+      const link = new PipelinedConnection(client, { texts: null, answerTimeoutMs: HEARTBEAT_TIMEOUT_MS });
+      await this.#startListening(link).catch((error) => this.#holdLiveness(link, error));
       for (;;) {
-        const asked = performance.now();
+        const sentAt = performance.now();
         await link.command('SELECT 1');
-        this.#beatAt = asked;
-        if (!this.#sound) {
-          this.#sound = true;
-          this.#settings.onSound?.();
+        this.#lastHeartbeatAt = sentAt;
+        if (!this.#isReliable) {
+          this.#isReliable = true;
+          this.#settings.onReliable?.();
         }
-        await sleep(BEAT_MS, signal);
+        await sleep(HEARTBEAT_INTERVAL_MS, signal);
         signal.throwIfAborted();
       }
     } finally {
@@ -141,25 +141,25 @@ export class Listener {
     }
   }
 
-  /** Listens, and makes certain that notices come. @throws Deaf where they do not */
-  async #tune(link: PipelinedConnection): Promise<void> {
+  /** Starts listening, and tests that notifications arrive. @throws NotificationsBlocked if they do not */
+  async #startListening(link: PipelinedConnection): Promise<void> {
     const { channel, liveness } = this.#settings;
-    const token = TEST + randomUUID();
+    const token = TEST_PREFIX + randomUUID();
     const heard = Promise.withResolvers<void>();
     link.onNotification((_, payload) => {
       if (payload === token) heard.resolve();
-      else if (!payload.startsWith(TEST)) this.#settings.onNotice(payload);
+      else if (!payload.startsWith(TEST_PREFIX)) this.#settings.onNotification(payload);
     });
-    // Poolers make up the numbers of processes. One must not listen: the next user of its session would be sent the notices.
+    // Poolers invent process ids. Never LISTEN through one: the next user of the server session would get the notifications.
     const { rows } = await link.command('SELECT pg_backend_pid()');
-    if (rows[0]?.[0] !== link.processId) throw new Deaf();
+    if (rows[0]?.[0] !== link.processId) throw new NotificationsBlocked();
     await link.command(`LISTEN ${quoted(channel)}`);
     await this.#database.short({ text: 'SELECT pg_notify($1, $2)', params: [channel, token] });
     const timer = setTimeout(async () => {
-      // A line that is dead hears nothing either.
+      // A dead connection also delivers nothing: tell the two apart.
       await link.command('SELECT 1').catch(() => {});
-      heard.reject(link.lost ?? new Deaf());
-    }, TEST_LIMIT_MS);
+      heard.reject(link.lost ?? new NotificationsBlocked());
+    }, TEST_TIMEOUT_MS);
     await heard.promise
       .catch(async (error) => {
         await link.command('UNLISTEN *');
@@ -168,26 +168,26 @@ export class Listener {
       .finally(() => clearTimeout(timer));
     if (!liveness) return;
     await link.command(liveness.forSession);
-    // Not every system has all of these.
-    await link.command(QUICK_END).catch(() => {});
+    // Not every operating system supports all of these settings.
+    await link.command(KEEPALIVE_SQL).catch(() => {});
   }
 
   /**
-   * Where notices do not come: shows for a while that this process is there, in a transaction, which keeps its session behind a pooler too.
-   * It reads nothing, and does not listen, so that it is in nobody's way.
-   * @throws always: what the listener failed with
+   * Fallback without notifications: marks this process as alive for a while by an open transaction, which keeps the session even behind a pooler.
+   * The transaction reads nothing and holds no snapshot, so it obstructs nobody.
+   * @throws always: the listener's failure
    */
-  async #stay(link: PipelinedConnection, failure: unknown): Promise<never> {
-    if (!(failure instanceof Deaf)) throw failure;
+  async #holdLiveness(link: PipelinedConnection, failure: unknown): Promise<never> {
+    if (!(failure instanceof NotificationsBlocked)) throw failure;
     this.#warn();
     const { signal } = this.#closing;
     const { liveness } = this.#settings;
     if (!liveness) throw failure;
     await link.command('BEGIN');
     await link.command(liveness.forTransaction);
-    for (const until = performance.now() + RETEST_MS; performance.now() < until && !signal.aborted; ) {
+    for (const until = performance.now() + RETEST_DELAY_MS; performance.now() < until && !signal.aborted; ) {
       await link.command('SELECT 1');
-      await sleep(SLOW_BEAT_MS, signal);
+      await sleep(SLOW_HEARTBEAT_INTERVAL_MS, signal);
     }
     throw failure;
   }
@@ -195,11 +195,11 @@ export class Listener {
   #warn(): void {
     if (this.#warned) return;
     this.#warned = true;
-    this.#settings.report('notices of PostgreSQL do not come through (a pooler?): the database is asked for changes instead');
+    this.#settings.report('notices of PostgreSQL do not come through (a pooler?): the database is sentAt for changes instead');
   }
 }
 
-/** Waits, but not for longer than until the signal. */
+/** Waits for the given time, or until the signal is aborted. */
 function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || milliseconds === 0) return resolve();

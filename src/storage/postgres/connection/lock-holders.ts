@@ -1,7 +1,7 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
 
-/** Milliseconds for which an answer is good for all callers. */
+/** Milliseconds for which a result is reused for all callers. */
 const FRESH_MS = 100;
 
 const statement: Statement = {
@@ -9,12 +9,12 @@ const statement: Statement = {
   params: [],
 };
 
-/** The server processes that hold locks which others wait for. However many ask, the database is asked once in a while. */
+/** Server processes that hold locks which others wait for. One query serves all callers within `FRESH_MS`. */
 export class LockHolders {
   readonly #query: (statement: Statement) => Promise<readonly Row[]>;
-  #found: ReadonlySet<unknown> = new Set();
-  #foundAtMs = Number.NEGATIVE_INFINITY;
-  #underWay: Promise<void> | undefined;
+  #holders: ReadonlySet<unknown> = new Set();
+  #holdersAtMs = Number.NEGATIVE_INFINITY;
+  #pending: Promise<void> | undefined;
 
   constructor(query: (statement: Statement) => Promise<readonly Row[]>) {
     this.#query = query;
@@ -22,18 +22,18 @@ export class LockHolders {
 
   /** Whether a process is one of them. @throws what the query throws */
   async has(processId: number): Promise<boolean> {
-    if (performance.now() - this.#foundAtMs > FRESH_MS) {
-      this.#underWay ??= this.#find().finally(() => {
-        this.#underWay = undefined;
+    if (performance.now() - this.#holdersAtMs > FRESH_MS) {
+      this.#pending ??= this.#find().finally(() => {
+        this.#pending = undefined;
       });
-      await this.#underWay;
+      await this.#pending;
     }
-    return this.#found.has(processId);
+    return this.#holders.has(processId);
   }
 
   async #find(): Promise<void> {
     const rows = await this.#query(statement);
-    this.#found = new Set(rows.map(([holder]) => holder));
-    this.#foundAtMs = performance.now();
+    this.#holders = new Set(rows.map(([holder]) => holder));
+    this.#holdersAtMs = performance.now();
   }
 }

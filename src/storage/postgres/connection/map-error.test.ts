@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import { isPassing, ServiceError, serviceError } from '../../../errors/fail.ts';
 import {
   CommitUnknown,
-  faultOf,
   isConnectionError,
-  isForgotten,
   isOutOfRange,
-  isStale,
+  isSchemaStale,
+  isStatementForgotten,
   isTimeout,
   isTooLarge,
+  mapReadError,
+  mapWriteError,
   mayRetry,
   NotSent,
-  ofRead,
-  ofWrite,
+  passingFaultOf,
   StatementFailed,
   violatedConstraint,
 } from './map-error.ts';
@@ -21,8 +21,8 @@ import {
 const kinds = {
   lost: isConnectionError,
   timeout: isTimeout,
-  forgotten: isForgotten,
-  stale: isStale,
+  forgotten: isStatementForgotten,
+  stale: isSchemaStale,
   retry: mayRetry,
   range: isOutOfRange,
   large: isTooLarge,
@@ -112,7 +112,7 @@ const passing: Readonly<Record<string, readonly string[]>> = {
   'no file descriptors are left': ['EMFILE', 'ENFILE'],
 };
 
-/** One of each other class. */
+/** One SQLSTATE of each other class. */
 const lasting =
   '03000 08P01 09000 0A000 0B000 0F000 0L000 0P000 0Z000 20000 21000 22012 23505 24000 25001 26000 27000 28000 2B000 2D000 2F000 34000 38000 39000 3B000 3D000 42601 44000 54000 55000 55006 F0000 HV000 P0001 XX000'.split(
     ' ',
@@ -122,31 +122,31 @@ test('faults that can pass are unavailable, with their kind; all else stays as i
   for (const [kind, codes] of Object.entries(passing))
     for (const code of codes) {
       const cause = error(code);
-      const seen = ofWrite(cause);
+      const seen = mapWriteError(cause);
       assert.ok(seen instanceof ServiceError && seen.key === 'unavailable' && seen.status === 503, code);
       assert.equal(seen.cause, cause);
       for (const one of [cause, seen, new StatementFailed(1, seen), new CommitUnknown(cause)])
-        assert.equal(faultOf(one), kind, `${code} ${one}`);
-      assert.ok(isPassing(ofRead(cause)));
+        assert.equal(passingFaultOf(one), kind, `${code} ${one}`);
+      assert.ok(isPassing(mapReadError(cause)));
     }
   for (const code of lasting)
-    for (const one of [ofWrite, ofRead]) {
+    for (const one of [mapWriteError, mapReadError]) {
       const cause = error(code);
       assert.equal(one(cause), cause, code);
-      assert.equal(faultOf(cause), null, code);
+      assert.equal(passingFaultOf(cause), null, code);
     }
 });
 
 test('the end of its time is a timeout for a read alone', () => {
   const late = error('57014');
-  assert.equal((ofRead(late) as ServiceError).key, 'timeout');
-  assert.equal((ofWrite(late) as ServiceError).key, 'unavailable');
-  assert.equal((ofRead(ofWrite(late)) as ServiceError).key, 'unavailable');
+  assert.equal((mapReadError(late) as ServiceError).key, 'timeout');
+  assert.equal((mapWriteError(late) as ServiceError).key, 'unavailable');
+  assert.equal((mapReadError(mapWriteError(late)) as ServiceError).key, 'unavailable');
 });
 
 test('what says that a transaction may go through is told of unavailable too; a write in doubt is never tried again', () => {
   for (const code of ['40P01', '40001', '55P03']) {
-    assert.ok(mayRetry(ofWrite(error(code))), code);
+    assert.ok(mayRetry(mapWriteError(error(code))), code);
     assert.ok(!mayRetry(new CommitUnknown(error(code))), code);
   }
   assert.equal(new CommitUnknown().key, 'outcomeUnknown');

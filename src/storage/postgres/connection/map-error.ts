@@ -1,9 +1,9 @@
 import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
 import { type PassingFault, passingFaultOfSystem, unavailableSince } from '../../../errors/system-faults.ts';
 
-/** A transaction of `atomically` that PostgreSQL refused. Nothing of it has taken effect. */
+/** A transaction of `atomically` that PostgreSQL rejected. None of it has taken effect. */
 export class StatementFailed extends Error {
-  /** The statement that failed, from 0; the number of statements where it was the commit. */
+  /** Index of the failed statement; the number of statements if the commit failed. */
   readonly index: number;
   /** The database's error, or `timeout`. */
   override readonly cause: unknown;
@@ -16,7 +16,7 @@ export class StatementFailed extends Error {
   }
 }
 
-/** `outcomeUnknown`: the connection was lost on the way of a commit, which may have taken effect. */
+/** `outcomeUnknown`: the connection was lost during a commit, which may have taken effect. */
 export class CommitUnknown extends ServiceError {
   constructor(cause?: unknown) {
     super('outcomeUnknown', serviceError('outcomeUnknown').message);
@@ -25,7 +25,7 @@ export class CommitUnknown extends ServiceError {
   }
 }
 
-/** The connection was lost before a statement: nothing of it went out. */
+/** The connection was lost before a statement was sent. */
 export class NotSent extends Error {
   constructor(lost: Error) {
     super(`Connection terminated before: ${lost.message}`, { cause: lost });
@@ -33,26 +33,26 @@ export class NotSent extends Error {
   }
 }
 
-/** `unavailable`, with its cause for the log. */
+/** Returns `unavailable`, with its cause for the log. */
 export function unavailable(cause?: unknown): ServiceError {
   return cause === undefined ? serviceError('unavailable') : unavailableSince(cause);
 }
 
-/** The error of the database that is at the bottom of one of ours, or the error itself. */
+/** Returns the error of the database that a `StatementFailed` wraps, or the error itself. */
 export function causeOf(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
-/** What the database, the driver or the operating system said that an error comes of. */
-function saidOf(error: unknown): unknown {
+/** Returns the underlying error of the database, the driver or the operating system. */
+function rootErrorOf(error: unknown): unknown {
   const cause = causeOf(error);
-  return cause instanceof ServiceError && cause.cause !== undefined ? saidOf(cause.cause) : cause;
+  return cause instanceof ServiceError && cause.cause !== undefined ? rootErrorOf(cause.cause) : cause;
 }
 
-/** The SQLSTATE of an error, or the code of the operating system's. `undefined` where it has none. */
+/** Returns the SQLSTATE of an error, or its system error code; `undefined` if it has neither. */
 function codeOf(error: unknown): string | undefined {
-  const said = saidOf(error);
-  const code = said instanceof Error ? (said as Error & { readonly code?: unknown }).code : undefined;
+  const root = rootErrorOf(error);
+  const code = root instanceof Error ? (root as Error & { readonly code?: unknown }).code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
@@ -62,51 +62,51 @@ function isFatal(error: unknown): boolean {
 }
 
 /**
- * Ends of a session: 57P01 to 57P05 shutdown, crash, starting, database dropped, idle; 25P03 and 25P04 too long in a transaction. 25006: it
- * takes no writes, as a primary that has become a standby; another connection may lead to the new one.
+ * SQLSTATEs that end a session: 57P01 to 57P05 shutdown, crash, starting, database dropped, idle; 25P03 and 25P04 timeouts of a transaction; 53300
+ * too many connections. 25006 read-only: a primary that has become a standby; a new connection may lead to the new primary.
  */
 const SESSION_ENDED = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '25P04', '53300', '25006']);
-/** 08P01 is also what a statement gets that is bound to the wrong number of values. */
+/** Connection exceptions. Without 08P01, which also reports a statement with the wrong number of parameters. */
 const CONNECTION_FAILED = new Set(['08000', '08001', '08003', '08004', '08006', '08007']);
 const SOCKET_FAILED =
   /^(?:E(?:CONN[A-Z]+|PIPE|TIMEDOUT|HOSTUNREACH|HOSTDOWN|NETUNREACH|NETDOWN|NOTFOUND|AI_AGAIN|NOENT|ACCES)|ERR_(?:SSL|TLS|STREAM|SOCKET)_\w+)$/;
 const DRIVER_LOST =
   /^(?:Connection terminated|Client (?:was closed|has encountered a connection error)|timeout expired|Connection ended)/;
 
-/** Whether the connection was lost, or could not be had (the server is away, starting, or has no place left). */
+/** Whether the connection was lost or could not be opened (server unreachable, starting, or out of connections). */
 export function isConnectionError(error: unknown): boolean {
-  const said = saidOf(error);
-  if (!(said instanceof Error)) return false;
-  const code = codeOf(said);
-  if (code === undefined) return DRIVER_LOST.test(said.message);
-  return isFatal(said) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
+  const root = rootErrorOf(error);
+  if (!(root instanceof Error)) return false;
+  const code = codeOf(root);
+  if (code === undefined) return DRIVER_LOST.test(root.message);
+  return isFatal(root) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
 }
 
-/** Whether the server answered that a statement failed, and the session goes on. */
-export function isAnswer(error: unknown): boolean {
-  const { severity } = saidOf(error) as { readonly severity?: unknown };
+/** Whether the server rejected a statement and the session continues. */
+export function isStatementError(error: unknown): boolean {
+  const { severity } = rootErrorOf(error) as { readonly severity?: unknown };
   return severity === 'ERROR';
 }
 
-/** Whether it is the server that said so, be it that it takes no further connection: it can be reached. */
-export function isSaidByServer(error: unknown): boolean {
-  return typeof (saidOf(error) as { readonly severity?: unknown } | undefined)?.severity === 'string';
+/** Whether the error came from the server, which is therefore reachable, even if it refuses further connections. */
+export function isFromServer(error: unknown): boolean {
+  return typeof (rootErrorOf(error) as { readonly severity?: unknown } | undefined)?.severity === 'string';
 }
 
-/** Whether the server itself ended the session at this place, having done nothing further; poolers that lose one say 08P01. */
+/** Whether the server itself ended the session here, having done nothing further. Excludes 08P01, which a pooler reports when it loses a server. */
 export function isEndedByServer(error: unknown): boolean {
   return /^(?:57P|25)/.test(codeOf(error) ?? '');
 }
 
-/** Whether a statement was ended by its time limit (57014), or by an administrator. */
+/** Whether a statement was ended by its time limit (57014) or cancelled by an administrator. */
 export function isTimeout(error: unknown): boolean {
   const cause = causeOf(error);
   return codeOf(cause) === '57014' || (cause instanceof ServiceError && cause.key === 'timeout');
 }
 
 /**
- * A prepared statement went well before and now its parameters have the wrong types: those that its columns had when it was prepared. A field
- * has gone and come back with another type.
+ * A prepared statement that worked before now fails because its parameters have the types that its columns had when it was prepared: a field was
+ * deleted and created again with another type.
  */
 export class OutdatedStatement extends Error {
   readonly code: string | undefined;
@@ -119,85 +119,87 @@ export class OutdatedStatement extends Error {
 }
 
 /**
- * What such a statement fails with: a column takes no such expression (42804), has no such operator (42883) or cast (42846), or a value is none of
- * the type that the column had (22P02).
+ * SQLSTATEs of such failures: the column does not take the expression (42804), no such operator (42883) or cast (42846), the value is invalid for
+ * the column's former type (22P02).
  */
 const RETYPED = new Set(['42804', '42883', '42846', '22P02']);
 
-/** Whether a statement may have failed because the columns that it was prepared for have other types now. */
+/** Whether a statement may have failed because the columns it was prepared for have changed type. */
 export function isRetyped(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && RETYPED.has(code);
 }
 
-/** The prepared statement is not there (26000), its result has other columns by now (0A000) or its parameters other types: prepare it anew. */
-export function isForgotten(error: unknown): boolean {
+/** Whether the statement must be prepared again: it no longer exists (26000), its result columns (0A000) or parameter types have changed. */
+export function isStatementForgotten(error: unknown): boolean {
   if (causeOf(error) instanceof OutdatedStatement) return true;
   const code = codeOf(error);
-  return code === '26000' || (code === '0A000' && /cached plan/.test((saidOf(error) as Error).message));
+  return code === '26000' || (code === '0A000' && /cached plan/.test((rootErrorOf(error) as Error).message));
 }
 
 /**
- * A schema, table, column, type, index or operator is not there or is another one; a value does not fit the column. 42P07, 42701, 42710 and
- * 42P06: it is there already.
+ * SQLSTATEs of a schema mismatch: a schema, table, column, type, index or operator is missing or differs; a value does not fit the column; or an
+ * object already exists (42P07, 42701, 42710, 42P06).
  */
 const STALE = new Set('3F000 42P01 42703 42P10 42804 42883 42704 42P18 42846 22P02 0A000 42P07 42701 42710 42P06'.split(' '));
 
-/** Whether the statement was made for another schema than the database has: it is to be compiled anew once the schema is known again. */
-export function isStale(error: unknown): boolean {
+/** Whether the statement was compiled for another schema than the database has, and must be compiled again after the schema is reloaded. */
+export function isSchemaStale(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return false;
   if (code !== 'XX000') return STALE.has(code);
-  // What a statement meets whose table is dropped while it runs.
-  return /^(?:cache lookup failed|could not open relation|could not find)/.test((saidOf(error) as Error).message);
+  // Internal errors of a statement whose table is dropped while it runs.
+  return /^(?:cache lookup failed|could not open relation|could not find)/.test((rootErrorOf(error) as Error).message);
 }
 
-/** `unavailable` where the catalogue of a system's schema is not there: the schema is missing. All other errors stay. */
-export function ofCatalog(error: unknown): unknown {
-  if (!isStale(error)) return error;
+/** Maps errors that show a system's catalogue, and so its schema, to be missing to `unavailable`. Returns all other errors unchanged. */
+export function mapCatalogError(error: unknown): unknown {
+  if (!isSchemaStale(error)) return error;
   return unavailableSince(
     Object.assign(new Error('the schema, or a table of it, is not there', { cause: error }), { code: '3F000' }),
   );
 }
 
 /**
- * `unavailable` where a statement that fits the catalogue, as it was read after the statement failed, met no such table: it, or its schema, is
- * missing, or was so for a moment. All other errors stay.
+ * Maps "no such table" to `unavailable`, for a statement that matches the catalogue as read after the failure: the table or its schema is missing,
+ * or was so for a moment. Returns all other errors unchanged.
  */
-export function ofKnownSchema(error: unknown): unknown {
-  return codeOf(error) === '42P01' ? ofCatalog(error) : error;
-}
-
-/** Whether the same transaction may go through when it is run again: a deadlock, a conflict, a lock not had in time, a forgotten statement. */
-export function mayRetry(error: unknown): boolean {
-  if (isInDoubt(error)) return false;
-  const code = codeOf(error);
-  return code === '40P01' || code === '40001' || code === '55P03' || isForgotten(error);
+export function mapMissingTable(error: unknown): unknown {
+  return codeOf(error) === '42P01' ? mapCatalogError(error) : error;
 }
 
 /**
- * Whether a fault that can pass may be one statement's alone: its time or the memory for it was up, or others were in its way. The others of
- * its transaction may go through without it.
+ * Whether the same transaction may succeed when repeated: a deadlock, a serialization conflict, a lock timeout, or a forgotten prepared statement.
  */
-export function isOfStatement(error: unknown): boolean {
+export function mayRetry(error: unknown): boolean {
+  if (isInDoubt(error)) return false;
+  const code = codeOf(error);
+  return code === '40P01' || code === '40001' || code === '55P03' || isStatementForgotten(error);
+}
+
+/**
+ * Whether a passing fault may concern one statement alone: it ran out of time or memory, or conflicted with others. The rest of its transaction may
+ * succeed without it.
+ */
+export function isStatementLocal(error: unknown): boolean {
   const code = codeOf(error);
   return code === '57014' || code === '53200' || mayRetry(error);
 }
 
-/** What a write fails with that waited for a lock for too long, in several attempts. */
-export function lockNotHad(): Error {
+/** Returns the error of a write that waited too long for a lock, over several attempts. */
+export function lockTimeoutError(): Error {
   return Object.assign(new Error('a lock was not had in time'), { code: '55P03', severity: 'ERROR' });
 }
 
-/** Whether a lock was not had in time (55P03). */
+/** Whether a lock timed out (55P03). */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
-/** The constraint or unique index that a row violates (23505); `undefined` for other errors. */
+/** Returns the violated constraint or unique index (23505), '' if its name is not known; `undefined` for other errors. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (codeOf(error) !== '23505') return undefined;
-  const { constraint } = saidOf(error) as { readonly constraint?: unknown };
+  const { constraint } = rootErrorOf(error) as { readonly constraint?: unknown };
   return typeof constraint === 'string' ? constraint : '';
 }
 
@@ -206,19 +208,18 @@ export function isOutOfRange(error: unknown): boolean {
   return codeOf(error) === '22003';
 }
 
-/** Whether a bound of the database was passed: an index entry, a statement, the columns of a table (54000, 54001, 54011, 54023). */
+/** Whether a limit of the database was exceeded: an index entry, a statement, the columns of a table (54000, 54001, 54011, 54023). */
 export function isTooLarge(error: unknown): boolean {
   return codeOf(error)?.startsWith('54') === true;
 }
 
-/** Whether a value, or two rows together, are what their table cannot have (classes 22 and 23). */
-export function isOfValues(error: unknown): boolean {
+/** Whether a value, or a combination of rows, is invalid for the table (classes 22 and 23). */
+export function isValueError(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error) ?? '');
 }
 
 /**
- * Kinds of faults that can pass by their SQLSTATE, or its class: the first that an error begins with. 08P01 is not among them, which is a
- * fault of ours where the session goes on.
+ * Passing faults by SQLSTATE or prefix of it; the first match applies. 08P01 is not listed: if the session continues, it is a bug of this program.
  */
 const PASSING: readonly (readonly [string, PassingFault])[] = [
   ['53100', 'the disk is full'],
@@ -230,43 +231,43 @@ const PASSING: readonly (readonly [string, PassingFault])[] = [
   ['58', 'an I/O error'],
   ['40', 'the database refuses for now'],
   ['55P03', 'the database refuses for now'],
-  // A system's schema was dropped, or renamed.
+  // A system's schema was dropped or renamed.
   ['3F000', 'the store is missing'],
-  // A page that cannot be read.
+  // An unreadable page.
   ['XX001', 'the store is damaged'],
   ['XX002', 'the store is damaged'],
 ];
 
 /**
- * The kind of a fault that can pass (CONTRACT "Faults of the store"), also of one that callers are told of already; `null` for every other
- * error. A read whose time is up is none.
+ * Returns the kind of a passing fault, also for an error that was mapped already; `null` for all other errors, including a read that exceeds its
+ * time limit. Reference: faults.md#passing-faults.
  */
-export function faultOf(error: unknown): PassingFault | null {
+export function passingFaultOf(error: unknown): PassingFault | null {
   const code = codeOf(error);
   const kind = PASSING.find(([beginning]) => code?.startsWith(beginning))?.[1];
   if (kind) return kind;
   if (isConnectionError(error)) return 'the database cannot be reached';
-  const ofSystem = passingFaultOfSystem(saidOf(error));
+  const ofSystem = passingFaultOfSystem(rootErrorOf(error));
   if (ofSystem) return ofSystem;
-  // What the driver, or TLS, says that is of no kind.
-  return (isUnavailable(error) || isInDoubt(error)) && saidOf(error) !== error ? 'the database cannot be reached' : null;
+  // Other errors of the driver or of TLS.
+  return (isUnavailable(error) || isInDoubt(error)) && rootErrorOf(error) !== error ? 'the database cannot be reached' : null;
 }
 
 /**
- * An error of a write as callers get it: a fault that can pass is `unavailable`, with its cause; nothing was done. All others stay. Those that
- * say that a transaction may go through when it is run again are told of by `mayRetry` all the same.
+ * Maps an error of a write: a passing fault becomes `unavailable`, with its cause; nothing was written. Returns all other errors unchanged.
+ * `mayRetry` still recognises mapped errors.
  */
-export function ofWrite(error: unknown): unknown {
+export function mapWriteError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
-  return faultOf(error) ? unavailableSince(error) : error;
+  return passingFaultOf(error) ? unavailableSince(error) : error;
 }
 
-/** The same of a read, whose time limit ends as `timeout`. */
-export function ofRead(error: unknown): unknown {
-  return isTimeout(error) && !(error instanceof ServiceError) ? serviceError('timeout') : ofWrite(error);
+/** Maps an error of a read: as `mapWriteError`, but exceeding the time limit becomes `timeout`. */
+export function mapReadError(error: unknown): unknown {
+  return isTimeout(error) && !(error instanceof ServiceError) ? serviceError('timeout') : mapWriteError(error);
 }
 
-/** Whether a read may be done once more: its connection was lost, or has forgotten the statement. */
-export function mayReadAgain(error: unknown): boolean {
-  return (isConnectionError(error) && !isUnavailable(error)) || isForgotten(error);
+/** Whether a read may be repeated once: its connection was lost or has forgotten the prepared statement. */
+export function mayRetryRead(error: unknown): boolean {
+  return (isConnectionError(error) && !isUnavailable(error)) || isStatementForgotten(error);
 }

@@ -10,7 +10,7 @@ const message = (length: number, sent = length) => {
   return buffer;
 };
 
-/** Where in the bytes the stream was given up, or their end, when they come in chunks of a size. */
+/** Returns how many bytes were read before the message was refused, or all, when they arrive in chunks of this size. */
 async function seen(bytes: Buffer, chunk: number): Promise<number> {
   const stream = new PassThrough();
   let gone = 0;

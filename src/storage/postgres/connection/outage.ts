@@ -3,9 +3,9 @@ import type { PassingFault } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { faultOf } from './map-error.ts';
+import { passingFaultOf } from './map-error.ts';
 
-/** Faults that are met by all systems of a database, and end for all of them. The others are one system's. */
+/** Faults that affect all systems of a database and end for all of them. Other faults belong to one system. */
 const COMMON: ReadonlySet<PassingFault> = new Set<PassingFault>([
   'the database cannot be reached',
   'the database has no room',
@@ -14,87 +14,87 @@ const COMMON: ReadonlySet<PassingFault> = new Set<PassingFault>([
   'no file descriptors are left',
 ]);
 
-/** What tries a system's store: a small write. */
-export interface Trial {
+/** A small write that shows whether a system's store works. */
+export interface WriteProbe {
   readonly appId: string | undefined;
   readonly statements: () => readonly Statement[];
 }
 
-/** What the database is told with which faults are told of. */
+/** Settings and collaborators of `Outage`. */
 export interface OutageSettings {
   readonly conditions: Pick<Conditions, 'met' | 'over'> | undefined;
-  /** Reads, and carries a small write out. @throws where the database does not */
-  readonly works: (write: readonly Statement[], system: string | undefined) => Promise<void>;
+  /** Reads, and performs the small write. @throws if the database fails to do so */
+  readonly check: (write: readonly Statement[], system: string | undefined) => Promise<void>;
 }
 
-/** Knows whether the database works after faults that can pass, and tells of these. One look at the database is for all its systems. */
+/** Tracks whether the database works after passing faults, and reports them as conditions. Systems share one recovery check for common faults. */
 export class Outage {
   readonly #settings: OutageSettings;
-  readonly #trials = new Map<string, Trial>();
-  readonly #ofSystems = new Map<string, Recovery>();
-  /** Systems whose small write met an I/O error when it was last tried. */
+  readonly #probes = new Map<string, WriteProbe>();
+  readonly #recoveries = new Map<string, Recovery>();
+  /** Systems whose last small write failed with an I/O error. */
   readonly #unwritable = new Set<string>();
   readonly #common: Recovery;
-  /** Common faults that were met, and by which systems. */
+  /** Common faults that occurred, and the systems affected. */
   readonly #faults = new Map<PassingFault, Set<string | undefined>>();
-  /** The system whose write is tried: the last that met a fault. */
+  /** System used for the recovery check: the last one that met a fault. */
   #system: string | undefined;
 
   constructor(settings: OutageSettings) {
     this.#settings = settings;
-    const works = () => settings.works(this.#trialOf(this.#system), this.#system);
-    // What is one system's own, a schema that was removed say, keeps no other waiting.
-    const worksForAll = () =>
-      works().catch((error) => {
-        const kind = faultOf(error);
+    const check = () => settings.check(this.#probeOf(this.#system), this.#system);
+    // A fault of that system alone, such as a removed schema, must not delay the others.
+    const checkForAll = () =>
+      check().catch((error) => {
+        const kind = passingFaultOf(error);
         if (kind && COMMON.has(kind)) throw error;
       });
-    this.#common = new Recovery(worksForAll, () => this.#commonOver());
+    this.#common = new Recovery(checkForAll, () => this.#endCommonFaults());
   }
 
-  /** Takes a system on. @returns what ends that */
-  enlist(system: string, trial: Trial): () => void {
-    this.#trials.set(system, trial);
+  /** Registers a system. @returns a function that removes it */
+  register(system: string, probe: WriteProbe): () => void {
+    this.#probes.set(system, probe);
     return () => {
-      if (this.#trials.get(system) === trial) this.#trials.delete(system);
-      this.#ofSystems.get(system)?.close();
-      this.#ofSystems.delete(system);
+      if (this.#probes.get(system) === probe) this.#probes.delete(system);
+      this.#recoveries.get(system)?.close();
+      this.#recoveries.delete(system);
       this.#unwritable.delete(system);
     };
   }
 
   /**
-   * An error was met, as callers get it. All but faults that can pass are passed over.
-   * @param system whose work met it; `undefined`: the service's own
+   * Records an error as callers get it. Errors other than passing faults are ignored.
+   * @param system PostgreSQL schema of the system whose work failed; `undefined`: the service's own work
    */
-  met(error: unknown, system?: string): void {
+  record(error: unknown, system?: string): void {
     if (!isUnavailable(error) && !isInDoubt(error)) return;
-    const kind = faultOf(error);
+    const kind = passingFaultOf(error);
     if (!kind) return;
-    const own = system === undefined || !this.#trials.has(system) ? undefined : system;
+    const own = system === undefined || !this.#probes.has(system) ? undefined : system;
     const { conditions } = this.#settings;
     const cause = (error as Error).cause;
     if (!COMMON.has(kind)) {
-      conditions?.met(kind, this.#about(own), cause);
-      if (own !== undefined) this.#ofSystem(own).met();
+      conditions?.met(kind, this.#labels(own), cause);
+      if (own !== undefined) this.#recoveryOf(own).met();
       return;
     }
     if (own !== undefined) this.#system = own;
     const concerned = kind === 'the database cannot be reached' ? undefined : own;
     this.#faults.set(kind, (this.#faults.get(kind) ?? new Set()).add(concerned));
-    conditions?.met(kind, this.#about(concerned), cause);
+    conditions?.met(kind, this.#labels(concerned), cause);
     this.#common.met();
   }
 
-  /** Whether a system's store takes no small write for I/O errors (CONTRACT "Operations": `/health/ready`). */
+  /** Whether a system's store refuses small writes with I/O errors. `/health/ready` then fails. Reference: faults.md#health. */
   get cannotWrite(): boolean {
     return this.#unwritable.size > 0;
   }
 
-  /** Resolves once the database, and a system's store, work after a fault that can pass; at once where none is known. Never rejects. */
+  /** Resolves once the database and the system's store work after a passing fault; immediately if no such fault is known. Never rejects. */
   async whenBack(system: string): Promise<void> {
     for (;;) {
-      const own = this.#ofSystems.get(system);
+      const own = this.#recoveries.get(system);
       if (this.#common.isAway) await this.#common.whenBack();
       else if (own?.isAway) await own.whenBack();
       else return;
@@ -103,41 +103,41 @@ export class Outage {
 
   close(): void {
     this.#common.close();
-    for (const recovery of this.#ofSystems.values()) recovery.close();
+    for (const recovery of this.#recoveries.values()) recovery.close();
   }
 
-  #ofSystem(system: string): Recovery {
-    let recovery = this.#ofSystems.get(system);
+  #recoveryOf(system: string): Recovery {
+    let recovery = this.#recoveries.get(system);
     if (!recovery) {
-      const works = () => this.#tried(system);
-      recovery = new Recovery(works, () => this.#settings.conditions?.over(this.#about(system)));
-      this.#ofSystems.set(system, recovery);
+      const check = () => this.#runProbe(system);
+      recovery = new Recovery(check, () => this.#settings.conditions?.over(this.#labels(system)));
+      this.#recoveries.set(system, recovery);
     }
     return recovery;
   }
 
-  async #tried(system: string): Promise<void> {
+  async #runProbe(system: string): Promise<void> {
     try {
-      await this.#settings.works(this.#trialOf(system), system);
+      await this.#settings.check(this.#probeOf(system), system);
       this.#unwritable.delete(system);
     } catch (error) {
-      if (faultOf(error) === 'an I/O error' && this.#ofSystems.has(system)) this.#unwritable.add(system);
+      if (passingFaultOf(error) === 'an I/O error' && this.#recoveries.has(system)) this.#unwritable.add(system);
       throw error;
     }
   }
 
-  #commonOver(): void {
+  #endCommonFaults(): void {
     for (const [kind, systems] of this.#faults)
-      for (const system of systems) this.#settings.conditions?.over(this.#about(system), kind);
+      for (const system of systems) this.#settings.conditions?.over(this.#labels(system), kind);
     this.#faults.clear();
   }
 
-  #trialOf(system: string | undefined): readonly Statement[] {
-    return (system === undefined ? undefined : this.#trials.get(system))?.statements() ?? [];
+  #probeOf(system: string | undefined): readonly Statement[] {
+    return (system === undefined ? undefined : this.#probes.get(system))?.statements() ?? [];
   }
 
-  #about(system: string | undefined): { readonly app?: string } {
-    const appId = system === undefined ? undefined : (this.#trials.get(system)?.appId ?? system);
+  #labels(system: string | undefined): { readonly app?: string } {
+    const appId = system === undefined ? undefined : (this.#probes.get(system)?.appId ?? system);
     return appId === undefined ? {} : { app: appId };
   }
 }

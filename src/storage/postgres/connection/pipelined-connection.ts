@@ -2,100 +2,100 @@ import type pg from 'pg';
 import { serviceError } from '../../../errors/fail.ts';
 import { unsentBytes } from '../../../kernel/socket-handle.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { isAnswer, isConnectionError, isForgotten, isRetyped, NotSent, OutdatedStatement } from './map-error.ts';
+import { isConnectionError, isRetyped, isStatementError, isStatementForgotten, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
 import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
-import { type Answer, Deallocation, forgetStatement, Request, type RowsTaken, serverProcessOf } from './request.ts';
+import { type Answer, Deallocation, forgetStatement, Request, type RowOptions, serverProcessOf } from './request.ts';
 
 export type { Answer };
 
-/** Longest wait for the server to say goodbye, in milliseconds. */
-const GOODBYE_MS = 1000;
-/** What the protocol counts parameters with. */
+/** Maximum wait for the server to close the connection, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 1000;
+/** Maximum of the protocol's 16-bit parameter count. */
 const MAX_PARAMS = 65_535;
 
-/** What a link is told of its surroundings. */
+/** Settings of a connection. */
 export interface PipelinedConnectionSettings {
-  /** `null` where statements are not to be kept on the connection. */
+  /** Recently sent texts; `null` if statements are not to be prepared. */
   readonly texts: RecentTexts | null;
   /** Milliseconds without any answer after which the connection counts as lost; 0: never. */
-  readonly patience: number;
+  readonly answerTimeoutMs: number;
 }
 
-/** One connection. Statements are sent at once and answered in order; those of one turn go out together. */
+/** One connection. Statements are sent immediately and answered in order; those of one turn of the event loop go out together. */
 export class PipelinedConnection {
   readonly #client: pg.Client;
   readonly #prepared: PreparedStatements | null;
-  #patience: number;
-  #underWay = 0;
+  #answerTimeoutMs: number;
+  #pending = 0;
   #lost: Error | undefined;
   #corked = false;
   #waitingSince = 0;
   #watchdog: NodeJS.Timeout | undefined;
   #isPaused = false;
-  #heardAt = performance.now();
-  /** Bytes that the system had not taken when it was looked last, and when these became fewer last. */
+  #lastReceivedAt = performance.now();
+  /** Bytes that the operating system had not yet accepted at the last check, and when that number last changed. */
   #unsent = 0;
   #sentAt = 0;
-  /** When the connection was made; by `performance.now()`, as all times here. */
-  readonly madeAt = performance.now();
-  /** A message came that is too large for memory. */
-  #isFlooded = false;
+  /** When the connection was opened, by `performance.now()`, as all times here. */
+  readonly connectedAt = performance.now();
+  /** A message is too large for memory. */
+  #isOversized = false;
   /** Called once when the connection is lost or ended. */
-  onGone: () => void = () => {};
+  onLost: () => void = () => {};
 
   /** @param client connected, in pipeline mode */
-  constructor(client: pg.Client, { texts, patience }: PipelinedConnectionSettings) {
+  constructor(client: pg.Client, { texts, answerTimeoutMs }: PipelinedConnectionSettings) {
     this.#client = client;
-    this.#patience = patience;
+    this.#answerTimeoutMs = answerTimeoutMs;
     this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
-    client.on('error', (error) => this.#lose(error));
-    client.on('end', () => this.#lose(new Error('Connection terminated')));
+    client.on('error', (error) => this.#markLost(error));
+    client.on('end', () => this.#markLost(new Error('Connection terminated')));
     client.connection.stream.prependListener('data', () => {
-      this.#heardAt = performance.now();
+      this.#lastReceivedAt = performance.now();
     });
     watchMessages(client.connection.stream, () => {
-      this.#isFlooded = true;
-      this.#lose(new Error('Connection terminated: a row is too large'));
+      this.#isOversized = true;
+      this.#markLost(new Error('Connection terminated: a row is too large'));
     });
   }
 
-  /** Why nothing can be sent any more; `undefined` where it can. */
+  /** Why nothing can be sent any more; `undefined` while the connection works. */
   get lost(): Error | undefined {
     return this.#lost;
   }
 
-  /** Statements that are not answered yet. */
-  get underWay(): number {
-    return this.#underWay;
+  /** Number of statements not answered yet. */
+  get pending(): number {
+    return this.#pending;
   }
 
-  /** When anything came last. */
-  get heardAt(): number {
-    return this.#heardAt;
+  /** When data last arrived. */
+  get lastReceivedAt(): number {
+    return this.#lastReceivedAt;
   }
 
   /**
-   * For how many milliseconds nothing has come that was asked for; 0 where nothing is to come. What takes its time to be sent may take as
-   * long again to arrive.
+   * Milliseconds for which an expected answer has not arrived; 0 if none is expected. Time spent sending counts twice, since what takes long to
+   * send may take as long again to arrive.
    */
   get silentFor(): number {
-    if (this.#underWay === 0 || this.#isPaused || this.#lost) return 0;
+    if (this.#pending === 0 || this.#isPaused || this.#lost) return 0;
     const now = performance.now();
     const unsent = unsentBytes(this.#client.connection.stream);
     if (unsent !== this.#unsent) this.#sentAt = now;
     this.#unsent = unsent;
-    const since = Math.max(this.#heardAt, this.#waitingSince);
+    const since = Math.max(this.#lastReceivedAt, this.#waitingSince);
     const sending = Math.max(0, this.#sentAt - since);
     return Math.max(0, now - since - 2 * sending);
   }
 
-  /** Whether the session is in no transaction, as of the last answer. */
+  /** Whether the session was outside any transaction at the last answer. */
   get isIdle(): boolean {
     return this.#client.getTransactionStatus() === 'I';
   }
 
-  /** The server process as the connection names it. */
+  /** Process id of the server, as the connection reports it. */
   get processId(): number {
     return serverProcessOf(this.#client);
   }
@@ -104,34 +104,34 @@ export class PipelinedConnection {
     this.#client.on('notification', ({ channel, payload }) => take(channel, payload ?? ''));
   }
 
-  /** Another bound for the wait for answers, from now on. */
-  setPatience(patience: number): void {
-    this.#patience = patience;
-    if (patience > 0 && this.#underWay > 0) this.#watch();
+  /** Changes the answer timeout. */
+  setAnswerTimeout(answerTimeoutMs: number): void {
+    this.#answerTimeoutMs = answerTimeoutMs;
+    if (answerTimeoutMs > 0 && this.#pending > 0) this.#startWatchdog();
   }
 
-  /** @throws Error where a statement cannot be sent; to be asked before the first of several that go together */
+  /** Checks a statement; call it before sending several that belong together. @throws Error if a statement cannot be sent */
   check({ params }: Statement): void {
     if (params.length > MAX_PARAMS) throw tooMany(params.length);
   }
 
   /**
    * Sends a statement.
-   * @param keep whether it may be, or become, one that is prepared
-   * @throws the database's error, or the driver's where the connection is lost; NotShort; resultTooLarge for a row that memory should not hold
+   * @param keep whether a prepared statement may be used or created
+   * @throws the database's error, or the driver's if the connection is lost; NotShort; resultTooLarge for an oversized row
    */
-  query(statement: Statement, keep = true, taken: RowsTaken = {}): Promise<Answer> {
+  query(statement: Statement, keep = true, options: RowOptions = {}): Promise<Answer> {
     const { text, params } = statement;
     if (params.length > MAX_PARAMS) return Promise.reject(tooMany(params.length));
-    return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined, taken);
+    return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined, options);
   }
 
-  /** Sends SQL without values, several statements too; none of it is kept. */
-  command(text: string, taken: RowsTaken = {}): Promise<Answer> {
-    return this.#send(text, [], undefined, taken);
+  /** Sends SQL without parameters, possibly several statements. Never prepared. */
+  command(text: string, options: RowOptions = {}): Promise<Answer> {
+    return this.#send(text, [], undefined, options);
   }
 
-  /** Reads nothing more for now: the server waits. For a caller that has the connection to itself. */
+  /** Stops reading, so that the server waits (back-pressure). Only for exclusive users of the connection. */
   pause(): void {
     if (this.#isPaused || this.#lost) return;
     this.#isPaused = true;
@@ -145,70 +145,70 @@ export class PipelinedConnection {
     this.#client.connection.stream.resume();
   }
 
-  #send(text: string, params: Statement['params'], prepared: Prepared | undefined, taken: RowsTaken): Promise<Answer> {
+  #send(text: string, params: Statement['params'], prepared: Prepared | undefined, options: RowOptions): Promise<Answer> {
     if (this.#lost) return Promise.reject(new NotSent(this.#lost));
     return new Promise((resolve, reject) => {
-      this.#sent();
+      this.#onSend();
       const settle = {
         resolve: (answer: Answer) => {
-          this.#answered();
+          this.#onAnswer();
           if (prepared) prepared.isProven = true;
           resolve(answer);
         },
         reject: (reason: Error) => {
-          this.#answered();
-          if (this.#isFlooded && request.isAnswering) {
+          this.#onAnswer();
+          if (this.#isOversized && request.isAnswering) {
             reject(serviceError('resultTooLarge'));
             return;
           }
           const error = prepared?.isProven && isRetyped(reason) ? new OutdatedStatement(reason) : reason;
-          if (prepared && isForgotten(error)) this.#prepared?.drop(text, prepared);
+          if (prepared && isStatementForgotten(error)) this.#prepared?.drop(text, prepared);
           const isLost = isConnectionError(error);
-          if (isLost) this.#lose(error);
-          // The server ended the session after it: what it did by itself may have been committed.
-          const isEndedAfter = isLost && request.isDone && !isAnswer(error);
+          if (isLost) this.#markLost(error);
+          // The statement was done before the server ended the session, so a single statement may have been committed.
+          const isEndedAfter = isLost && request.isDone && !isStatementError(error);
           reject(isEndedAfter ? new Error(`Connection terminated after it was done: ${error.message}`) : error);
         },
       };
-      const request: Request = new Request(text, params, prepared?.name, settle, taken);
+      const request: Request = new Request(text, params, prepared?.name, settle, options);
       this.#client.query(request);
     });
   }
 
   /**
-   * Has the connection prove that it is alive; it is cut where it does not within so many milliseconds. Resolves when that is known.
-   * Statements under way are answered first.
+   * Pings the connection and destroys it if no data arrives within `timeoutMs`. Resolves when the result is known. Pending statements are answered
+   * first.
    */
-  async prove(patience: number): Promise<void> {
-    const asked = performance.now();
+  async ping(timeoutMs: number): Promise<void> {
+    const sentAt = performance.now();
     const timer = setTimeout(() => {
-      // Answers may be there that were not read, where this process itself stood still.
+      // Check after pending input: after a stall of this process, answers may have arrived unread.
       setImmediate(() => {
-        if (this.#heardAt < asked) this.#lose(new Error('Connection terminated: no sign of life'));
+        if (this.#lastReceivedAt < sentAt) this.#markLost(new Error('Connection terminated: no sign of life'));
       });
-    }, patience);
+    }, timeoutMs);
     await this.command('SELECT 1').catch(() => {});
     clearTimeout(timer);
   }
 
-  /** Says goodbye once all is answered. Resolves when the connection is gone. */
+  /** Closes the connection after all answers. Resolves when it is closed. */
   async end(): Promise<void> {
     if (this.#lost) return;
-    const timer = setTimeout(() => this.destroy(), GOODBYE_MS);
+    const timer = setTimeout(() => this.destroy(), CLOSE_TIMEOUT_MS);
     await this.#client.end().catch(() => {});
     clearTimeout(timer);
-    this.#lose(new Error('Connection terminated'));
+    this.#markLost(new Error('Connection terminated'));
   }
 
-  /** Cuts the connection; all that is under way fails. */
+  /** Destroys the connection; all pending statements fail. */
   destroy(reason = new Error('Connection terminated')): void {
-    this.#lose(reason);
+    this.#markLost(reason);
   }
 
-  #sent(): void {
-    if (this.#underWay === 0) this.#waitingSince = performance.now();
-    this.#underWay += 1;
-    if (this.#patience > 0 && !this.#watchdog) this.#watch();
+  #onSend(): void {
+    if (this.#pending === 0) this.#waitingSince = performance.now();
+    this.#pending += 1;
+    if (this.#answerTimeoutMs > 0 && !this.#watchdog) this.#startWatchdog();
     if (this.#corked) return;
     this.#corked = true;
     const { stream } = this.#client.connection;
@@ -219,49 +219,49 @@ export class PipelinedConnection {
     });
   }
 
-  #answered(): void {
-    this.#underWay -= 1;
+  #onAnswer(): void {
+    this.#pending -= 1;
     this.#waitingSince = performance.now();
   }
 
-  /** Looks from time to time whether answers still come: a server whose machine is gone closes nothing. */
-  #watch(): void {
+  /** Checks periodically whether answers still arrive: a server whose machine is gone closes nothing. */
+  #startWatchdog(): void {
     clearTimeout(this.#watchdog);
     this.#watchdog = setTimeout(
       () => {
         this.#watchdog = undefined;
-        if (this.#underWay === 0 || this.#patience === 0) return;
+        if (this.#pending === 0 || this.#answerTimeoutMs === 0) return;
         if (this.#isPaused) this.#waitingSince = performance.now();
-        // Answers may be there that were not read, where this process itself stood still.
+        // Check after pending input: after a stall of this process, answers may have arrived unread.
         setImmediate(() => {
-          if (this.#lost || this.#underWay === 0 || this.#patience === 0) return;
-          if (performance.now() - this.#waitingSince < this.#patience) this.#watch();
-          else this.#lose(new Error('Connection terminated: no answer in time'));
+          if (this.#lost || this.#pending === 0 || this.#answerTimeoutMs === 0) return;
+          if (performance.now() - this.#waitingSince < this.#answerTimeoutMs) this.#startWatchdog();
+          else this.#markLost(new Error('Connection terminated: no answer in time'));
         });
       },
-      Math.max(100, this.#waitingSince + this.#patience - performance.now()),
+      Math.max(100, this.#waitingSince + this.#answerTimeoutMs - performance.now()),
     );
     this.#watchdog.unref();
   }
 
   #forget(name: string): void {
     if (this.#lost) return;
-    this.#sent();
+    this.#onSend();
     this.#client.query(
       new Deallocation(name, () => {
-        this.#answered();
+        this.#onAnswer();
         forgetStatement(this.#client, name);
       }),
     );
   }
 
-  #lose(error: Error): void {
+  #markLost(error: Error): void {
     if (this.#lost) return;
     this.#lost = error;
     clearTimeout(this.#watchdog);
-    // The driver fails what is under way when the socket closes.
+    // The driver rejects pending statements when the socket closes.
     this.#client.connection.stream.destroy();
-    this.onGone();
+    this.onLost();
   }
 }
 

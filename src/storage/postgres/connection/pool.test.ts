@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../../../errors/fail.ts';
-import { isLockTimeout, isStale, StatementFailed, violatedConstraint } from './map-error.ts';
+import { isLockTimeout, isSchemaStale, StatementFailed, violatedConstraint } from './map-error.ts';
 import { sql, withDatabase } from './testing/open.ts';
 
 test('values come as the embedded engine has them', () =>
@@ -18,7 +18,7 @@ test('reads under way together are answered each with its own rows, and fail eac
     );
     const answers = await Promise.allSettled(asked);
     answers.forEach((answer, index) => {
-      if (index % 10 === 3) assert.ok(answer.status === 'rejected' && isStale(answer.reason));
+      if (index % 10 === 3) assert.ok(answer.status === 'rejected' && isSchemaStale(answer.reason));
       else assert.deepEqual(answer.status === 'fulfilled' && answer.value, [[index + 1]]);
     });
   }));
@@ -54,7 +54,7 @@ test('a transaction of too many values sends nothing', () =>
 
 test('a transaction that decides is committed, or rolled back when it throws', () =>
   withDatabase(async ({ database }) => {
-    await database.alone((session) => session.query(sql('CREATE TABLE t (a int)')));
+    await database.onSeparateConnection((session) => session.query(sql('CREATE TABLE t (a int)')));
     const five = await database.transact(async (session) => {
       await Promise.all([session.query(sql('INSERT INTO t VALUES (1)')), session.query(sql('INSERT INTO t VALUES (2)'))]);
       return 5;
@@ -76,11 +76,11 @@ test('a transaction that decides is committed, or rolled back when it throws', (
 test('a transaction has its own limits, and the next one the usual ones again', () =>
   withDatabase(
     async ({ database }) => {
-      await database.alone((session) => session.query(sql('CREATE TABLE t (a int)')));
+      await database.onSeparateConnection((session) => session.query(sql('CREATE TABLE t (a int)')));
       await database.transact((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
-      await database.alone((session) => session.query(sql('SELECT pg_sleep(0.6)')), 0);
+      await database.onSeparateConnection((session) => session.query(sql('SELECT pg_sleep(0.6)')), 0);
       const late = await database.transact((session) => session.query(sql('SELECT pg_sleep(2)'))).catch((error) => error);
-      // A write's time is up: it was not done.
+      // A write that exceeds its time limit was not done.
       assert.ok(late instanceof ServiceError && late.key === 'unavailable');
       await database.transact(async (session) => {
         await session.query(sql('LOCK TABLE t'));

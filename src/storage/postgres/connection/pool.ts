@@ -4,23 +4,23 @@ import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { BlockedReads } from './blocked-reads.ts';
-import { Cancelling } from './cancelling.ts';
+import { CancelOnAbort } from './cancel-on-abort.ts';
 import { Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
 import { DeadConnections } from './dead-connections.ts';
-import { ExclusivePool, type Lease, PROOF_LIMIT_MS, poolSizes } from './exclusive-pool.ts';
+import { ExclusivePool, type Lease, PING_TIMEOUT_MS, poolSizes } from './exclusive-pool.ts';
 import { LockHolders } from './lock-holders.ts';
 import {
   causeOf,
   isConnectionError,
-  isForgotten,
   isLockTimeout,
-  isOfStatement,
+  isStatementForgotten,
+  isStatementLocal,
   isTimeout,
-  mayReadAgain,
-  ofRead,
-  ofWrite,
+  mapReadError,
+  mapWriteError,
+  mayRetryRead,
   StatementFailed,
   unavailable,
 } from './map-error.ts';
@@ -29,35 +29,35 @@ import type { PipelinedConnection } from './pipelined-connection.ts';
 import { RecentTexts } from './prepared-statements.ts';
 import { probeServer } from './probe-server.ts';
 import { SharedPool, whenAnswering } from './shared-pool.ts';
-import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
+import { limitsOf, runAtomically, runRead, runStatements, runTransaction, setAnswerTimeout } from './transaction.ts';
 
-/** Connections of a process where nothing else is said; one of them is for the listener. */
+/** Default number of connections of a process; one of them is for the listener. */
 const CONNECTIONS = 12;
-/** A read that was thought short and is not: it goes on among the long ones, since others stand behind it. */
+/** Time limit of a short read, in milliseconds. A read that exceeds it is repeated as a long one, since others queue behind it. */
 const SHORT_LIMIT_MS = 1000;
-/** The same where it waits for a change of the schema. */
+/** Lock timeout of a short read, in milliseconds, in case it waits for a schema change. */
 const SHORT_LOCK_LIMIT_MS = 100;
-/** Longest wait for a caller that does not ask for the next page, in milliseconds. */
+/** Maximum pause of a caller that does not request the next page, in milliseconds. */
 const STALL_LIMIT_MS = 55_000;
-/** Milliseconds between two times when all connections have to prove that they are alive. */
-const SUSPECT_PAUSE_MS = 1000;
-/** Longest wait for what is under way at the end, in milliseconds. */
-const FAREWELL_MS = 5000;
+/** Minimum interval between two pings of all connections, in milliseconds. */
+const SUSPECT_INTERVAL_MS = 1000;
+/** Maximum wait for running work on close, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 5000;
 
-/** What the connections are told. */
+/** Settings of the pools. */
 export interface PoolSettings {
-  /** Milliseconds that a statement may take, and a caller may wait for a connection. */
+  /** Milliseconds that a statement may take, and that a caller may wait for a connection. */
   readonly timeLimit: number;
   readonly connections?: number;
-  /** What the sessions are called, where they are to be told from all others; poolers mix sessions up, and are refused. */
+  /** `application_name` of the sessions, if they must be distinguishable from all others. A pooler mixes sessions and is then refused. */
   readonly name?: string | undefined;
-  /** Told of faults that can pass. Nobody where it is left out. */
+  /** Receives passing faults. If absent, they are not reported. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
 }
 
 /**
  * Connects to PostgreSQL.
- * @throws OperatorError where it cannot be reached, or is not as it must be: one line that holds no secret
+ * @throws OperatorError if it cannot be reached or is unsuitable: one line without secrets
  */
 export async function connectDatabase(url: string, settings: PoolSettings): Promise<Database> {
   const address = await probeServer(url, settings.name);
@@ -72,12 +72,12 @@ class Pool implements Database {
   #suspectedAt = Number.NEGATIVE_INFINITY;
   readonly #connector: Connector;
   readonly timeLimit: number;
-  /** What transactions have to say where sessions keep nothing. */
+  /** Limits that each transaction sets; empty unless a pooler prevents session settings. */
   readonly #limits: TransactionLimits;
-  /** The same of those that stand still between their statements. */
+  /** The same for transactions that are idle between their statements. */
   readonly #slowLimits: TransactionLimits;
   readonly #shared: SharedPool;
-  readonly #held = new BlockedReads();
+  readonly #blockedReads = new BlockedReads();
   readonly #lockHolders = new LockHolders((statement) => this.short(statement));
   readonly #transactions: ExclusivePool;
   readonly #long: ExclusivePool;
@@ -87,43 +87,48 @@ class Pool implements Database {
     const size = poolSizes(connections);
     const limits = { statement: timeLimit, lock: 0 };
     const shortLimits = { statement: Math.min(SHORT_LIMIT_MS, timeLimit), lock: SHORT_LOCK_LIMIT_MS };
-    const group = { connector, limits, maxWaitMs: timeLimit };
+    const common = { connector, limits, maxWaitMs: timeLimit };
     this.#connector = connector;
     this.timeLimit = timeLimit;
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT_MS } : {};
     this.#shared = new SharedPool(connector, size.short, pooled ? limits : shortLimits);
     const writeLimits = { ...limits, lock: WRITE_LOCK_LIMIT_MS };
-    this.#transactions = new ExclusivePool({ ...group, limits: writeLimits, size: size.transactions, tooLong: 'unavailable' });
-    this.#long = new ExclusivePool({ ...group, size: size.long, tooLong: 'timeout' });
-    this.outage = new Outage({ conditions, works: (write, system) => this.#works(write, system) });
+    this.#transactions = new ExclusivePool({
+      ...common,
+      limits: writeLimits,
+      size: size.transactions,
+      timeoutError: 'unavailable',
+    });
+    this.#long = new ExclusivePool({ ...common, size: size.long, timeoutError: 'timeout' });
+    this.outage = new Outage({ conditions, check: (write, system) => this.#checkWorking(write, system) });
     this.#deadConnections = new DeadConnections({
       links: () => connector.links(),
       knowsProcesses: !pooled,
-      ask: (statement) => this.#askAlive(statement),
+      query: (statement) => this.#queryAlive(statement),
       onLost: () => this.suspect(),
     });
   }
 
-  async short(statement: Statement, system = '', mostBytes = Number.POSITIVE_INFINITY, until?: AbortSignal): Promise<Row[]> {
-    // They leave a connection to other reads of their system.
-    const onHold = () => this.long(statement, system, mostBytes, until, `${system} held`);
-    if (this.#held.has(statement.text)) return onHold();
+  async short(statement: Statement, system = '', maxBytes = Number.POSITIVE_INFINITY, until?: AbortSignal): Promise<Row[]> {
+    // Blocked reads count as another system of their own, so that they leave a connection to the system's other reads.
+    const readSeparately = () => this.long(statement, system, maxBytes, until, `${system} held`);
+    if (this.#blockedReads.has(statement.text)) return readSeparately();
     for (let attempt = 0; ; attempt++) {
       try {
-        // At once where there is one: what is under way on it is counted for who comes next.
+        // Do not await if a connection exists: the next caller must see this statement in its count of pending ones.
         const link = this.#shared.leastBusy ?? (await this.#shared.connected());
-        const { rows } = await link.query(statement, attempt === 0, { mostBytes });
-        this.#held.remove(statement.text);
+        const { rows } = await link.query(statement, attempt === 0, { maxBytes });
+        this.#blockedReads.remove(statement.text);
         return rows;
       } catch (error) {
-        if (attempt === 0 && mayReadAgain(error)) continue;
+        if (attempt === 0 && mayRetryRead(error)) continue;
         if (isLockTimeout(error)) {
-          this.#held.add(statement.text);
-          return onHold();
+          this.#blockedReads.add(statement.text);
+          return readSeparately();
         }
-        if (isTimeout(error)) return this.long(statement, system, mostBytes, until);
-        throw this.#seen(ofRead(error), system);
+        if (isTimeout(error)) return this.long(statement, system, maxBytes, until);
+        throw this.#recordFault(mapReadError(error), system);
       }
     }
   }
@@ -132,25 +137,25 @@ class Pool implements Database {
     return whenAnswering(this, this.#shared);
   }
 
-  /** @param turn whose turn it takes */
+  /** @param turn key by which the connection is accounted; the system by default */
   async long(
     statement: Statement,
     system: string,
-    mostBytes = Number.POSITIVE_INFINITY,
+    maxBytes = Number.POSITIVE_INFINITY,
     until?: AbortSignal,
     turn = system,
   ): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#long, turn);
-      const cancelling = until && new Cancelling(until, () => this.#cancel(link));
+      const cancellation = until && new CancelOnAbort(until, () => this.#cancel(link));
       try {
         if (until?.aborted) throw serviceError('timeout');
-        return (await runRead(link, statement, this.#limits, attempt === 0, { mostBytes })).rows;
+        return (await runRead(link, statement, this.#limits, attempt === 0, { maxBytes })).rows;
       } catch (error) {
-        if (attempt === 0 && mayReadAgain(error)) continue;
-        throw this.#seen(ofRead(error), system);
+        if (attempt === 0 && mayRetryRead(error)) continue;
+        throw this.#recordFault(mapReadError(error), system);
       } finally {
-        await cancelling?.over();
+        await cancellation?.finish();
         release();
       }
     }
@@ -158,12 +163,12 @@ class Pool implements Database {
 
   async *pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]> {
     const settings = {
-      group: this.#long,
+      pool: this.#long,
       timeLimit: this.timeLimit,
       limits: this.#slowLimits,
-      pauses: new StallAllowance(STALL_LIMIT_MS),
+      allowance: new StallAllowance(STALL_LIMIT_MS),
       cancel: (link: PipelinedConnection) => this.#cancel(link),
-      isAwaited: (link: PipelinedConnection) => this.#isAwaited(link),
+      isBlocking: (link: PipelinedConnection) => this.#isBlocking(link),
     };
     for (let attempt = 0; ; attempt++) {
       const lease = await this.#lease(this.#long, system);
@@ -176,24 +181,24 @@ class Pool implements Database {
         return;
       } catch (error) {
         if (attempt === 0 && !isBegun && isConnectionError(error)) continue;
-        throw this.#seen(ofRead(error), system);
+        throw this.#recordFault(mapReadError(error), system);
       }
     }
   }
 
   async atomically(statements: readonly Statement[], system?: string, lockLimit = 0): Promise<Result[]> {
     if (statements.length === 0) return [];
-    const isUsual = lockLimit === WRITE_LOCK_LIMIT_MS && !this.#connector.address.pooled;
-    const limits = isUsual ? this.#limits : { ...this.#limits, lock: lockLimit };
+    const isDefaultLimit = lockLimit === WRITE_LOCK_LIMIT_MS && !this.#connector.address.pooled;
+    const limits = isDefaultLimit ? this.#limits : { ...this.#limits, lock: lockLimit };
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#transactions, system ?? null);
       try {
         return await runAtomically(link, statements, limits, attempt === 0);
       } catch (error) {
-        if (attempt === 0 && (isForgotten(error) || (isUnavailable(error) && isConnectionError(error)))) continue;
+        if (attempt === 0 && (isStatementForgotten(error) || (isUnavailable(error) && isConnectionError(error)))) continue;
         const cause = causeOf(error);
-        if (error instanceof StatementFailed && !(isUnavailable(cause) && !isOfStatement(cause))) throw error;
-        throw this.#seen(cause, system);
+        if (error instanceof StatementFailed && !(isUnavailable(cause) && !isStatementLocal(cause))) throw error;
+        throw this.#recordFault(cause, system);
       } finally {
         release();
       }
@@ -203,26 +208,30 @@ class Pool implements Database {
   async transact<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { link, release } = await this.#lease(this.#transactions, options.system ?? null);
     try {
-      bePatient(link, options.timeLimit ?? this.timeLimit);
+      setAnswerTimeout(link, options.timeLimit ?? this.timeLimit);
       return await runTransaction(link, work, { ...this.#slowLimits, ...limitsOf(options) });
     } catch (error) {
-      throw this.#seen(error, options.system);
+      throw this.#recordFault(error, options.system);
     } finally {
-      bePatient(link, this.timeLimit);
+      setAnswerTimeout(link, this.timeLimit);
       if (!link.isIdle) link.destroy();
       release();
     }
   }
 
-  async alone<T>(work: (session: Session) => Promise<T>, timeLimit = this.timeLimit, until?: AbortSignal): Promise<T> {
-    const link = await this.#connector.dial({ statement: timeLimit, lock: 0 });
+  async onSeparateConnection<T>(
+    work: (session: Session) => Promise<T>,
+    timeLimit = this.timeLimit,
+    until?: AbortSignal,
+  ): Promise<T> {
+    const link = await this.#connector.connect({ statement: timeLimit, lock: 0 });
     const leave = () => link.destroy();
     until?.addEventListener('abort', leave);
     try {
       if (until?.aborted) throw unavailable();
-      return await runAlone(link, work);
+      return await runStatements(link, work);
     } catch (error) {
-      throw until?.aborted ? unavailable() : this.#seen(error, undefined);
+      throw until?.aborted ? unavailable() : this.#recordFault(error, undefined);
     } finally {
       until?.removeEventListener('abort', leave);
       await link.end();
@@ -231,64 +240,64 @@ class Pool implements Database {
 
   suspect(): void {
     const now = performance.now();
-    if (now - this.#suspectedAt < SUSPECT_PAUSE_MS) return;
+    if (now - this.#suspectedAt < SUSPECT_INTERVAL_MS) return;
     this.#suspectedAt = now;
-    this.#shared.prove();
-    this.#transactions.prove();
-    this.#long.prove();
+    this.#shared.ping();
+    this.#transactions.ping();
+    this.#long.ping();
   }
 
   async close(): Promise<void> {
     this.#deadConnections.close();
     this.outage.close();
     this.#connector.close();
-    await Promise.all([this.#shared.close(), this.#transactions.close(FAREWELL_MS), this.#long.close(FAREWELL_MS)]);
+    await Promise.all([this.#shared.close(), this.#transactions.close(CLOSE_TIMEOUT_MS), this.#long.close(CLOSE_TIMEOUT_MS)]);
   }
 
-  /** A connection of a group that is not known to be lost: nothing was sent on it, so another one does as well. */
-  async #lease(group: ExclusivePool, system: string | null): Promise<Lease> {
+  /** Leases a connection that is not known to be lost: nothing was sent on it yet, so any other will do. */
+  async #lease(pool: ExclusivePool, system: string | null): Promise<Lease> {
     for (;;) {
-      const lease = await group.lease(system).catch((error) => {
-        throw this.#seen(error, system ?? undefined);
+      const lease = await pool.lease(system).catch((error) => {
+        throw this.#recordFault(error, system ?? undefined);
       });
       if (!lease.link.lost) return lease;
       lease.release();
     }
   }
 
-  /** Notes an error as it leaves. Transactions that others were in the way of are tried again by their callers. */
-  #seen(error: unknown, system: string | undefined): unknown {
-    const left = ofWrite(error);
-    if (!isOfStatement(left)) this.outage.met(left, system);
-    return left;
+  /** Maps an error for the caller and records passing faults. Errors of conflicts are not recorded: callers repeat such transactions. */
+  #recordFault(error: unknown, system: string | undefined): unknown {
+    const mapped = mapWriteError(error);
+    if (!isStatementLocal(mapped)) this.outage.record(mapped, system);
+    return mapped;
   }
 
-  async #works(write: readonly Statement[], system: string | undefined): Promise<void> {
-    await this.#askAlive({ text: 'SELECT 1', params: [] });
+  async #checkWorking(write: readonly Statement[], system: string | undefined): Promise<void> {
+    await this.#queryAlive({ text: 'SELECT 1', params: [] });
     if (write.length > 0) await this.atomically(write, system);
   }
 
-  /** Asks on a connection that has been heard a moment ago, or on a new one. */
-  async #askAlive(statement: Statement): Promise<Row[]> {
-    const since = performance.now() - PROOF_LIMIT_MS;
-    const heard = this.#shared.heardSince(since);
+  /** Queries on a connection that has received data a moment ago, or on a new one. */
+  async #queryAlive(statement: Statement): Promise<Row[]> {
+    const since = performance.now() - PING_TIMEOUT_MS;
+    const heard = this.#shared.receivedSince(since);
     if (heard) {
       const answer = heard.query(statement, false);
-      await Promise.race([answer.catch(() => {}), heard.prove(PROOF_LIMIT_MS)]);
+      await Promise.race([answer.catch(() => {}), heard.ping(PING_TIMEOUT_MS)]);
       if (!heard.lost) return (await answer).rows;
     }
-    const link = await this.#connector.dial(this.#shared.limits);
+    const link = await this.#connector.connect(this.#shared.limits);
     try {
       return (await link.query(statement, false)).rows;
     } catch (error) {
-      throw ofRead(error);
+      throw mapReadError(error);
     } finally {
       this.#shared.adopt(link);
     }
   }
 
-  /** Behind a pooler nobody knows which server process it is. */
-  async #isAwaited({ processId }: PipelinedConnection): Promise<boolean> {
+  /** Whether another session waits for a lock of this one. Unknown behind a pooler, which hides the server process. */
+  async #isBlocking({ processId }: PipelinedConnection): Promise<boolean> {
     if (this.#connector.address.pooled) return false;
     return this.#lockHolders.has(processId);
   }

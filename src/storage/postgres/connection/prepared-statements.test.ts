@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isForgotten } from './map-error.ts';
+import { isStatementForgotten } from './map-error.ts';
 import { PreparedStatements, RecentTexts } from './prepared-statements.ts';
 import { sql, withDatabase } from './testing/open.ts';
 
@@ -19,7 +19,7 @@ test('a text is kept from its second time on, under a name that is never used ag
   prepared.drop('SELECT 1', first);
   assert.deepEqual(forgotten, [first.name]);
   assert.notEqual(prepared.of('SELECT 1')?.name, first.name);
-  // Another connection of the process knows by now that it is repeated.
+  // For another connection of the process the text counts as repeated.
   assert.notEqual(new PreparedStatements(texts, () => {}).of('SELECT 1'), undefined);
 });
 
@@ -102,7 +102,7 @@ test('statements go on after a column that they bind values to has come back wit
         await database
           .transact((session) => session.query(add(value)))
           .catch(async (error) => {
-            assert.ok(isForgotten(error), String(error));
+            assert.ok(isStatementForgotten(error), String(error));
             await database.transact((session) => session.query(add(value)));
           });
         const found = await Promise.all(Array.from({ length: 5 }, () => database.short(find(value))));
@@ -115,12 +115,12 @@ test('statements go on after a column that they bind values to has come back wit
       await admin(`ALTER TABLE t DROP a; ALTER TABLE t ADD a ${type}`);
       await use(type);
     }
-    // A statement that never went well is not outdated.
+    // A statement that has never succeeded is not outdated.
     const wrong = sql('SELECT $1::int', 'x');
     for (let time = 0; time < 3; time++)
       await assert.rejects(
         database.short(wrong),
-        (error: Error & { code?: string }) => error.code === '22P02' && !isForgotten(error),
+        (error: Error & { code?: string }) => error.code === '22P02' && !isStatementForgotten(error),
       );
   }));
 
@@ -131,7 +131,7 @@ test('in a transaction that decides, a forgotten statement fails it, and the nex
       const run = () => database.transact((session) => session.query(read));
       for (let time = 0; time < 3; time++) await run();
       await database.transact((session) => session.query(sql('DEALLOCATE ALL')));
-      await assert.rejects(run(), isForgotten);
+      await assert.rejects(run(), isStatementForgotten);
       assert.deepEqual((await run()).rows, [[1]]);
     },
     { connections: 6 },

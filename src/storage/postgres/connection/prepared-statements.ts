@@ -1,58 +1,58 @@
 import { LRUCache } from 'lru-cache';
 
-/** Prepared statements that a connection keeps, and the characters of their texts. */
+/** Maximum number of prepared statements of a connection, and of characters of their texts. */
 const MAX_STATEMENTS = 500;
 const MAX_CHARACTERS = 2_000_000;
-/** Longer texts are not kept. */
-const MAX_TEXT = 50_000;
+/** Maximum length of a text to prepare. */
+const MAX_TEXT_CHARACTERS = 50_000;
 
-const bounds = { max: MAX_STATEMENTS, maxSize: MAX_CHARACTERS, sizeCalculation: (_: unknown, text: string) => text.length };
+const limits = { max: MAX_STATEMENTS, maxSize: MAX_CHARACTERS, sizeCalculation: (_: unknown, text: string) => text.length };
 
-/** Statements that can be prepared and are worth it; the others change the schema or the session. */
+/** Statements that can be prepared and benefit from it; the others change the schema or the session. */
 const PREPARABLE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/i;
 
-/** The texts that were sent of late, by all connections of a process: what comes a second time is worth being kept. */
+/** Texts sent recently by any connection of this process. A text is prepared when it is sent for the second time. */
 export class RecentTexts {
-  readonly #seen = new LRUCache<string, true>({ ...bounds, max: 4 * MAX_STATEMENTS });
+  readonly #recent = new LRUCache<string, true>({ ...limits, max: 4 * MAX_STATEMENTS });
 
-  /** Whether the text comes again. */
+  /** Whether the text was sent before. Records it otherwise. */
   isRepeated(text: string): boolean {
-    if (this.#seen.get(text)) return true;
-    if (text.length <= MAX_TEXT && PREPARABLE.test(text)) this.#seen.set(text, true);
+    if (this.#recent.get(text)) return true;
+    if (text.length <= MAX_TEXT_CHARACTERS && PREPARABLE.test(text)) this.#recent.set(text, true);
     return false;
   }
 }
 
-/** A statement that a connection has prepared, or is about to. */
+/** A statement that a connection has prepared or is about to prepare. */
 export interface Prepared {
   readonly name: string;
-  /** Whether it has been carried out as it is prepared: with parameters of the types that its columns had. */
+  /** Whether it has been executed successfully, which shows that its parameters had the types of its columns. */
   isProven: boolean;
 }
 
-/** One connection's prepared statements. */
+/** Prepared statements of one connection. */
 export class PreparedStatements {
   readonly #kept: LRUCache<string, Prepared>;
   readonly #texts: RecentTexts;
-  #last = 0;
+  #lastNumber = 0;
 
-  /** @param forget called with the name of a statement that is no longer kept */
+  /** @param forget called with the name of each evicted statement */
   constructor(texts: RecentTexts, forget: (name: string) => void) {
     this.#texts = texts;
-    this.#kept = new LRUCache({ ...bounds, dispose: ({ name }: Prepared) => forget(name) });
+    this.#kept = new LRUCache({ ...limits, dispose: ({ name }: Prepared) => forget(name) });
   }
 
-  /** The statement that a text is, or will be, prepared as; `undefined` where it is to be sent unnamed. No name is ever used for another text. */
+  /** Returns the prepared statement for a text; `undefined` if it should be sent unnamed. Names are never reused for other texts. */
   of(text: string): Prepared | undefined {
     const known = this.#kept.get(text);
     if (known !== undefined || !this.#texts.isRepeated(text)) return known;
-    this.#last += 1;
-    const prepared = { name: `s${this.#last}`, isProven: false };
+    this.#lastNumber += 1;
+    const prepared = { name: `s${this.#lastNumber}`, isProven: false };
     this.#kept.set(text, prepared);
     return prepared;
   }
 
-  /** The next statement of this text is prepared anew, if this is still the one. */
+  /** Drops a prepared statement, so that its text is prepared again. Has no effect if it was already replaced. */
   drop(text: string, prepared: Prepared): void {
     if (this.#kept.peek(text) === prepared) this.#kept.delete(text);
   }

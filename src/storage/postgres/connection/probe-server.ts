@@ -3,33 +3,33 @@ import { decoded } from './client-config.ts';
 import { type Address, newClient } from './connect.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
-/** PostgreSQL 14: the oldest version that is served. */
-const OLDEST_VERSION = 140_000;
+/** PostgreSQL 14, the oldest supported version. */
+const MIN_VERSION = 140_000;
 
 /**
- * The first connection: says whether all is as it must be, and what stands between.
- * @param name of the sessions
+ * Opens a first connection, checks version, encoding and writability, and detects a pooler.
+ * @param name `application_name` of the sessions
  * @throws OperatorError, one line without secrets
  */
 export async function probeServer(url: string, name?: string): Promise<Address> {
   try {
-    return await visit({ url, pooled: false, name });
+    return await checkServer({ url, pooled: false, name });
   } catch (error) {
-    if (error instanceof OperatorError || !isRefusedParameter(error)) throw explained(url, error);
+    if (error instanceof OperatorError || !isRefusedParameter(error)) throw explain(url, error);
   }
   try {
-    return await visit({ url, pooled: true, name });
+    return await checkServer({ url, pooled: true, name });
   } catch (error) {
-    throw explained(url, error);
+    throw explain(url, error);
   }
 }
 
-/** How pgbouncer answers to parameters of the session that it does not keep. */
+/** Whether pgbouncer refused session parameters, which it does not keep. */
 function isRefusedParameter(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/.test(error.message);
 }
 
-async function visit(address: Address): Promise<Address> {
+async function checkServer(address: Address): Promise<Address> {
   const client = newClient(address, { statement: 10_000, lock: 10_000 });
   client.on('error', () => {});
   try {
@@ -38,18 +38,18 @@ async function visit(address: Address): Promise<Address> {
     client.connection.stream.destroy();
     throw error;
   }
-  const link = new PipelinedConnection(client, { texts: null, patience: 10_000 });
+  const link = new PipelinedConnection(client, { texts: null, answerTimeoutMs: 10_000 });
   try {
     const text = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), pg_backend_pid(),
       current_setting('transaction_read_only')`;
     const [version, encoding, processId, readOnly] = (await link.command(text)).rows[0] as [number, string, number, string];
-    if (version < OLDEST_VERSION)
+    if (version < MIN_VERSION)
       throw new OperatorError(`DATABASE_URL: PostgreSQL 14 or newer is needed, this one is ${named(version)}.`);
     if (encoding !== 'UTF8')
       throw new OperatorError(`DATABASE_URL: the encoding of the database must be UTF8, it is ${encoding}.`);
     if (readOnly === 'on')
       throw new OperatorError('DATABASE_URL: PostgreSQL takes no writes there: it is a standby, or read-only.');
-    // Poolers make up the numbers of processes.
+    // Poolers invent process ids.
     return { ...address, pooled: address.pooled || processId !== link.processId };
   } finally {
     await link.end();
@@ -60,10 +60,10 @@ function named(version: number): string {
   return version >= 100_000 ? `${Math.floor(version / 10_000)}.${version % 10_000}` : 'older than 10';
 }
 
-/** How OpenSSL calls a certificate that it does not trust. */
+/** OpenSSL error codes of untrusted certificates. */
 const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/;
 
-function explained(url: string, error: unknown): OperatorError {
+function explain(url: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const said = typeof message === 'string' ? (message.split('\n')[0] ?? '') : '';
@@ -86,12 +86,12 @@ function explained(url: string, error: unknown): OperatorError {
   if (UNTRUSTED.test(code))
     return line(`has a certificate that is not trusted (${code}): sslrootcert names a file with its authority`);
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return line('has a certificate for another host name');
-  // Of the server, or a pooler.
+  // SQLSTATE of the server or a pooler.
   if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) return line(`refuses the connection (${code} ${said})`);
   return line(`cannot be reached (${code})`);
 }
 
-/** What of the URL may be shown. */
+/** Parts of the URL that contain no secrets. */
 function partsOf(url: string): { where: string; user: string; database: string } {
   const parsed = URL.parse(url);
   const given = (name: string, text = '') => parsed?.searchParams.get(name) ?? decoded(text);

@@ -125,7 +125,7 @@ test('reads of a table that somebody has locked hold up no others, however many 
         reads.push(database.short(counting, 's'));
         await delay(10);
       }
-      // The first ones stand before others until their 100 ms are over.
+      // The first ones block others until their 100 ms have passed.
       assert.ok(long.mock.callCount() >= 30, `${long.mock.callCount()} on connections of their own`);
       await Promise.all([database.short(sql('SELECT 1')), database.probe(), database.long(sql('SELECT 1'), 's')]);
     });
@@ -161,7 +161,7 @@ test('who holds the fewest connections comes first, and a wait ends at the time 
           () => void order.push(system),
           (error) => void order.push(isTimeout(error) ? `${system} late` : `${error}`),
         );
-      // Three connections for long reads: two for `a` at the most.
+      // Three connections for long reads, of which `a` gets at most two.
       const all = [read(database, 'a', 0.3), read(database, 'a', 0.4), read(database, 'b', 0.1)];
       await delay(50);
       all.push(read(database, 'a', 0.9), read(database, 'c', 0.01));

@@ -13,7 +13,7 @@ import { Pooler } from './testing/pooler.ts';
 const isUnavailable = (error: unknown) => error instanceof ServiceError && error.key === 'unavailable';
 const sleep = sql('SELECT pg_sleep(0.5)');
 
-/** What may fail before it is waited for. */
+/** Marks a promise that may reject before it is awaited. */
 function watched<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
@@ -61,13 +61,13 @@ test('reads whose connection is cut are done again; pages and transactions are u
     assert.equal(await cut('%pg_sleep%', 'active'), 1);
     await assert.rejects(transaction, (error) => isUnavailable(error) && !(error instanceof CommitUnknown));
 
-    // What ends before the commit has not taken effect: it is done again.
+    // A failure before the commit has no effect: the transaction is repeated.
     const before = database.atomically([sleep, sql('SELECT 1')]);
     await delay(150);
     assert.equal(await cut('%pg_sleep%', 'active'), 1);
     assert.equal((await before).length, 2);
 
-    // So does a single statement that the server had not done.
+    // Likewise a single statement that the server had not finished.
     const single = database.atomically([sleep]);
     await delay(150);
     assert.equal(await cut('%pg_sleep%', 'active'), 1);

@@ -2,14 +2,14 @@ import pg from 'pg';
 import type { StoredValue } from '../../../values/types/type.ts';
 import { NotShort } from '../../sql/reads/read-plan.ts';
 import type { Result, Row } from './database.ts';
-import { boundFor, parserOf } from './wire-values.ts';
+import { bindParams, parserOf } from './wire-values.ts';
 
 /*
  * All that is used of the driver beside its documented interface is in this file: the `handle…` members that it calls, the number of the server
  * process, and the statements that it remembers as prepared. Its version is pinned (docs/adr/0007-postgresql-driver.md).
  */
 
-/** What comes of a statement, with the command that PostgreSQL says it was. */
+/** Result of a statement, with the command tag that PostgreSQL returned. */
 export interface Answer extends Result {
   readonly command: string;
 }
@@ -19,38 +19,38 @@ interface Settle {
   reject(error: Error): void;
 }
 
-/** What becomes of a statement's rows. They are kept for its answer, unless they are taken one by one. */
-export interface RowsTaken {
-  /** Bytes that are kept; NotShort where there are more. */
-  readonly mostBytes?: number;
-  /** Called with each row as it comes. */
+/** How a statement's rows are delivered. By default they are collected for its answer. */
+export interface RowOptions {
+  /** Maximum number of bytes to collect; fails with NotShort if there are more. */
+  readonly maxBytes?: number;
+  /** Called with each row as it arrives, instead of collecting it. */
   readonly each?: (row: Row, bytes: number) => void;
 }
 
 /**
- * A statement on its way through the driver, which hands over the messages that answer it. Rows are made of them here: the driver's own
- * way makes an object of each row's columns first.
+ * A statement submitted to the driver, which passes on the protocol messages of its answer. Rows are built here, because the driver would first
+ * create an object for each row.
  */
 export class Request extends pg.Query {
-  /** Of the prepared statement; `undefined` where it is not kept. */
+  /** Name of the prepared statement; `undefined` if it is not kept. */
   readonly name: string | undefined;
   readonly #settle: Settle;
-  readonly #mostBytes: number;
-  readonly #each: RowsTaken['each'];
+  readonly #maxBytes: number;
+  readonly #each: RowOptions['each'];
   #bytes = 0;
   #parsers: ((text: string) => unknown)[] = [];
   #found: Row[] = [];
   #tag = '';
 
-  /** Whether rows have come, so that what comes next is about this statement. */
+  /** Whether rows have begun to arrive, so that the next message belongs to this statement. */
   isAnswering = false;
 
-  constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle, taken: RowsTaken = {}) {
-    super(text, boundFor(text, params));
+  constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle, options: RowOptions = {}) {
+    super(text, bindParams(text, params));
     this.name = name;
     this.#settle = settle;
-    this.#mostBytes = taken.mostBytes ?? Number.POSITIVE_INFINITY;
-    this.#each = taken.each;
+    this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
+    this.#each = options.each;
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
@@ -61,7 +61,7 @@ export class Request extends pg.Query {
 
   handleDataRow({ fields, length }: { readonly fields: readonly (string | null)[]; readonly length: number }): void {
     this.#bytes += length;
-    if (this.#bytes > this.#mostBytes) {
+    if (this.#bytes > this.#maxBytes) {
       this.#found = [];
       return;
     }
@@ -75,7 +75,7 @@ export class Request extends pg.Query {
     else this.#found.push(row);
   }
 
-  /** Whether the statement was done, though the session may not have said yet that it is ready for another. */
+  /** Whether the statement has completed, although the server may not be ready for the next one yet. */
   get isDone(): boolean {
     return this.#tag !== '';
   }
@@ -90,7 +90,7 @@ export class Request extends pg.Query {
   }
 
   handleReadyForQuery(): void {
-    if (this.#bytes > this.#mostBytes) {
+    if (this.#bytes > this.#maxBytes) {
       this.#settle.reject(new NotShort());
       return;
     }
@@ -101,13 +101,13 @@ export class Request extends pg.Query {
   }
 }
 
-/** Has the server forget a prepared statement, in its turn. Done by the protocol's own message, which cannot fail. */
+/** Deallocates a prepared statement, in order with other requests. Uses the protocol's Close message, which cannot fail. */
 export class Deallocation extends pg.Query {
   override submit: (connection: pg.Connection) => null;
   readonly handleError: () => void;
   readonly handleReadyForQuery: () => void;
 
-  /** @param done called when it is answered, or never will be */
+  /** @param done called when it is answered or the connection is lost */
   constructor(name: string, done: () => void) {
     super('');
     this.submit = (connection) => {
@@ -120,10 +120,10 @@ export class Deallocation extends pg.Query {
   }
 }
 
-/** The server process as the connection names it. */
+/** Returns the process id of the server as the connection reports it. */
 export const serverProcessOf = (client: pg.Client): number => (client as pg.Client & { readonly processID: number }).processID;
 
-/** Has the driver prepare a statement of a name anew when it is sent again. */
+/** Makes the driver prepare the named statement again when it is next sent. */
 export function forgetStatement({ connection }: pg.Client, name: string): void {
   delete (connection as pg.Connection & { readonly parsedStatements: Record<string, string> }).parsedStatements[name];
 }

@@ -5,7 +5,7 @@ import type { Row } from './database.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 import { type SharedPool, whenAnswering } from './shared-pool.ts';
 
-const heard = (link: PipelinedConnection | undefined) => ({ heardSince: () => link }) as unknown as SharedPool;
+const heard = (link: PipelinedConnection | undefined) => ({ receivedSince: () => link }) as unknown as SharedPool;
 
 test('a question that stands behind others is answered where these are, and waits where nothing is heard', async () => {
   const { promise, resolve } = Promise.withResolvers<Row[]>();

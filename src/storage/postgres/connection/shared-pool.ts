@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connector, SessionLimits } from './connect.ts';
 import type { Database } from './database.ts';
-import { PROOF_LIMIT_MS } from './exclusive-pool.ts';
+import { PING_TIMEOUT_MS } from './exclusive-pool.ts';
 import { unavailable } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
-/** Statements under way on each connection before another one is made. */
-const ENOUGH_FOR_ONE = 8;
+/** Number of pending statements on a connection beyond which another one is opened. */
+const MAX_PENDING = 8;
 
-/** Connections that all callers use at once: statements are sent one behind the other, not waited for. */
+/** Connections that all callers share: statements are pipelined, each sent without waiting for earlier answers. */
 export class SharedPool {
   readonly #connector: Connector;
   readonly #limits: SessionLimits;
@@ -23,37 +23,37 @@ export class SharedPool {
     this.#limits = limits;
   }
 
-  /** The connection with the least to do; `undefined` where there is none. */
+  /** The connection with the fewest pending statements; `undefined` if there is none. Opens another one if it is busy. */
   get leastBusy(): PipelinedConnection | undefined {
     let best: PipelinedConnection | undefined;
-    for (const link of this.#links) if (!best || link.underWay < best.underWay) best = link;
-    if (best && best.underWay >= ENOUGH_FOR_ONE && this.#links.length < this.#size) this.#dial().catch(() => {});
+    for (const link of this.#links) if (!best || link.pending < best.pending) best = link;
+    if (best && best.pending >= MAX_PENDING && this.#links.length < this.#size) this.#connect().catch(() => {});
     return best;
   }
 
-  /** A connection, made where there is none. @throws unavailable */
+  /** Returns a connection, opening one if there is none. @throws unavailable */
   async connected(): Promise<PipelinedConnection> {
     if (this.#closed) throw unavailable();
-    return this.leastBusy ?? this.#dial();
+    return this.leastBusy ?? this.#connect();
   }
 
-  /** Has all connections prove that they are alive. Statements of theirs are short, so that one that is alive answers soon. */
-  prove(): void {
-    for (const link of this.#links) void link.prove(1.5 * PROOF_LIMIT_MS);
+  /** Pings all connections. Their statements are short, so a live connection answers soon. */
+  ping(): void {
+    for (const link of this.#links) void link.ping(1.5 * PING_TIMEOUT_MS);
   }
 
-  /** One that has been heard since then. */
-  heardSince(time: number): PipelinedConnection | undefined {
-    return this.#links.find((link) => link.heardAt > time);
+  /** Returns a connection that has received data since the given time, by `performance.now()`. */
+  receivedSince(time: number): PipelinedConnection | undefined {
+    return this.#links.find((link) => link.lastReceivedAt > time);
   }
 
-  /** Takes a connection on that was made elsewhere, with the limits of these, or ends it where there are enough. */
+  /** Adds a connection that was opened elsewhere with these `limits`, or ends it if there are enough. */
   adopt(link: PipelinedConnection): void {
     if (this.#closed || this.#links.length >= this.#size) void link.end();
     else if (!link.lost) this.#add(link);
   }
 
-  /** How sessions of these connections are bound. */
+  /** Limits of the sessions of this pool. */
   get limits(): SessionLimits {
     return this.#limits;
   }
@@ -64,9 +64,9 @@ export class SharedPool {
     await Promise.all(this.#links.splice(0).map((link) => link.end()));
   }
 
-  #dial(): Promise<PipelinedConnection> {
+  #connect(): Promise<PipelinedConnection> {
     this.#connecting ??= this.#connector
-      .dial(this.#limits)
+      .connect(this.#limits)
       .then((link) => {
         this.#add(link);
         return link;
@@ -79,23 +79,25 @@ export class SharedPool {
 
   #add(link: PipelinedConnection): void {
     this.#links.push(link);
-    link.onGone = () => {
+    link.onLost = () => {
       const at = this.#links.indexOf(link);
       if (at >= 0) this.#links.splice(at, 1);
     };
   }
 }
 
-/** Milliseconds after which a question stands behind others, and in which a connection was heard that is alive. */
-const BEHIND_MS = 500;
-const HEARD_MS = 150;
+/**
+ * Milliseconds after which a probe counts as queued behind other statements, and within which a connection in use has received data if it is alive.
+ */
+const QUEUED_AFTER_MS = 500;
+const RECEIVED_WITHIN_MS = 150;
 
-/** Resolves where the database answers, be it those before us in a long line. @throws unavailable, timeout */
+/** Resolves if the database answers this probe, or keeps answering the statements queued before it. @throws unavailable, timeout */
 export async function whenAnswering(database: Pick<Database, 'short'>, shared: SharedPool): Promise<void> {
-  const asked = database.short({ text: 'SELECT 1', params: [] });
-  const others = wait(BEHIND_MS, undefined, { ref: false }).then(() =>
-    shared.heardSince(performance.now() - HEARD_MS) ? undefined : asked,
+  const probe = database.short({ text: 'SELECT 1', params: [] });
+  const others = wait(QUEUED_AFTER_MS, undefined, { ref: false }).then(() =>
+    shared.receivedSince(performance.now() - RECEIVED_WITHIN_MS) ? undefined : probe,
   );
   others.catch(() => {});
-  await Promise.race([asked, others]);
+  await Promise.race([probe, others]);
 }

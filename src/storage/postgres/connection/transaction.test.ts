@@ -5,7 +5,7 @@ import type { PipelinedConnection } from './pipelined-connection.ts';
 import { sql, withDatabase } from './testing/open.ts';
 import { runAtomically } from './transaction.ts';
 
-/** A connection whose session ends with this error at one of the statements, counted from 0; so do all that come after. */
+/** A connection whose session ends with this error at one of the statements, counted from 0, and at all later ones. */
 function ending(at: number, code: string): PipelinedConnection {
   let sent = 0;
   const failure = Object.assign(new Error('text'), { code, severity: 'FATAL' });

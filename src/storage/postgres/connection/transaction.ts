@@ -1,23 +1,23 @@
 import type { Statement } from '../../sql/writer.ts';
-import { limitsSql, patienceFor, type TransactionLimits } from './connect.ts';
+import { answerTimeoutFor, limitsSql, type TransactionLimits } from './connect.ts';
 import type { Result, Session, TransactionOptions } from './database.ts';
 import {
   CommitUnknown,
-  isAnswer,
   isConnectionError,
   isEndedByServer,
+  isStatementError,
+  mapWriteError,
   NotSent,
-  ofWrite,
   StatementFailed,
   unavailable,
 } from './map-error.ts';
 import type { Answer, PipelinedConnection } from './pipelined-connection.ts';
-import type { RowsTaken } from './request.ts';
+import type { RowOptions } from './request.ts';
 
-/** In a transaction that has failed before. */
+/** SQLSTATE of statements in a transaction that has already failed. */
 const IN_FAILED_TRANSACTION = '25P02';
 
-/** Limits as SQL says them: of what is asked for, and of locks in any case, which the session's own is not for. */
+/** Converts options into limits of a transaction. Always sets the lock limit, because the session's default is meant for other transactions. */
 export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOptions): TransactionLimits {
   return {
     ...(timeLimit === undefined ? {} : { statement: timeLimit }),
@@ -27,10 +27,10 @@ export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOpt
 }
 
 /**
- * One transaction, all of it sent before anything is answered. A single statement is one by itself.
- * @param limits said within the transaction; none where the session has them
- * @param keep whether statements may be prepared ones
- * @throws StatementFailed; CommitUnknown; unavailable where the connection was lost before the commit
+ * Runs one transaction and sends all of it before any answer arrives. A single statement without limits needs no BEGIN and COMMIT.
+ * @param limits set within the transaction; empty if the session has them
+ * @param keep whether prepared statements may be used
+ * @throws StatementFailed; CommitUnknown; unavailable if the connection was lost before the commit
  */
 export async function runAtomically(
   link: PipelinedConnection,
@@ -49,7 +49,7 @@ export async function runAtomically(
   const before = bare ? 0 : 1;
   if (at >= 0) {
     const { reason } = settled[at] as PromiseRejectedResult;
-    if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), ofWrite(reason));
+    if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), mapWriteError(reason));
     throw isUndone(reason, bare || at < settled.length - 1) ? unavailable(reason) : new CommitUnknown(reason);
   }
   const answers = settled.map((outcome) => (outcome as PromiseFulfilledResult<Answer>).value);
@@ -60,8 +60,8 @@ export async function runAtomically(
 }
 
 /**
- * A transaction that decides on the way.
- * @param limits as with `runAtomically`
+ * Runs an interactive transaction.
+ * @param limits as in `runAtomically`
  * @throws what `work` throws; CommitUnknown
  */
 export async function runTransaction<T>(
@@ -80,16 +80,16 @@ export async function runTransaction<T>(
   try {
     commit = await link.command('COMMIT');
   } catch (error) {
-    throw isConnectionError(error) && !isUndone(error, false) ? new CommitUnknown(error) : ofWrite(error);
+    throw isConnectionError(error) && !isUndone(error, false) ? new CommitUnknown(error) : mapWriteError(error);
   }
   if (commit.command !== 'COMMIT') throw new Error('a statement of the transaction failed, and it was rolled back');
   return value as T;
 }
 
-/** Statements by themselves. */
-export async function runAlone<T>(link: PipelinedConnection, work: (session: Session) => Promise<T>): Promise<T> {
+/** Runs statements outside any transaction. */
+export async function runStatements<T>(link: PipelinedConnection, work: (session: Session) => Promise<T>): Promise<T> {
   const { value, failure } = await inSession(link, work, Promise.resolve(), (error) =>
-    isConnectionError(error) && !isUndone(error, true) ? new CommitUnknown(error) : ofWrite(error),
+    isConnectionError(error) && !isUndone(error, true) ? new CommitUnknown(error) : mapWriteError(error),
   );
   if (failure) throw failure.error;
   return value as T;
@@ -99,7 +99,7 @@ async function inSession<T>(
   link: PipelinedConnection,
   work: (session: Session) => Promise<T>,
   begun: Promise<unknown>,
-  seen: (error: unknown) => unknown = ofWrite,
+  mapError: (error: unknown) => unknown = mapWriteError,
 ): Promise<{ value?: T; failure?: { error: unknown } }> {
   let open = true;
   const session: Session = {
@@ -108,7 +108,7 @@ async function inSession<T>(
       try {
         return await link.query(statement);
       } catch (error) {
-        throw seen(error);
+        throw mapError(error);
       }
     },
   };
@@ -117,43 +117,44 @@ async function inSession<T>(
     await begun;
     return { value };
   } catch (error) {
-    return { failure: { error: ofWrite(error) } };
+    return { failure: { error: mapWriteError(error) } };
   } finally {
     open = false;
   }
 }
 
-/** A read with limits of its own, where the session has none. */
+/** Runs a read, in a transaction if limits must be set. */
 export async function runRead(
   link: PipelinedConnection,
   statement: Statement,
   limits: TransactionLimits,
   keep = true,
-  taken: RowsTaken = {},
+  options: RowOptions = {},
 ): Promise<Result> {
-  if (Object.keys(limits).length === 0) return link.query(statement, keep, taken);
+  if (Object.keys(limits).length === 0) return link.query(statement, keep, options);
   link.check(statement);
   const [begun, answer, ended] = await Promise.allSettled([
     link.command(`BEGIN READ ONLY${limitsSql(limits)}`),
-    link.query(statement, keep, taken),
+    link.query(statement, keep, options),
     link.command('COMMIT'),
   ]);
   for (const outcome of [begun, answer, ended]) if (outcome.status === 'rejected') throw outcome.reason;
   return (answer as PromiseFulfilledResult<Answer>).value;
 }
 
-/** Has the link wait for answers as long as the limit asks for. */
-export function bePatient(link: PipelinedConnection, timeLimit: number): void {
-  link.setPatience(patienceFor(timeLimit));
+/** Sets the answer timeout of a connection to suit a statement time limit. */
+export function setAnswerTimeout(link: PipelinedConnection, timeLimit: number): void {
+  link.setAnswerTimeout(answerTimeoutFor(timeLimit));
 }
 
 /**
- * Whether what was sent has not taken effect, though the session has ended: the server said no, or ended the session before it came to the
- * commit. A pooler may have missed answers.
- * @param isBefore whether that is about a statement before the commit, or about one whose end had not come, which would be the commit
+ * Whether what was sent has not taken effect although the session has ended: the server rejected it, or ended the session before it reached the
+ * commit. Answers may have been lost in a pooler.
+ * @param isBefore whether the error belongs to a statement before the commit, or to a single statement that was not finished (which is itself the
+ * commit)
  */
 function isUndone(error: unknown, isBefore: boolean): boolean {
-  return error instanceof NotSent || isAnswer(error) || (isBefore && isEndedByServer(error));
+  return error instanceof NotSent || isStatementError(error) || (isBefore && isEndedByServer(error));
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -6,7 +6,7 @@ type Parse = (text: string) => unknown;
 const asNumber: Parse = Number;
 const asText: Parse = (text) => text;
 
-/** By the type's oid: bool, int8, int2, int4, oid, float4, float8. */
+/** By type oid: bool, int8, int2, int4, oid, float4, float8. */
 const parsers = new Map<number, Parse>([
   [16, (text) => (text === 't' ? 1 : 0)],
   [20, asNumber],
@@ -17,25 +17,28 @@ const parsers = new Map<number, Parse>([
   [701, asNumber],
 ]);
 
-/** How the text of a column's values is read (`Row`). @param oid the type's */
+/** Returns the function that parses a column's text values (`Row`). @param oid oid of the column's type */
 export function parserOf(oid: number): Parse {
   return parsers.get(oid) ?? asText;
 }
 
-/** In place of NUL, which no text of PostgreSQL's holds: nobody can know it, so that no record has a text with it. */
-const NOBODYS = `\uffff${randomBytes(16).toString('hex')}\uffff`;
+/** Replaces NUL, which PostgreSQL text cannot contain. Random and unknown to clients, so no record contains it. */
+const NUL_REPLACEMENT = `\uffff${randomBytes(16).toString('hex')}\uffff`;
 
-/** The parameters of a statement. A text with NUL is one that no record has: it matches nothing, and an insert fails with it. */
-export function boundFor(statement: string, params: readonly StoredValue[]): (string | null)[] {
+/**
+ * Returns the parameters of a statement in text form. A text with NUL is replaced so that it matches no record; in an INSERT it is kept, and
+ * PostgreSQL rejects it.
+ */
+export function bindParams(statement: string, params: readonly StoredValue[]): (string | null)[] {
   const isInsert = statement.startsWith('INSERT');
   return params.map((value) => {
-    const text = bound(value);
-    return isInsert || text === null || !text.includes('\0') ? text : text.replaceAll('\0', NOBODYS);
+    const text = bindText(value);
+    return isInsert || text === null || !text.includes('\0') ? text : text.replaceAll('\0', NUL_REPLACEMENT);
   });
 }
 
-/** A value as it is bound: text, which PostgreSQL reads as the type that the statement asks for. */
-export function bound(value: StoredValue): string | null {
+/** Returns a value in text form, which PostgreSQL converts to the type of the parameter. */
+export function bindText(value: StoredValue): string | null {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'boolean') return value ? 't' : 'f';
   return String(value);

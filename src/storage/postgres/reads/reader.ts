@@ -23,7 +23,7 @@ import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
-import { isOutOfRange, isStale, isTooLarge } from '../connection/map-error.ts';
+import { isOutOfRange, isSchemaStale, isTooLarge } from '../connection/map-error.ts';
 import { joinedPlan } from './include-joins.ts';
 import { isFew, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
 import { jsonArray, jsonRecord } from './result-stream.ts';
@@ -242,7 +242,7 @@ export class PostgresReader implements Reader {
    * it still is has a fault, or the store has lost a table.
    */
   async #reported(error: unknown, plannedUnder: number): Promise<unknown> {
-    if (!isStale(error)) return shownError(error);
+    if (!isSchemaStale(error)) return shownError(error);
     await this.#stale();
     return this.#schemaVersion() === plannedUnder ? this.#rejection(error) : new SchemaChanged();
   }

@@ -22,7 +22,7 @@ export function keyStatements(schemaName: string): Statement[] {
 const TRIAL_BYTES = 24_000;
 
 /** A small write by which a system's store is tried: it takes room on the disk, and leaves nothing. */
-export function trialStatements(schemaName: string): Statement[] {
+export function probeStatements(schemaName: string): Statement[] {
   return [
     {
       text: `INSERT INTO ${own(schemaName)} (slot, writer, before) VALUES (-1, $1, '')

@@ -36,11 +36,11 @@ export type BuildState = 'none' | 'under way' | 'left' | 'built';
 
 /** In this order: one that ends in between is seen as built. @throws unavailable, timeout */
 export async function buildState(database: Database, schemaName: string, table: TableSchema): Promise<BuildState> {
-  const underWay = {
+  const pending = {
     text: 'SELECT 1 FROM pg_stat_progress_create_index WHERE datname = current_database() AND relid = to_regclass($1)',
     params: [qualified(schemaName, table.sqlName)],
   };
-  if ((await database.short(underWay, schemaName)).length > 0) return 'under way';
+  if ((await database.short(pending, schemaName)).length > 0) return 'under way';
   const [row] = await database.short(isValid(schemaName, table), schemaName);
   if (!row) return 'none';
   return row[0] === 1 ? 'built' : 'left';

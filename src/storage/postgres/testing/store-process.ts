@@ -97,7 +97,7 @@ export class StoreProcess<Created> {
 
   /** Hears of what the others did. */
   async follow(): Promise<void> {
-    this.store.distrust();
+    this.store.markStale();
     await this.store.whenCurrent();
   }
 

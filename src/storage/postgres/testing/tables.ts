@@ -4,7 +4,7 @@ import type { Schema } from '../../../schema/model.ts';
 import { EngineTables } from '../../sql/testing/tables.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
-import { bound, parserOf } from '../connection/wire-values.ts';
+import { bindText, parserOf } from '../connection/wire-values.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { quotedName } from '../sql/names.ts';
@@ -53,7 +53,7 @@ export class PostgresTables extends EngineTables implements Session {
 
   async #query({ text, params }: Statement): Promise<Result> {
     const types = { getTypeParser: (oid: number) => parserOf(oid) };
-    const config = { text, values: params.map(bound), rowMode: 'array', types };
+    const config = { text, values: params.map(bindText), rowMode: 'array', types };
     const { rows, rowCount } = await this.#client.query(config as pg.QueryArrayConfig);
     return { rows, affected: rowCount ?? 0 };
   }

@@ -26,7 +26,7 @@ export class Autovacuums {
 
   constructor(read: (statement: Statement) => Promise<readonly Row[]>, schemaName: string) {
     this.#read = read;
-    this.#statement = underWay(schemaName);
+    this.#statement = pending(schemaName);
   }
 
   /**
@@ -52,7 +52,7 @@ export class Autovacuums {
 }
 
 /** Asks which tables of a system an autovacuum has, by themselves or by where their long values are, and after how many milliseconds it gives way. */
-function underWay(schemaName: string): Statement {
+function pending(schemaName: string): Statement {
   return {
     // Of the sessions that others may see, those of no user are the server's own.
     text: `SELECT DISTINCT c.relname, (SELECT setting::integer FROM pg_settings WHERE name = 'deadlock_timeout')

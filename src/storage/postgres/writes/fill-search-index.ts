@@ -6,7 +6,7 @@ import type { PreparedWrite, Store } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { takeLease } from '../cluster/leases.ts';
 import type { Database, Session } from '../connection/database.ts';
-import { isStale } from '../connection/map-error.ts';
+import { isSchemaStale } from '../connection/map-error.ts';
 import { analyzeSearchIndex, buildSearchIndex, buildState } from '../schema/search-index.ts';
 
 /** Milliseconds between two looks. */
@@ -51,7 +51,7 @@ export async function fillSearchIndex(context: FillContext, className: string, i
       while (!(await isOver(build))) if (isEnough()) return;
     } catch (error) {
       await store.whenCurrent();
-      if (!isStale(error) || fillingOf(store.schema(), className)?.index === index) throw error;
+      if (!isSchemaStale(error) || fillingOf(store.schema(), className)?.index === index) throw error;
     }
   }
 }
@@ -70,7 +70,7 @@ async function run({ database, closing }: FillContext, statement: Statement): Pr
     await session.query(onOneCore);
     await session.query(statement);
   };
-  await database.alone(work, 0, closing);
+  await database.onSeparateConnection(work, 0, closing);
 }
 
 /** Waits a moment for the end of a build. @throws what it fails with */

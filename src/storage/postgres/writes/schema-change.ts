@@ -4,7 +4,7 @@ import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
 import { storeInvalidation } from '../cluster/invalidation.ts';
 import type { Session } from '../connection/database.ts';
-import { CommitUnknown, isLockTimeout, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/map-error.ts';
+import { CommitUnknown, isLockTimeout, isTooLarge, mapCatalogError, mayRetry, unavailable } from '../connection/map-error.ts';
 import { applyChanges } from '../schema/apply-changes.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import type { Version } from '../schema/schema-cache.ts';
@@ -58,7 +58,7 @@ export async function changeSchema(context: ExecutorContext, write: QueuedWrite,
 async function changeWithin(context: ExecutorContext, session: Session, write: QueuedWrite): Promise<Changed> {
   const { schemaName, known } = context;
   const { rows } = await session.query(lockCatalog(schemaName)).catch((error) => {
-    throw ofCatalog(error);
+    throw mapCatalogError(error);
   });
   const isKnown = rows[0]?.[0] === known.changes;
   const before = isKnown ? known.version : known.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));

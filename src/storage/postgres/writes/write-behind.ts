@@ -31,7 +31,7 @@ interface QueuedBehind {
 export class WriteBehind {
   readonly #settings: WriteBehindSettings;
   #gathered: QueuedBehind[] = [];
-  #underWay = 0;
+  #pending = 0;
   #closed = false;
   #latest: NodeJS.Timeout | undefined;
 
@@ -40,12 +40,12 @@ export class WriteBehind {
   }
 
   add(write: PreparedWrite): void {
-    if (this.#gathered.length + this.#underWay >= MAX_WAITING) {
+    if (this.#gathered.length + this.#pending >= MAX_WAITING) {
       this.#settings.dropped();
       return;
     }
     this.#gathered.push({ write, tries: 0 });
-    if (this.#gathered.length >= MAX_GATHERED && this.#underWay === 0) this.flush();
+    if (this.#gathered.length >= MAX_GATHERED && this.#pending === 0) this.flush();
     else this.#flushLater();
   }
 
@@ -56,7 +56,7 @@ export class WriteBehind {
     const writes = this.#gathered;
     if (writes.length === 0) return;
     this.#gathered = [];
-    this.#underWay += writes.length;
+    this.#pending += writes.length;
     void this.#finish(writes);
   }
 
@@ -73,7 +73,7 @@ export class WriteBehind {
   /** One after the other: what the database does not get done in time is gathered. */
   #flushUnlessBusy(): void {
     this.#latest = undefined;
-    if (this.#underWay === 0) this.flush();
+    if (this.#pending === 0) this.flush();
   }
 
   async #finish(writes: readonly QueuedBehind[]): Promise<void> {
@@ -95,13 +95,13 @@ export class WriteBehind {
     });
     if (failed > 0) this.#settings.report(`${failed} writes that nobody waits for failed: ${(reason as Error).message}`);
     // Those that are tried again count as under way until then: nothing comes before them.
-    this.#underWay -= writes.length - again.length;
+    this.#pending -= writes.length - again.length;
     if (again.length > 0) {
       await this.#settings.whenBack();
-      this.#underWay -= again.length;
+      this.#pending -= again.length;
       this.#gathered.unshift(...again);
       if (this.#closed) return this.flush();
     }
-    if (this.#underWay === 0 && this.#gathered.length > 0) this.#flushLater();
+    if (this.#pending === 0 && this.#gathered.length > 0) this.#flushLater();
   }
 }

@@ -10,8 +10,8 @@ import {
   CommitUnknown,
   isConnectionError,
   isLockTimeout,
-  isOfStatement,
-  isStale,
+  isSchemaStale,
+  isStatementLocal,
   mayRetry,
   unavailable,
 } from '../connection/map-error.ts';
@@ -165,7 +165,7 @@ export class WriteExecutor implements Executor {
     }
     const { before, failing, after } = failed;
     if (isLockTimeout(failed.cause)) throw await this.#obstructed(group, failing, failed.cause);
-    const isOfFew = isOfStatement(failed.cause) && group.length > 1 && failing.length > 0;
+    const isOfFew = isStatementLocal(failed.cause) && group.length > 1 && failing.length > 0;
     if (isUnavailable(failed.cause) && !isOfFew) throw failed.cause;
     if (failed.cause instanceof Overtaken) {
       for (const write of failing) write.reject(failed.cause);
@@ -176,7 +176,7 @@ export class WriteExecutor implements Executor {
     if (group.length === 1) return this.#alone(first, under, failed.cause);
     if (failing.length === 0) {
       // The notice or the commit: nobody's own failure.
-      if (!isStale(failed.cause)) throw failed.cause;
+      if (!isSchemaStale(failed.cause)) throw failed.cause;
       // The locks of all: a table of one of them is missing.
       for (const write of group) await this.#part([write], under, false);
       return;
@@ -232,7 +232,7 @@ export class WriteExecutor implements Executor {
 
   /** @throws SchemaMoved where the error may come of another schema than was known, which is known by then */
   async #unlessMoved(error: unknown, changes: number): Promise<void> {
-    if (!isAssertionFailure(error) && !isStale(error)) return;
+    if (!isAssertionFailure(error) && !isSchemaStale(error)) return;
     await this.#context.reload();
     if (this.#context.known.changes !== changes) throw new SchemaMoved();
   }

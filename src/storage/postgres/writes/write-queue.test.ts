@@ -13,7 +13,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 let schema: Schema;
 /** Groups under way: what they hold, and what ends them. */
-let underWay: {
+let pending: {
   names: string;
   end: (again?: readonly QueuedWrite[], obstacles?: readonly string[]) => Promise<void>;
   group: readonly QueuedWrite[];
@@ -23,16 +23,16 @@ let queue: WriteQueue;
 beforeEach(() => {
   schema = applyChange(emptySchema, { kind: 'createTable', className: 'A' });
   schema = applyChange(schema, { kind: 'addField', className: 'A', name: 'list', type: 'Array' });
-  underWay = [];
+  pending = [];
   const carry = (group: readonly QueuedWrite[]) =>
     new Promise<Left>((resolve) => {
       const end = async (again: readonly QueuedWrite[] = [], obstacles: readonly string[] = []) => {
-        underWay = underWay.filter((one) => one.group !== group);
+        pending = pending.filter((one) => one.group !== group);
         for (const write of group) if (!again.includes(write)) write.resolve({ returned: '' });
         resolve({ again, obstacles });
         await turn();
       };
-      underWay.push({ names: group.map(nameOf).join(' '), end, group });
+      pending.push({ names: group.map(nameOf).join(' '), end, group });
     });
   queue = new WriteQueue(
     { schema: () => schema, execute: carry, executeChange: (write) => carry([write]) },
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  while (underWay.length > 0) await end(0);
+  while (pending.length > 0) await end(0);
 });
 
 const nameOf = ({ plan }: QueuedWrite) => {
@@ -49,8 +49,8 @@ const nameOf = ({ plan }: QueuedWrite) => {
   const id = only && 'objectId' in only ? only.objectId : '';
   return `${plan.changes.length > 0 ? 'change:' : ''}${only?.kind === 'delete' ? 'delete:' : ''}${id}`;
 };
-const now = () => underWay.map(({ names }) => names);
-const end = (at: number, again?: readonly QueuedWrite[], obstacles?: readonly string[]) => underWay[at]?.end(again, obstacles);
+const now = () => pending.map(({ names }) => names);
+const end = (at: number, again?: readonly QueuedWrite[], obstacles?: readonly string[]) => pending[at]?.end(again, obstacles);
 
 const flags = { changes: false, deletes: false, behind: false, edits: false };
 const add = (id: string, more: Partial<typeof flags> & { sets?: string; condition?: string; order?: number } = {}) => {
@@ -184,7 +184,7 @@ test('rows that are written behind keep their order, and a delete waits for all 
   void add('5', { behind: true });
   await turn();
   assert.deepEqual(now(), ['1', '4']);
-  const again = underWay[0]?.group ?? [];
+  const again = pending[0]?.group ?? [];
   await end(0, again);
   assert.deepEqual(now(), ['4', '1 2 delete:3 5']);
 });
@@ -256,7 +256,7 @@ test('rows that are written behind keep their order where others hold their tabl
   const held = tableObstacle(tableOf(schema, 'A').sqlName);
   void add('1', { behind: true });
   await turn();
-  await end(0, underWay[0]?.group, [held]);
+  await end(0, pending[0]?.group, [held]);
   void add('2', { behind: true });
   await turn();
   void add('3', { deletes: true });
@@ -276,7 +276,7 @@ test('what has to be planned anew comes first', async () => {
   await turn();
   void add('4');
   await turn();
-  const again = underWay[0]?.group ?? [];
+  const again = pending[0]?.group ?? [];
   await end(0, again);
   assert.deepEqual(now(), ['3', '1 2 4']);
 });
@@ -314,7 +314,7 @@ test('conditions and edits do not share a group, the last of which may be left f
   void add('4', { edits: true });
   await turn();
   const groups: string[] = [];
-  while (underWay.length > 0) {
+  while (pending.length > 0) {
     groups.push(...now());
     await end(0);
   }
@@ -327,7 +327,7 @@ test('who needs what others hold waits, and tries it now and then; those after h
   void add('1');
   void add('2');
   await turn();
-  const [first] = underWay;
+  const [first] = pending;
   await end(0, first?.group, [record('1')]);
   // The order of a turn's writes is kept within a table.
   assert.deepEqual(now(), []);
@@ -342,7 +342,7 @@ test('who needs what others hold waits, and tries it now and then; those after h
   void add('4');
   await turn();
   assert.deepEqual(now(), ['1 1', '4']);
-  await end(0, underWay[0]?.group, [record('1')]);
+  await end(0, pending[0]?.group, [record('1')]);
   await end(0);
   await wait(220);
   assert.deepEqual(now(), ['1 1']);
@@ -355,7 +355,7 @@ test('who needs what others hold waits, and tries it now and then; those after h
 test('a delete that is tried waits for rows that are written behind and came before it', async () => {
   void add('1');
   await turn();
-  await end(0, underWay[0]?.group, [record('1')]);
+  await end(0, pending[0]?.group, [record('1')]);
   void add('2');
   await turn();
   void add('3');
@@ -366,7 +366,7 @@ test('a delete that is tried waits for rows that are written behind and came bef
   await turn();
   await wait(120);
   assert.deepEqual(now(), ['2', '3', '1']);
-  await end(2, underWay[2]?.group, [record('1')]);
+  await end(2, pending[2]?.group, [record('1')]);
   await end(0);
   assert.deepEqual(now(), ['3', '4']);
   await wait(220);
@@ -379,7 +379,7 @@ test('a delete that is tried waits for rows that are written behind and came bef
 test('a delete that is due is tried before further rows are written behind', async () => {
   void add('1', { deletes: true });
   await turn();
-  await end(0, underWay[0]?.group, [record('1')]);
+  await end(0, pending[0]?.group, [record('1')]);
   void add('2', { behind: true });
   await turn();
   void add('3', { behind: true });
@@ -403,10 +403,10 @@ test('what needs several things that others hold is tried as soon as one is due'
   const plan: WritePlan = { changes: [], mutations: [update('1'), update('2')] };
   const both = queue.add({ plan: () => plan }, plan, schema);
   await turn();
-  await end(0, underWay[0]?.group, [record('1')]);
+  await end(0, pending[0]?.group, [record('1')]);
   await wait(120);
   assert.deepEqual(now(), ['1']);
-  await end(0, underWay[0]?.group, [record('1'), record('2')]);
+  await end(0, pending[0]?.group, [record('1'), record('2')]);
   await wait(120);
   assert.deepEqual(now(), ['1']);
   await end(0);
@@ -418,7 +418,7 @@ test('of writes of which nobody knows which one is held up each is tried by itse
   void add('1');
   void add('2');
   await turn();
-  const group = underWay[0]?.group ?? [];
+  const group = pending[0]?.group ?? [];
   for (const entry of group) entry.isSuspect = true;
   await end(0, group, [record('1'), record('2')]);
   await wait(120);
@@ -433,8 +433,8 @@ test('a write that is held up for too long is rejected, and nobody else', async 
   const held = add('1');
   held.catch(() => {});
   await turn();
-  for (let round = 0; underWay.length > 0 || round === 0; round++) {
-    await end(0, underWay[0]?.group, [record('1')]);
+  for (let round = 0; pending.length > 0 || round === 0; round++) {
+    await end(0, pending[0]?.group, [record('1')]);
     await wait(450);
   }
   await assert.rejects(held, { message: 'held' });

@@ -1,4 +1,4 @@
-/** What the tests of the connections share. */
+/** Helpers shared by the tests of the connections. */
 import type { StoredValue } from '../../../../values/types/type.ts';
 import type { Statement } from '../../../sql/writer.ts';
 import { query, type TestDatabase, testDatabase } from '../../testing/server.ts';
@@ -9,17 +9,17 @@ export function sql(text: string, ...params: StoredValue[]): Statement {
   return { text, params };
 }
 
-/** Connections to a database of the test's own, gone at its end. */
+/** Connections to a database of this test, which is dropped at its end. */
 export interface Opened {
   readonly url: string;
   readonly database: Database;
-  /** Runs SQL on a connection that is none of those under test. */
+  /** Runs SQL on a separate connection. */
   admin(text: string): Promise<unknown[]>;
-  /** Cuts the server's sessions whose last statement is like this, and that are in this state. @returns how many */
+  /** Terminates the server's sessions whose last statement and state match. @returns their number */
   cut(like: string, state?: string): Promise<number>;
 }
 
-/** @param via where the connections go instead of straight to the database */
+/** @param via rewrites the URL, to connect through something else */
 export async function withDatabase(
   work: (opened: Opened) => Promise<void>,
   options: { timeLimit?: number; connections?: number; via?: (url: string) => Promise<string> } = {},

@@ -3,13 +3,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 const REFUSED = /statement_timeout|lock_timeout|idle_in_transaction_session_timeout/;
 
 /**
- * Stands between a client and the server: as pgbouncer does, it refuses parameters of the session and makes up the numbers of server
- * processes; or, where it is honest, it only passes bytes on until it falls silent or breaks.
+ * A proxy between client and server. Like pgbouncer, it refuses session parameters and invents process ids; if `honest`, it only forwards bytes,
+ * until it falls silent or breaks.
  */
 export class Pooler {
-  /** Bytes are swallowed. */
+  /** Discard all bytes. */
   silent = false;
-  /** What clients have sent. */
+  /** All that clients have sent. */
   sent = '';
   readonly #server: Server;
   readonly #target: URL;
@@ -69,7 +69,7 @@ export class Pooler {
   }
 }
 
-/** FATAL 08P01, as pgbouncer words it. */
+/** FATAL 08P01, worded as by pgbouncer. */
 function refusal(): Buffer {
   const fields = Buffer.from('SFATAL\0VFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0');
   const head = Buffer.alloc(5);
@@ -78,7 +78,7 @@ function refusal(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** Writes another process number into the message that tells it. Whether it was there. */
+/** Replaces the process id in the BackendKeyData message. @returns whether the message was found */
 function renumbered(bytes: Buffer): boolean {
   for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
     if (bytes[at] !== 'K'.charCodeAt(0)) continue;

@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds until a statement that was cancelled and still runs is cancelled again: where it had not begun, that was passed over. */
-const CANCEL_AGAIN_MS = 50;
+/** Milliseconds until a statement that is still running is cancelled again. A cancellation that arrives before the statement starts has no effect. */
+const CANCEL_RETRY_MS = 50;
 
-/** Ends the statement that a connection is at, once a signal says so. */
-export class Cancelling {
+/** Cancels the statement that is running on a connection when a signal is aborted. */
+export class CancelOnAbort {
   readonly #until: AbortSignal;
   readonly #cancel: () => Promise<unknown>;
   #work: Promise<void> | undefined;
   #isOver = false;
 
-  /** @param cancel asks the database for it */
+  /** @param cancel sends a cancellation to the database */
   constructor(until: AbortSignal, cancel: () => Promise<unknown>) {
     this.#until = until;
     this.#cancel = cancel;
     until.addEventListener('abort', this.#begin, { once: true });
   }
 
-  /** The statement has ended. Resolves when nothing is asked for any more that would end the next one. */
-  async over(): Promise<void> {
+  /** Must be called after the statement ends. Resolves when no cancellation is pending that could hit the next statement. */
+  async finish(): Promise<void> {
     this.#isOver = true;
     this.#until.removeEventListener('abort', this.#begin);
     await this.#work;
@@ -31,7 +31,7 @@ export class Cancelling {
   async #repeat(): Promise<void> {
     while (!this.#isOver) {
       await this.#cancel().catch(() => {});
-      if (!this.#isOver) await delay(CANCEL_AGAIN_MS);
+      if (!this.#isOver) await delay(CANCEL_RETRY_MS);
     }
   }
 }

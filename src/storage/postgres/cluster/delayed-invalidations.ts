@@ -1,31 +1,31 @@
 import { isHidden, isWatched } from '../../../schema/system-tables.ts';
 
-/** How long notices are gathered, in milliseconds: one statement tells of all writes of that time. */
+/** Milliseconds for which writes are collected, so that one statement announces them all. */
 const DELAY_MS = 500;
-/** Names of one notice: it has 8,000 bytes. */
+/** Maximum number of tables in one notification; PostgreSQL limits its payload to 8,000 bytes. */
 const MAX_TABLES = 40;
 
 /**
- * Tells the other processes of writes to tables that are not watched, some time after them: their own commits do not carry a notice, for each
- * has the server lock what all notices share. Nobody hears of hidden tables.
+ * Announces writes to tables that are not watched, after a delay. Their commits carry no notification of their own, because each NOTIFY takes a
+ * lock on the server that all commits with notifications share. Writes to hidden tables are never announced.
  */
-export class LateNotices {
+export class DelayedInvalidations {
   readonly #send: (tables: readonly string[]) => Promise<unknown>;
   readonly #tables = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param send a rejection of it is passed over: who loses notices distrusts all that it knows */
+  /** @param send rejections are ignored: a process that loses notifications checks everything it knows */
   constructor(send: (tables: readonly string[]) => Promise<unknown>) {
     this.#send = send;
   }
 
-  /** These tables were written to. */
+  /** Records that these tables were written to. */
   add(tables: Iterable<string>): void {
     for (const table of tables) if (!isWatched(table) && !isHidden(table)) this.#tables.add(table);
     if (this.#tables.size > 0) this.#timer ??= setTimeout(() => this.flush(), DELAY_MS).unref();
   }
 
-  /** Tells now. */
+  /** Sends the collected tables now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

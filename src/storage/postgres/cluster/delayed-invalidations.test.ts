@@ -9,13 +9,13 @@ import { addressesOf } from '../../sql/testing/addresses.ts';
 import { openAnyway } from '../../testing/open.ts';
 import { PostgresEngine } from '../engine.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
-import { LateNotices } from './late-notices.ts';
+import { DelayedInvalidations } from './delayed-invalidations.ts';
 
 let database: TestDatabase;
 let engine: PostgresEngine;
 let store: Store;
 let listener: pg.Client;
-const told: string[] = [];
+const received: string[] = [];
 
 before(async () => {
   database = await testDatabase();
@@ -23,7 +23,7 @@ before(async () => {
   store = await openAnyway(engine, 'app');
   listener = new pg.Client({ connectionString: database.url });
   await listener.connect();
-  listener.on('notification', ({ payload = '' }) => told.push(payload));
+  listener.on('notification', ({ payload = '' }) => received.push(payload));
   await listener.query('LISTEN rds');
 });
 
@@ -37,14 +37,14 @@ after(async () => {
 test('other processes hear of writes to any table that is not hidden, once for many', async () => {
   const master = masterContext(store);
   for (let at = 0; at < 5; at++) await createRecord(master, 'Gadgets', { at });
-  for (let left = 100; left > 0 && !told.some((text) => text.includes('"t":["Gadgets"]')); left--) await wait(50);
-  const notices = told.filter((text) => text.includes('"c":false') && text.includes('Gadgets'));
-  assert.ok(notices.length >= 1 && notices.length < 5, told.join('\n'));
+  for (let left = 100; left > 0 && !received.some((text) => text.includes('"t":["Gadgets"]')); left--) await wait(50);
+  const notices = received.filter((text) => text.includes('"c":false') && text.includes('Gadgets'));
+  assert.ok(notices.length >= 1 && notices.length < 5, received.join('\n'));
 });
 
 test('what commits tell of by themselves, and what nobody may see, is left out; a notice stays within its size', async () => {
   const sent: (readonly string[])[] = [];
-  const notices = new LateNotices(async (tables) => void sent.push(tables));
+  const notices = new DelayedInvalidations(async (tables) => void sent.push(tables));
   notices.add(['_Role', '_Session', '_TriggerQueue']);
   notices.flush();
   assert.deepEqual(sent, []);
@@ -57,7 +57,7 @@ test('what commits tell of by themselves, and what nobody may see, is left out; 
 });
 
 test('a notice that does not go out is no error', async () => {
-  const notices = new LateNotices(() => Promise.reject(new Error('away')));
+  const notices = new DelayedInvalidations(() => Promise.reject(new Error('away')));
   notices.add(['T']);
   notices.flush();
   await wait(1);
