@@ -7,7 +7,7 @@ import type { Lease } from './exclusive-pool.ts';
 import { sql } from './testing/open.ts';
 
 /** An endless read on a connection that answers immediately, and a log of what happens to the connection. */
-function endless(pauses: StallAllowance, isAwaited = async () => false) {
+function endless(allowance: StallAllowance, isBlocking = async () => false) {
   const log: string[] = [];
   const link = {
     isIdle: true,
@@ -22,12 +22,12 @@ function endless(pauses: StallAllowance, isAwaited = async () => false) {
   };
   const lease = { link, release: () => log.push('released') } as unknown as Lease;
   const settings = {
-    group: { isWanted: false },
+    pool: { hasWaiters: false },
     timeLimit: 10_000,
     limits: {},
-    pauses,
+    allowance,
     cancel: async () => {},
-    isAwaited,
+    isBlocking,
   };
   return { pages: readPages(lease, sql('SELECT 1'), 5, settings as unknown as Parameters<typeof readPages>[3]), log };
 }
