@@ -16,7 +16,7 @@ import { causeOf, lockTimeoutError, mapCatalogError, mapMissingTable, mapWriteEr
 import { PostgresRawAccess, withSnapshot } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
-import { noteGeneration } from './schema/identity.ts';
+import { recordGeneration } from './schema/identity.ts';
 import { probeStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
 import { openCatalog } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
@@ -129,8 +129,8 @@ export class PostgresStore implements Store, Watcher {
       aggregate: postgresAggregate(dialect),
       schemaName,
       schemaVersion: () => this.#schemaCache.changes,
-      stale: reload,
-      rejection,
+      reloadSchema: reload,
+      mapFault: rejection,
       addresses,
     });
     this.#unwatch = invalidations.watch(schemaName, this);
@@ -297,6 +297,6 @@ export class PostgresStore implements Store, Watcher {
     this.#delayedInvalidations.flush();
     this.#delist();
     this.#unwatch();
-    await noteGeneration(this.#database, this.#schemaName, this.#grown);
+    await recordGeneration(this.#database, this.#schemaName, this.#grown);
   }
 }

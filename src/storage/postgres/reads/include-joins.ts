@@ -5,12 +5,12 @@ import { includePositions, type RowContext, rowFields, rowShape } from '../../sq
 import { writeByKey } from '../../sql/select.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 
-/** Columns of a result; PostgreSQL takes 1,664. */
+/** Maximum columns of a result; PostgreSQL allows 1,664. */
 const MAX_COLUMNS = 1_600;
-/** Records that come with one row; planners think the longer the more there are. */
+/** Maximum records joined to one row; planning time grows with their number. */
 const MAX_JOINS = 10;
 
-/** An include that is joined, with those below it. */
+/** An include that is joined, with its nested includes. */
 interface Branch {
   readonly position: number;
   readonly target: Selection;
@@ -18,8 +18,8 @@ interface Branch {
 }
 
 /**
- * The job of a selection, given its compiled statement, whose includes of Pointers come in its own rows: one round trip, one moment. Arrays
- * of Pointers, whose classes only the data tells, and what would be too wide stay includes that are read afterwards.
+ * Returns the read plan of a selection, given its compiled statement, with includes of Pointers joined: one round trip, one snapshot. Arrays of
+ * Pointers (their classes are known only from the data) and includes that would exceed the limits remain includes that are read afterwards.
  */
 export function joinedPlan(
   selection: Selection,
@@ -28,9 +28,9 @@ export function joinedPlan(
   context: RowContext,
   expanded = false,
 ): ReadPlan {
-  const { joined, paged } = divided(selection);
-  const job = { ...readPlan(selection, statement, context, expanded), includes: paged };
-  if (joined.length === 0) return job;
+  const { joined, paged } = divideIncludes(selection);
+  const plan = { ...readPlan(selection, statement, context, expanded), includes: paged };
+  if (joined.length === 0) return plan;
   const out = new SqlWriter(dialect);
   out.params.push(...statement.params);
   const writer = new JoinWriter(out, widthOf(selection), context);
@@ -39,37 +39,37 @@ export function joinedPlan(
     .add(statement.text)
     .add(`) AS r0${writer.columns(writer.width)}`);
   const joins = writer.join('r0', joined);
-  return { ...job, ...out.statement(), joins };
+  return { ...plan, ...out.statement(), joins };
 }
 
-/** Columns of the rows that a selection's statement gives. */
+/** Number of columns of the rows that a selection's statement returns. */
 function widthOf(selection: Selection): number {
   return rowFields(selection).length + ('withScore' in selection && selection.withScore ? 1 : 0);
 }
 
-/** The includes that are joined, and those that are read afterwards. Where the caller may not read the target the Pointer stays bare. */
-function divided(selection: Selection): { joined: Branch[]; paged: IncludePlan[] } {
+/** Divides the includes into joined ones and ones that are read afterwards. If the caller may not read the target, the Pointer is not expanded. */
+function divideIncludes(selection: Selection): { joined: Branch[]; paged: IncludePlan[] } {
   const joined: Branch[] = [];
   const paged: IncludePlan[] = [];
   if (selection.includes.length === 0) return { joined, paged };
   const room = { columns: MAX_COLUMNS - widthOf(selection), joins: MAX_JOINS };
-  const jobs = includePlans(selection);
+  const plans = includePlans(selection);
   for (const [index, { include, position }] of includePositions(selection).entries()) {
     const branch = branchOf(include, position);
     if (branch === 'bare') continue;
-    const need = branch && sizeOf(branch);
-    if (!branch || !need || need.columns > room.columns || need.joins > room.joins) {
-      paged.push(jobs[index] as IncludePlan);
+    const size = branch && sizeOfBranch(branch);
+    if (!branch || !size || size.columns > room.columns || size.joins > room.joins) {
+      paged.push(plans[index] as IncludePlan);
       continue;
     }
-    room.columns -= need.columns;
-    room.joins -= need.joins;
+    room.columns -= size.columns;
+    room.joins -= size.joins;
     joined.push(branch);
   }
   return { joined, paged };
 }
 
-/** `null` where it cannot be joined, since there is an Array on its way. */
+/** Returns `null` if it cannot be joined, because its path contains an Array. */
 function branchOf(include: Include, position: number): Branch | 'bare' | null {
   if ('targetOf' in include) return null;
   const { target } = include;
@@ -83,10 +83,10 @@ function branchOf(include: Include, position: number): Branch | 'bare' | null {
   return { position, target, below };
 }
 
-function sizeOf({ target, below }: Branch): { columns: number; joins: number } {
+function sizeOfBranch({ target, below }: Branch): { columns: number; joins: number } {
   const size = { columns: widthOf(target), joins: 1 };
   for (const branch of below) {
-    const { columns, joins } = sizeOf(branch);
+    const { columns, joins } = sizeOfBranch(branch);
     size.columns += columns;
     size.joins += joins;
   }
@@ -97,7 +97,7 @@ class JoinWriter {
   readonly #out: SqlWriter;
   readonly #context: RowContext;
   #aliases = 0;
-  /** Columns so far. */
+  /** Number of columns written so far. */
   width: number;
 
   constructor(out: SqlWriter, width: number, context: RowContext) {
@@ -111,8 +111,8 @@ class JoinWriter {
   }
 
   /**
-   * LATERAL with a LIMIT looks each record up for its row: the rows stay in their order, come as soon as they are found, and are no more than
-   * the statement says. A plain join would be free to read all of both tables first.
+   * Writes the joins. LATERAL with LIMIT looks up each record for its row, so the rows keep their order and stream as they are found, and no more
+   * are read than the limit of the statement. With a plain join the planner could read both whole tables first.
    */
   join(holder: string, branches: readonly Branch[]): JoinedRecord[] {
     return branches.map(({ position, target, below }) => {

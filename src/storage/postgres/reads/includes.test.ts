@@ -121,8 +121,8 @@ describe('reads with includes', () => {
       aggregate: null as never,
       schemaName,
       schemaVersion: () => 0,
-      stale: async () => assert.fail(),
-      rejection: (error) => error,
+      reloadSchema: async () => assert.fail(),
+      mapFault: (error) => error,
       ...rowContext,
     });
     const run = (text: string) => database.onSeparateConnection((session) => session.query({ text, params: [] }));
@@ -222,9 +222,9 @@ describe('reads with includes', () => {
     assert.deepEqual(sizes('Deals', 'owner.boss,place'), [2, 1, 0]);
     assert.deepEqual(sizes('Deals', 'owner.boss,with'), [1, 1, 1]);
     assert.deepEqual(sizes('Deals', 'owner.team,place'), [1, 0, 1]);
-    // A class that does not exist is not looked for.
+    // A class that does not exist is not looked up.
     assert.deepEqual(sizes('Deals', 'gone'), [0, 0, 0]);
-    // Eleven records for a row are too many.
+    // Eleven joined records exceed the limit.
     const long = Array.from({ length: 9 }, () => 'boss').join('.');
     assert.deepEqual(sizes('People', `${long},home.mayor.home`), [1, 1, 1]);
   });

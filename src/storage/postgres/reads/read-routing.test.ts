@@ -5,7 +5,7 @@ import type { Filter, OrderKey } from '../../../query/model/filter.ts';
 import type { Query } from '../../../query/model/selection.ts';
 import { newTable } from '../../../schema/defaults.ts';
 import { type Field, fieldOf, type TableSchema } from '../../../schema/model.ts';
-import { isFew, isShort } from './read-routing.ts';
+import { hasFewRows, isShort } from './read-routing.ts';
 
 const table = newTable('_Session', 't__Session');
 const objectId = fieldOf(table, 'objectId');
@@ -107,4 +107,4 @@ const few: [string, Stage[], boolean][] = [
 ];
 for (const [what, stages, expected] of few)
   test(`an aggregation with ${what} has ${expected ? 'few rows' : 'any number of rows'}`, () =>
-    assert.equal(isFew(stages), expected));
+    assert.equal(hasFewRows(stages), expected));

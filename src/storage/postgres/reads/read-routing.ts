@@ -4,17 +4,20 @@ import type { Query } from '../../../query/model/selection.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 
-/** Records of an answer that are read at once; longer answers are read and sent page by page. */
+/** Maximum records of an answer that is read as a whole; longer answers are read and sent page by page. */
 export const MAX_WHOLE_ROWS = 1_000;
-/** Records that a read may touch which shares its connection with others. */
+/** Maximum records that a read may touch to use a shared connection. */
 const MAX_SHORT_ROWS = 100;
 
-/** All others cost what they cost, even for one record: patterns, full text, sub-queries, what stands inside Arrays and Objects. */
-const cheap: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'guard', 'exists', 'compare', 'in']);
-/** Conditions of a read that is short. */
+/**
+ * Kinds of conditions with constant cost per record. All others may be slow even for one record: patterns, full text, sub-queries, values inside
+ * Arrays and Objects.
+ */
+const cheapKinds: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'guard', 'exists', 'compare', 'in']);
+/** Maximum number of conditions of a short read. */
 const MAX_SHORT_CONDITIONS = 100;
 
-/** Whether a query is short for certain, whatever the data: an index leads to the few records that it looks at. */
+/** Returns whether a query is certain to be short, whatever the data: an index leads to the few records that it examines. */
 export function isShort({ table, filter, order, skip, limit, stride, count }: Query): boolean {
   if (stride !== undefined) return false;
   const isFirstFew = !count && skip + limit <= MAX_SHORT_ROWS;
@@ -25,7 +28,7 @@ export function isShort({ table, filter, order, skip, limit, stride, count }: Qu
   return conjuncts(filter).some((item) => namesRecords(item, isPoint)) && isCheap(filter);
 }
 
-/** Whether the records with one value of a field lie in an index in the order that is asked for: that of creation, or of their ids. */
+/** Whether an index returns the records with one value of a field in the requested order: by creation or by id. */
 function isInOrder({ className, indexes }: TableSchema, name: string, order: Query['order']): boolean {
   const [key, ...others] = order;
   if (!key) return lookUpFieldsOf(className).has(name);
@@ -43,15 +46,15 @@ function namesRecords(item: Filter, isPoint: (name: string) => boolean): boolean
 }
 
 function isCheap(filter: Filter): boolean {
-  let left = MAX_SHORT_CONDITIONS;
-  return !someCondition(filter, (condition) => --left < 0 || !cheap.has(condition.kind) || isInside(condition));
+  let remaining = MAX_SHORT_CONDITIONS;
+  return !someCondition(filter, (condition) => --remaining < 0 || !cheapKinds.has(condition.kind) || isInside(condition));
 }
 
-/** Whether a condition asks whether something stands inside a value. */
+/** Whether a condition examines the inside of a value. */
 const isInside = (condition: Filter): boolean => condition.kind === 'exists' && condition.ref.path.length > 0;
 
-/** Whether an aggregation has few rows, whatever the data. */
-export function isFew(stages: readonly Stage[]): boolean {
+/** Returns whether an aggregation is certain to have few result rows. */
+export function hasFewRows(stages: readonly Stage[]): boolean {
   const last = stages.findLast(({ kind }) => kind === 'limit' || kind === 'group' || kind === 'unwind');
   if (last?.kind === 'limit') return last.count <= MAX_WHOLE_ROWS;
   return last?.kind === 'group' && last.keys.length === 0;

@@ -13,7 +13,7 @@ import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { quotedName } from '../sql/names.ts';
 import { query as onItsOwn, type TestDatabase, testDatabase } from '../testing/server.ts';
-import { PostgresReader, shownError } from './reader.ts';
+import { mapQueryError, PostgresReader } from './reader.ts';
 
 const schemaName = 'rds_reader';
 const dialect = postgresDialect(schemaName);
@@ -48,11 +48,11 @@ describe('PostgreSQL reader', () => {
       schemaName,
       schemaVersion: () => version,
       ...rowContext,
-      stale: async () => {
+      reloadSchema: async () => {
         reloads += 1;
         version += changesWithReload;
       },
-      rejection: (error) => error,
+      mapFault: (error) => error,
     });
 
   before(async () => {
@@ -188,9 +188,9 @@ describe('PostgreSQL reader', () => {
   test('what a query asks too much of is told to the client', () => {
     const code = (of: string) => Object.assign(new Error('refused'), { code: of });
     for (const each of ['2201B', '54001', '54000', '22003'])
-      assert.equal((shownError(code(each)) as { key?: string }).key, 'badQuery');
+      assert.equal((mapQueryError(code(each)) as { key?: string }).key, 'badQuery');
     const fault = code('42601');
-    assert.equal(shownError(fault), fault);
+    assert.equal(mapQueryError(fault), fault);
   });
 
   test('more values than a statement takes are refused', async () => {

@@ -25,98 +25,98 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isOutOfRange, isSchemaStale, isTooLarge } from '../connection/map-error.ts';
 import { joinedPlan } from './include-joins.ts';
-import { isFew, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
+import { hasFewRows, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
 import { jsonArray, jsonRecord } from './result-stream.ts';
 
-/** Rows of a page: as fast as larger ones, and the first one comes early. */
+/** Rows of a page. Larger pages are no faster, and delay the first one. */
 const PAGE_ROWS = 200;
-/** Ids that are looked up by one statement on a connection that others share. */
+/** Maximum ids looked up by one statement on a shared connection. */
 const MAX_IDS = 1_000;
-/** Bytes of rows that are read at once; larger answers are read and sent page by page. */
+/** Maximum bytes of rows that are read as a whole; larger answers are read and sent page by page. */
 const MAX_WHOLE_BYTES = 2 * 1024 * 1024;
-/** Characters that an answer may come to then, includes with it. */
+/** Maximum characters of an answer that is read as a whole, including its includes. */
 const MAX_WHOLE_TEXT = 8 * 1024 * 1024;
-/** Includes that are read at the same time. */
+/** Maximum number of includes that are read at the same time. */
 const MAX_CONCURRENT_INCLUDES = 10;
-/** Values that a statement can be bound to. */
+/** Maximum number of parameters of a statement (a 16-bit count in the protocol). */
 const MAX_PARAMS = 65_535;
-/** What the reader of a system stands on. */
+/** Settings and collaborators of a system's reader. */
 export interface ReaderSettings extends RowContext {
   readonly database: Database;
   readonly dialect: Dialect;
   readonly aggregate: AggregateDialect;
   readonly schemaName: string;
-  /** Counts the changes of the schema as it is known. */
+  /** Returns the version of the schema as known to this process. */
   readonly schemaVersion: () => number;
-  /** Has the store read its schema anew. */
-  readonly stale: () => Promise<void>;
-  /** Notes a fault, and shows it as callers get it. */
-  readonly rejection: (error: unknown) => unknown;
+  /** Makes the store reload its schema. */
+  readonly reloadSchema: () => Promise<void>;
+  /** Records a fault and returns the error for the caller. */
+  readonly mapFault: (error: unknown) => unknown;
 }
 
-/** Reads of one system. PostgreSQL runs them all; what is short for certain shares a connection, all else has one of its own. */
+/** Reads of one system. PostgreSQL executes all of them; reads certain to be short share connections, others use one exclusively. */
 export class PostgresReader implements Reader {
   readonly #database: Database;
   readonly #dialect: Dialect;
   readonly #aggregate: AggregateDialect;
   readonly #system: string;
   readonly #schemaVersion: () => number;
-  readonly #stale: () => Promise<void>;
-  readonly #rejection: (error: unknown) => unknown;
+  readonly #reloadSchema: () => Promise<void>;
+  readonly #mapFault: (error: unknown) => unknown;
   readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, ByIdsPlan>();
   readonly #large = new LargeTables();
 
-  constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale, rejection, addresses }: ReaderSettings) {
+  constructor({ database, dialect, aggregate, schemaName, schemaVersion, reloadSchema, mapFault, addresses }: ReaderSettings) {
     this.#database = database;
     this.#dialect = dialect;
     this.#aggregate = aggregate;
     this.#system = schemaName;
     this.#schemaVersion = schemaVersion;
-    this.#stale = stale;
-    this.#rejection = rejection;
+    this.#reloadSchema = reloadSchema;
+    this.#mapFault = mapFault;
     this.#context = { addresses };
   }
 
   async get(selection: Selection, objectId: string): Promise<JsonText | null> {
-    let job = this.#gets.get(selection);
-    if (!job) {
+    let plan = this.#gets.get(selection);
+    if (!plan) {
       const statement = compileGet(selection, this.#dialect);
-      job = { ...joinedPlan(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
-      this.#gets.set(selection, job);
+      plan = { ...joinedPlan(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
+      this.#gets.set(selection, plan);
     }
-    const params = job.params.with(job.idsAt, objectId);
+    const params = plan.params.with(plan.idsAt, objectId);
     const plannedUnder = this.#schemaVersion();
     try {
-      const found = await this.#whole(selection, job, true, params);
+      const found = await this.#whole(selection, plan, true, params);
       if (found !== null) return found === '' ? null : found;
-      const record = await jsonRecord(this.#paged({ ...job, params }, this.#targetsOf(selection)));
+      const record = await jsonRecord(this.#paged({ ...plan, params }, this.#targetsOf(selection)));
       return record === '' ? null : record;
     } catch (error) {
-      throw await this.#reported(error, plannedUnder);
+      throw await this.#mapError(error, plannedUnder);
     }
   }
 
   async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
-    const list = query.limit === 0 ? null : this.#listJob(query);
+    const list = query.limit === 0 ? null : this.#listPlan(query);
     const count = query.count ? compileCount(query, this.#dialect, false) : null;
     const short = isShort(query);
     const plannedUnder = this.#schemaVersion();
     try {
       if (!list) return { results: '[]', ...(await this.#counted(count, short, until)) };
       if (query.limit <= MAX_WHOLE_ROWS) {
-        // One round trip for both, each on a connection: together they take no longer than the longer one.
+        // Run both concurrently, on a connection each.
         const [found, counted] = await Promise.all([
           this.#wholeList(query, list, short, wantsRows, until),
           this.#counted(count, short, until),
         ]);
         return { ...(found ?? { results: await jsonArray(this.#paged(list, this.#targetsOf(query))) }), ...counted };
       }
-      // One after the other: a read that holds a connection must not wait for a second one.
+      // Run sequentially: a read that holds a connection must not wait for a second one.
       const counted = await this.#counted(count, short, until);
       return { results: await jsonArray(this.#paged(list, this.#targetsOf(query))), ...counted };
     } catch (error) {
-      throw await this.#reported(error, plannedUnder);
+      throw await this.#mapError(error, plannedUnder);
     }
   }
 
@@ -125,12 +125,12 @@ export class PostgresReader implements Reader {
     const write = rowWriter({ columns: statement.columns });
     const plannedUnder = this.#schemaVersion();
     try {
-      const rows = isFew(aggregation.stages) ? await this.#rows(statement, false).catch(unlessShort) : null;
+      const rows = hasFewRows(aggregation.stages) ? await this.#rows(statement, false).catch(nullIfNotShort) : null;
       if (rows) return `[${rows.map((row) => write(row)).join(',')}]`;
-      const job: ReadPlan = { ...statement, shape: { columns: statement.columns }, includes: [] };
-      return await jsonArray(this.#paged(job, async () => null));
+      const plan: ReadPlan = { ...statement, shape: { columns: statement.columns }, includes: [] };
+      return await jsonArray(this.#paged(plan, async () => null));
     } catch (error) {
-      throw await this.#reported(error, plannedUnder);
+      throw await this.#mapError(error, plannedUnder);
     }
   }
 
@@ -138,8 +138,8 @@ export class PostgresReader implements Reader {
     return recordText(table, fields, values, this.#context);
   }
 
-  #listJob(query: Query): ReadPlan {
-    // Rows that are joined keep their order as long as what they are joined to has a limit; without one PostgreSQL may work in parallel.
+  #listPlan(query: Query): ReadPlan {
+    // A limit makes joined rows keep their order; without one PostgreSQL may use a parallel plan.
     const limit = query.includes.length > 0 ? Math.min(query.limit, Number.MAX_SAFE_INTEGER) : query.limit;
     return joinedPlan(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect, this.#context);
   }
@@ -151,39 +151,48 @@ export class PostgresReader implements Reader {
   }
 
   async #rows(statement: Statement, short: boolean, until?: AbortSignal): Promise<Row[]> {
-    bindable(statement.params);
+    checkParams(statement.params);
     if (short) return this.#database.short(statement, this.#system, MAX_WHOLE_BYTES, until);
     return this.#database.long(statement, this.#system, MAX_WHOLE_BYTES, until);
   }
 
   async #wholeList(
     query: Query,
-    job: ReadPlan,
+    plan: ReadPlan,
     short: boolean,
     wantsRows: boolean,
     until?: AbortSignal,
   ): Promise<FindResult | null> {
-    if (wantsRows && isPlain(job)) {
-      const rows = await this.#wholeRows(query, job, short, (found) => found.map(rowReader(job.shape)), until);
+    if (wantsRows && isPlain(plan)) {
+      const rows = await this.#wholeRows(query, plan, short, (found) => found.map(rowReader(plan.shape)), until);
       return rows && { results: '', rows };
     }
-    const records = await this.#whole(query, job, short, job.params, until);
+    const records = await this.#whole(query, plan, short, plan.params, until);
     return records === null ? null : { results: `[${records}]` };
   }
 
-  /** The records of a job, comma-separated; `null` as of `#wholeRows`. */
-  #whole(selection: Selection, job: ReadPlan, short: boolean, params = job.params, until?: AbortSignal): Promise<string | null> {
+  /** Returns the records of a plan, comma-separated; `null` as in `#wholeRows`. */
+  #whole(
+    selection: Selection,
+    plan: ReadPlan,
+    short: boolean,
+    params = plan.params,
+    until?: AbortSignal,
+  ): Promise<string | null> {
     const write = async (rows: readonly Row[]) => {
-      if (!isPlain(job)) return writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(MAX_WHOLE_TEXT));
-      const writeRow = rowWriter(job.shape);
+      if (!isPlain(plan)) return writeShort(this.#targets(this.#targetsOf(selection)), plan, rows, new Allowance(MAX_WHOLE_TEXT));
+      const writeRow = rowWriter(plan.shape);
       let records = '';
       for (const row of rows) records += records === '' ? writeRow(row) : `,${writeRow(row)}`;
       return records;
     };
-    return this.#wholeRows(selection, { ...job, params }, short, write, until);
+    return this.#wholeRows(selection, { ...plan, params }, short, write, until);
   }
 
-  /** What is made of the rows of a job; `null` where they are too large to be read at once, or those of the table were a moment ago. */
+  /**
+   * Returns what `make` returns for the rows of a plan; `null` if they are too large to be read as a whole, or those of the same table were a
+   * moment ago.
+   */
   async #wholeRows<Made>(
     { table: { className } }: Selection,
     { text, params }: Statement,
@@ -195,21 +204,21 @@ export class PostgresReader implements Reader {
     try {
       return await make(await this.#rows({ text, params }, short, until));
     } catch (error) {
-      unlessShort(error);
+      nullIfNotShort(error);
       this.#large.note(className);
       return null;
     }
   }
 
-  /** The same piece by piece. */
-  async *#paged(job: ReadPlan, resolve: ResolveInclude): AsyncGenerator<string> {
+  /** Yields the records of a plan piece by piece. */
+  async *#paged(plan: ReadPlan, resolve: ResolveInclude): AsyncGenerator<string> {
     const target = this.#targets(resolve);
     const commas = new Commas();
-    for await (const rows of this.#pages(job)) yield* writePage(target, job, rows, commas);
+    for await (const rows of this.#pages(plan)) yield* writePage(target, plan, rows, commas);
   }
 
   #pages({ text, params }: Statement): AsyncGenerator<Row[]> {
-    bindable(params);
+    checkParams(params);
     return this.#database.pages({ text, params }, this.#system, PAGE_ROWS);
   }
 
@@ -221,7 +230,7 @@ export class PostgresReader implements Reader {
     });
   }
 
-  /** Where includes that are not joined are read. */
+  /** Returns how includes that are not joined are read. */
   #targets(resolve: ResolveInclude): TargetSource {
     return {
       resolve,
@@ -233,39 +242,39 @@ export class PostgresReader implements Reader {
         for (const row of rows) allowance.spendRow(row);
         return rows;
       },
-      each: inGroups,
+      each: inBatches,
     };
   }
 
   /**
-   * The error as callers get it. A statement that was made for another schema is to be planned anew; one that was made for the schema as
-   * it still is has a fault, or the store has lost a table.
+   * Maps an error for the caller. If the statement was planned under another schema, the result is SchemaChanged, and the read is planned again. If
+   * the schema is unchanged, it is a fault, or the store has lost a table.
    */
-  async #reported(error: unknown, plannedUnder: number): Promise<unknown> {
-    if (!isSchemaStale(error)) return shownError(error);
-    await this.#stale();
-    return this.#schemaVersion() === plannedUnder ? this.#rejection(error) : new SchemaChanged();
+  async #mapError(error: unknown, plannedUnder: number): Promise<unknown> {
+    if (!isSchemaStale(error)) return mapQueryError(error);
+    await this.#reloadSchema();
+    return this.#schemaVersion() === plannedUnder ? this.#mapFault(error) : new SchemaChanged();
   }
 }
 
-/** Whether rows are records by themselves: nothing is put into them. */
+/** Whether rows become records without further reads. */
 const isPlain = ({ includes, joins }: ReadPlan): boolean => includes.length === 0 && !joins;
 
-function bindable(params: readonly unknown[]): void {
+function checkParams(params: readonly unknown[]): void {
   if (params.length > MAX_PARAMS) fail('badQuery', 'the query is too large');
 }
 
-/** @returns `null` where rows turned out too large to be read at once */
-function unlessShort(error: unknown): null {
+/** @returns `null` if the rows turned out too large to be read as a whole */
+function nullIfNotShort(error: unknown): null {
   if (error instanceof NotShort) return null;
   throw error;
 }
 
 /**
- * Includes of one level, some at a time: their reads share a connection with those of others, which come between. Waits for all of a group, so
- * that nothing is under way any more when one has failed.
+ * Processes the includes of one level, a group at a time, so that other reads on the shared connection get in between. Waits for a whole group, so
+ * that nothing is still running when an error is thrown.
  */
-async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
+async function inBatches<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
   const all: U[] = [];
   for (let at = 0; at < items.length; at += MAX_CONCURRENT_INCLUDES) {
     const done = await Promise.allSettled(items.slice(at, at + MAX_CONCURRENT_INCLUDES).map(work));
@@ -277,11 +286,11 @@ async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>
   return all;
 }
 
-/** An invalid regular expression, or one that needs too much memory. */
+/** SQLSTATE of an invalid regular expression, or one that needs too much memory. */
 const INVALID_REGEX = '2201B';
 
-/** The error of a read as the client gets it; faults of ours stay as they are. */
-export function shownError(error: unknown): unknown {
+/** Maps an error of a read to the client's error; faults of this program stay unchanged. */
+export function mapQueryError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if ((error as { readonly code?: unknown }).code === INVALID_REGEX)
     return serviceError('badQuery', 'the pattern is too complex');

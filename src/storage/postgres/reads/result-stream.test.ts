@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { wholeText } from '../../port.ts';
 import { jsonArray } from './result-stream.ts';
 
-/** Pages of one text of so many characters each, and what became of them. */
+/** Yields `count` pages of a text of `size` characters, and records what was consumed. */
 function source(count: number, size: number, error?: { at: number; error: Error }) {
   const seen = { made: 0, closed: false };
   async function* pages() {

@@ -2,46 +2,46 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { endOfPiece } from '../../../values/rows/row-pieces.ts';
 import type { JsonText } from '../../port.ts';
 
-/** Characters of an answer that go out in one piece; a shorter answer is one text. */
-const PIECE_LENGTH = 32 * 1024;
-/** At the most, however large a record is. */
-const MAX_PIECE_LENGTH = 128 * 1024;
-/** Characters that are made before the client takes them: most answers are all made then, and their connection is free. */
+/** Characters after which a chunk is sent; a shorter answer is one text. */
+const CHUNK_LENGTH = 32 * 1024;
+/** Maximum characters of a chunk, even within a large record. */
+const MAX_CHUNK_LENGTH = 128 * 1024;
+/** Characters produced ahead of the client (read-ahead limit). Most answers fit, so their connection is released early. */
 const MAX_AHEAD = 1024 * 1024;
 
 /**
- * A JSON array of records that come page by page.
- * @param pages JSON text of the records in pieces, commas with it; returned when nobody wants more
- * @throws the error of the pages where it comes before the first piece
+ * Streams a JSON array of records that arrive page by page.
+ * @param pages JSON text of the records in pieces, including commas; returned when the client stops reading
+ * @throws the error of the pages if it occurs before the first chunk
  */
 export async function jsonArray(pages: AsyncGenerator<string>): Promise<JsonText> {
   return answerOf(new Answer(pages, '[', ']'));
 }
 
-/** The text of the one record that there is; empty where there is none. */
+/** Streams the text of a single record; empty if there is none. */
 export async function jsonRecord(pages: AsyncGenerator<string>): Promise<JsonText> {
   return answerOf(new Answer(pages, '', ''));
 }
 
 async function answerOf(answer: Answer): Promise<JsonText> {
-  await answer.begun();
+  await answer.waitForStart();
   return answer.whole() ?? answer;
 }
 
-/** An answer that is made ahead of its client, so far and no further. */
+/** An answer produced ahead of its client, up to `MAX_AHEAD` characters. */
 class Answer implements AsyncIterableIterator<string> {
   readonly #pages: AsyncGenerator<string>;
-  #pieces: string[] = [];
-  /** Characters in `#pieces`. */
-  #waiting = 0;
+  #chunks: string[] = [];
+  /** Characters in `#chunks`. */
+  #bufferedLength = 0;
   #text: string;
   readonly #end: string;
   #ended = false;
-  /** Nobody wants the rest. */
-  #left = false;
+  /** The client has stopped reading. */
+  #isAbandoned = false;
   #error: unknown;
-  /** Wakes the reader that waits for a piece, and the writer that waits for room. */
-  #onPiece: (() => void) | undefined;
+  /** Wakes the reader, which waits for a chunk, and the writer, which waits for room. */
+  #onChunk: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
 
   constructor(pages: AsyncGenerator<string>, begin: string, end: string) {
@@ -51,22 +51,22 @@ class Answer implements AsyncIterableIterator<string> {
     void this.#make();
   }
 
-  async begun(): Promise<void> {
-    await this.#somePiece();
+  async waitForStart(): Promise<void> {
+    await this.#waitForChunk();
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** All of it, where it is one piece. */
+  /** Returns the whole text if it is at most one chunk, else `null`. */
   whole(): string | null {
-    if (!this.#ended || this.#pieces.length > 1) return null;
-    return this.#pieces[0] ?? '';
+    if (!this.#ended || this.#chunks.length > 1) return null;
+    return this.#chunks[0] ?? '';
   }
 
   async next(): Promise<IteratorResult<string>> {
-    if (!this.#left) await this.#somePiece();
-    const value = this.#left ? undefined : this.#pieces.shift();
+    if (!this.#isAbandoned) await this.#waitForChunk();
+    const value = this.#isAbandoned ? undefined : this.#chunks.shift();
     if (value !== undefined) {
-      this.#waiting -= value.length;
+      this.#bufferedLength -= value.length;
       this.#onRoom?.();
       return { done: false, value };
     }
@@ -75,7 +75,7 @@ class Answer implements AsyncIterableIterator<string> {
   }
 
   async return(): Promise<IteratorResult<string>> {
-    this.#leave();
+    this.#abandon();
     return { done: true, value: undefined };
   }
 
@@ -83,61 +83,61 @@ class Answer implements AsyncIterableIterator<string> {
     return this;
   }
 
-  async #somePiece(): Promise<void> {
-    while (this.#pieces.length === 0 && !this.#ended)
+  async #waitForChunk(): Promise<void> {
+    while (this.#chunks.length === 0 && !this.#ended)
       await new Promise<void>((wake) => {
-        this.#onPiece = wake;
+        this.#onChunk = wake;
       });
   }
 
   async #make(): Promise<void> {
     try {
       for await (const piece of this.#pages) {
-        if (this.#left) break;
+        if (this.#isAbandoned) break;
         this.#text += piece;
-        if (this.#text.length < PIECE_LENGTH) continue;
-        const isLarge = this.#text.length >= MAX_PIECE_LENGTH;
+        if (this.#text.length < CHUNK_LENGTH) continue;
+        const isLarge = this.#text.length >= MAX_CHUNK_LENGTH;
         this.#push();
-        // Others have their turn between the pieces of a large record.
+        // Yield to the event loop between the chunks of a large record.
         if (isLarge) await turn();
-        if (this.#waiting >= MAX_AHEAD) await this.#room();
-        if (this.#left) break;
+        if (this.#bufferedLength >= MAX_AHEAD) await this.#waitForRoom();
+        if (this.#isAbandoned) break;
       }
       this.#text += this.#end;
-      if (!this.#left) this.#push();
+      if (!this.#isAbandoned) this.#push();
     } catch (error) {
       this.#error ??= error;
     }
     this.#ended = true;
-    this.#onPiece?.();
+    this.#onChunk?.();
   }
 
   #push(): void {
     const text = this.#text;
     for (let at = 0; at < text.length; ) {
-      const end = endOfPiece(text, at, MAX_PIECE_LENGTH);
-      this.#pieces.push(text.slice(at, end));
+      const end = endOfPiece(text, at, MAX_CHUNK_LENGTH);
+      this.#chunks.push(text.slice(at, end));
       at = end;
     }
-    this.#waiting += text.length;
+    this.#bufferedLength += text.length;
     this.#text = '';
-    this.#onPiece?.();
+    this.#onChunk?.();
   }
 
-  /** Waits until the client has taken some. How long it may take is the cursor's to say, whose connection waits too. */
-  async #room(): Promise<void> {
-    while (this.#waiting >= MAX_AHEAD && !this.#left)
+  /** Waits until the client has taken enough. The cursor limits that time, since its connection waits too. */
+  async #waitForRoom(): Promise<void> {
+    while (this.#bufferedLength >= MAX_AHEAD && !this.#isAbandoned)
       await new Promise<void>((wake) => {
         this.#onRoom = wake;
       });
   }
 
-  #leave(): void {
-    this.#left = true;
-    this.#pieces = [];
+  #abandon(): void {
+    this.#isAbandoned = true;
+    this.#chunks = [];
     this.#text = '';
-    this.#waiting = 0;
+    this.#bufferedLength = 0;
     this.#onRoom?.();
-    this.#onPiece?.();
+    this.#onChunk?.();
   }
 }

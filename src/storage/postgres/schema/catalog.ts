@@ -4,32 +4,32 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../sql/names.ts';
 
-/** The schema of a system as its catalogue has it at one moment. */
+/** A system's schema as stored in its catalogue at one moment. */
 export interface Catalog {
   readonly schema: Schema;
-  /** How often it was changed: two that are the same are of the same schema. */
+  /** Version: the number of changes so far. Equal numbers mean equal schemas. */
   readonly changes: number;
-  /** The last migration of the catalogue's own tables (migrations.ts). */
+  /** Number of the last migration of the catalogue's own tables (migrations.ts). */
   readonly migration: number;
 }
 
-/** Our own tables inside a system's PostgreSQL schema. Record tables start with `t_`, so names never meet. */
+/** Tables of the service inside a system's PostgreSQL schema. Record tables start with `t_`, so names never clash. */
 const own = (schemaName: string, table: string) => `${quotedName(schemaName)}.${table}`;
 
 /** The table of one row that counts the changes of the schema. */
 export const catalogTable = (schemaName: string): string => own(schemaName, 'rds_catalog');
 
-/** A SELECT of the number of changes, to find out whether the schema is still the one that a read was planned under. */
+/** Returns a SELECT of the schema version, to check whether it is still the one that a read was planned under. */
 export function catalogVersionSql(schemaName: string): string {
   return `SELECT changes FROM ${catalogTable(schemaName)}`;
 }
 
-/** Makes the caller's transaction the only one that may change the schema; its row is the number of changes. */
+/** Locks the catalogue's row, so that no other transaction changes the schema. Returns the schema version. */
 export function lockCatalog(schemaName: string): Statement {
   return { text: `${catalogVersionSql(schemaName)} FOR UPDATE`, params: [] };
 }
 
-/** Makes the first version of the catalogue, where there is none. Later ones are migrations. */
+/** Returns the statements that create the first version of the catalogue. Later versions are migrations. */
 export function catalogStatements(schemaName: string): Statement[] {
   const [catalog, tables, fields] = [catalogTable(schemaName), own(schemaName, 'rds_tables'), own(schemaName, 'rds_fields')];
   const text = 'text COLLATE "C"';
@@ -45,13 +45,14 @@ export function catalogStatements(schemaName: string): Statement[] {
     `CREATE TABLE IF NOT EXISTS ${catalog} (
       one integer PRIMARY KEY CHECK (one = 1), changes bigint NOT NULL, "templateVersion" integer NOT NULL
     )`,
-    // From the clock: a system that is made anew under an id has had more changes than the one before, so nobody takes it for that one.
+    // Start from the clock: a system recreated under the same id has a higher version than its predecessor, so its schema is never mistaken for the
+    // old one.
     `INSERT INTO ${catalog} (one, changes, "templateVersion")
       VALUES (1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, 0) ON CONFLICT DO NOTHING`,
   ].map((sql) => ({ text: sql, params: [] }));
 }
 
-/** Reads all of the catalogue as of one moment, in one row for `catalogFrom`. */
+/** Reads the whole catalogue in one snapshot, as one row for `catalogFrom`. */
 export function loadStatement(schemaName: string): Statement {
   const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex", "isCopied") ORDER BY position)
     FROM ${own(schemaName, 'rds_tables')}`;
@@ -65,7 +66,7 @@ export function loadStatement(schemaName: string): Statement {
 type StoredTable = [string, string, TableSchema['permissions'], TableSchema['timeline'] | null, TableIndex[], string[], boolean];
 type StoredField = [string, string, Field['type'], string | null, string];
 
-/** A mark of tables that catalogues of the first versions have not. */
+/** Adds a flag of tables that the first versions of the catalogue lack. */
 export function copiedStatements(schemaName: string): Statement[] {
   const tables = own(schemaName, 'rds_tables');
   return [
@@ -74,7 +75,7 @@ export function copiedStatements(schemaName: string): Statement[] {
   ].map((text) => ({ text, params: [] }));
 }
 
-/** The catalogue that `loadStatement` has read. */
+/** Builds the catalogue from the rows of `loadStatement`. */
 export function catalogFrom(rows: readonly Row[]): Catalog {
   const [row] = rows;
   if (!row) throw new Error('the catalogue has no row');
@@ -110,12 +111,12 @@ function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<
   };
 }
 
-/** What changes leave to be stored, all together. */
+/** Net effect of several changes on what is stored. */
 interface Net {
   readonly droppedTables: Set<string>;
   readonly droppedFields: Map<string, readonly [className: string, name: string]>;
   readonly tables: Set<string>;
-  /** By class; `all` where the table is new. */
+  /** Names of new fields by class; `all` if the table is new. */
   readonly fields: Map<string, Set<string> | 'all'>;
 }
 
@@ -146,9 +147,9 @@ function netOf(changes: readonly SchemaChange[]): Net {
 }
 
 /**
- * Stores what changes did, as few statements however many they are. For the transaction that has locked the catalogue. The number of
- * changes grows by one; the first statement returns it.
- * @param after the schema after all of them
+ * Returns the statements that store several changes; their number does not grow with that of the changes. For the transaction that has locked the
+ * catalogue. The schema version grows by one; the first statement returns it.
+ * @param after the schema after all changes
  */
 export function saveStatements(schemaName: string, changes: readonly SchemaChange[], after: Schema): Statement[] {
   if (changes.length === 0) return [];

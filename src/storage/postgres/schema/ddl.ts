@@ -18,7 +18,7 @@ const columnTypes: Record<Storage, string> = {
   boolean: 'boolean',
   date: 'bigint',
   pointer: 'text COLLATE "C"',
-  // Not jsonb: it keeps the text as it was written.
+  // json, not jsonb: it keeps the text as written.
   json: 'json',
   relation: '',
 };
@@ -26,12 +26,12 @@ const columnTypes: Record<Storage, string> = {
 type TableChange = Exclude<SchemaStep, { kind: 'setTemplateVersion' }>;
 
 /**
- * Carries a step of a schema out in SQL, inside the caller's transaction. What does not depend on anything that is read is sent at once,
- * before the first await: calls that are not waited for one by one share a round trip.
+ * Executes a step of a schema change in SQL, inside the caller's transaction. Statements that do not depend on data are sent before the first
+ * await, so that calls that are not awaited one by one share a round trip.
  * @param before the schema without the change
  * @param after the schema with it (`applyStep`), which names the columns
- * @param isNew whether the table was made in the same transaction, so that it has no records
- * @throws schemaOperation (255) where a table to drop has records; unavailable where a search index is not complete
+ * @param isNew whether the table was created in the same transaction and so has no records
+ * @throws schemaOperation (255) if a table to drop has records; unavailable if a search index is not complete
  */
 export async function applyDdl(
   session: Session,
@@ -57,12 +57,12 @@ export async function applyDdl(
   await send(added.map((field) => textIndex(schemaName, table, field)));
 }
 
-/** Whether a change has to read what is there; all others are statements that can be sent ahead. */
+/** Whether a change reads existing data; all others are statements that can be pipelined. */
 export function readsRecords({ kind }: SchemaStep): boolean {
   return kind === 'dropTable' || kind === 'setTextIndex';
 }
 
-/** Those statements of a change that do not depend on the records. Pure; see `applyDdl` for the rest. */
+/** Returns those statements of a change that do not depend on the records. Pure; see `applyDdl` for the rest. */
 export function ddlStatements(schemaName: string, change: SchemaStep, before: Schema, after: Schema): Statement[] {
   if (change.kind === 'setTemplateVersion') return [];
   const table = after.tables.get(change.className) ?? tableOf(before, change.className);
@@ -90,7 +90,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       const before = old ?? table;
       const fields = change.names.map((name) => fieldOf(before, name));
       const joins = fields.filter(({ type }) => type === 'Relation').map(({ column }) => qualified(schemaName, column));
-      // Their indexes go with them.
+      // Their indexes are dropped with them.
       const columns = fields.flatMap(({ type, column }) => (type === 'Relation' ? [] : [column]));
       const words = fields.filter(({ name }) => before.textIndex.includes(name)).map(textColumn);
       const dropped = [...columns, ...words].map((name) => `DROP COLUMN ${quote(name)}`);
@@ -128,12 +128,12 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
 const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${field.column}`;
 const keyIndex = (table: TableSchema) => `u~${table.sqlName}`;
 
-/** The column beside a field's that holds the words of its text (`Dialect.companion`). */
+/** Returns the name of the companion column that holds the words of a field's text (`Dialect.companion`). */
 export const textColumn = (field: Field): string => `v~${field.column}`;
 
 /**
- * The field whose index was violated; `undefined` for an index that is none of the table's.
- * @param constraint as the database's error names it
+ * Returns the field whose unique index was violated; `undefined` if the index is not one of the table's.
+ * @param constraint as named by the database's error
  */
 export function fieldOfConstraint(table: TableSchema, constraint: string): Field | undefined {
   const name = quote(constraint);
@@ -142,8 +142,8 @@ export function fieldOfConstraint(table: TableSchema, constraint: string): Field
 }
 
 /**
- * Asked inside the transaction with the table locked, so that no record can come in between; before, so that the lock is not held while
- * the records of a large table are counted. @throws schemaOperation (255)
+ * Refuses to drop a table that has records. Counts twice: before locking, so that the lock is not held while a large table is counted, and with the
+ * table locked, so that no record can be added in between. @throws schemaOperation (255)
  */
 async function refuseRecords(session: Session, schemaName: string, table: TableSchema): Promise<void> {
   const name = qualified(schemaName, table.sqlName);
@@ -160,7 +160,7 @@ async function refuseRecords(session: Session, schemaName: string, table: TableS
 
 const column = (field: Field) => `${quote(field.column)} ${columnTypes[storageOf(field)]}${isRequired(field) ? ' NOT NULL' : ''}`;
 
-/** Every name is given: one that the database makes up could be that of another table. */
+/** All constraints and indexes are named explicitly: a generated name could be that of another table. */
 function createTable(schemaName: string, table: TableSchema): string[] {
   const { sqlName } = table;
   const name = qualified(schemaName, sqlName);
@@ -178,7 +178,7 @@ function createTable(schemaName: string, table: TableSchema): string[] {
   ];
 }
 
-/** What a field has beside its column. */
+/** Returns the statements for what a field needs beside its column. */
 const fieldParts = (schemaName: string, table: TableSchema, field: Field): string[] =>
   field.type === 'Relation' ? createJoinTable(schemaName, field) : fieldIndexes(schemaName, table, field);
 
@@ -191,22 +191,22 @@ function createJoinTable(schemaName: string, relation: Field): string[] {
   ];
 }
 
-/** The indexes that a field has by its type and its meaning. They leave out what nobody asks for. */
+/** Returns the indexes that a field has by its type and role. They exclude values that are never looked up. */
 function fieldIndexes(schemaName: string, table: TableSchema, field: Field): string[] {
   const name = quote(fieldIndex(table, field));
   const on = qualified(schemaName, table.sqlName);
   const value = quote(field.column);
-  // Absent values are no duplicates of each other.
+  // NULLs count as distinct, so absent values do not conflict.
   if (uniqueFieldsOf(table.className).has(field.name)) return [`CREATE UNIQUE INDEX ${name} ON ${on} (${value})`];
-  // The first in the order of creation is the first in the index.
+  // The record created first comes first in the index.
   if (lookUpFieldsOf(table.className).has(field.name))
     return [`CREATE INDEX ${name} ON ${on} (${value}, "_seq") WHERE ${value} IS NOT NULL`];
-  // The delete guard asks "who points here" of every Pointer column.
+  // The check before a delete looks up references in every Pointer column.
   if (field.type === 'Pointer') {
     const condition = isActorField(field) ? `${value} <> 'master'` : `${value} IS NOT NULL`;
     return [`CREATE INDEX ${name} ON ${on} (${value}) WHERE ${condition}`];
   }
-  // A log takes a row for each write, and is asked by what its rows are about.
+  // Not for logs: they get a row for each write, and are queried by other fields.
   if ((field.type === 'Array' || field.type === 'Object') && !isLog(table.className))
     return [
       `CREATE INDEX ${name} ON ${on} USING gin ((${value}::jsonb) jsonb_path_ops) ${pendingList} WHERE ${value} IS NOT NULL`,
@@ -214,11 +214,14 @@ function fieldIndexes(schemaName: string, table: TableSchema, field: Field): str
   return [];
 }
 
-/** In the order of ORDER BY (storage/sql/select.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
+/**
+ * Key columns in the order of ORDER BY (storage/sql/select.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted
+ * page without a sort.
+ */
 function keysOf(table: TableSchema, index: TableIndex): string {
   const keys = index.keys.map(([name, direction]) => {
     const field = fieldOf(table, name);
-    // As queries say it (`writeOrder`): the database reads an index in the very order that it was made in, or backwards.
+    // Order of nulls as in queries (`writeOrder`): an index serves only its exact order or the reverse.
     const nulls = isRequired(field) ? '' : direction < 0 ? ' NULLS LAST' : ' NULLS FIRST';
     return `${quote(field.column)}${direction < 0 ? ' DESC' : ''}${nulls}`;
   });

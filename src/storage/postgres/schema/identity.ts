@@ -17,7 +17,7 @@ import { placeNamed, quotedName, registrySchema, schemaName, systemPrefix } from
 
 const tableOf = (schema: string) => `${quotedName(schema)}.rds_store`;
 
-/** The table of one row that says whose store a schema is. */
+/** Returns the statements that create the table of one row with the identity of a store. */
 export function identityStatements(schema: string): Statement[] {
   const text = 'text COLLATE "C"';
   return [
@@ -33,7 +33,7 @@ export function identityStatements(schema: string): Statement[] {
 
 const columns = '"systemId", "appId", birth, generation, making';
 
-/** Says whose store it is, in the place of what was said before. */
+/** Writes the identity of a store, replacing an earlier one. */
 export function insertIdentity(schema: string, identity: StoreIdentity): Statement {
   return firstIdentity(
     schema,
@@ -43,7 +43,7 @@ export function insertIdentity(schema: string, identity: StoreIdentity): Stateme
   );
 }
 
-/** The same where nothing was said before. */
+/** Writes the identity of a store unless it has one. */
 function firstIdentity(schema: string, identity: StoreIdentity, otherwise = 'NOTHING'): Statement {
   const { systemId, appId, birth, generation, making } = identity;
   const values = '1, $1, $2, $3, $4::bigint, $5';
@@ -57,10 +57,10 @@ function identityFrom(row: Row | undefined): StoreIdentity | null {
   return { systemId, appId, birth, generation, making } as StoreIdentity;
 }
 
-/** What an operator calls a schema. */
+/** Returns the name of a schema for messages to an operator. */
 export const placeOf = (schema: string): string => `the schema ${schema}`;
 
-/** What is in the schema of a system. */
+/** Returns what is in the PostgreSQL schema of a system. */
 export async function inspectSchema(database: Database, schema: string): Promise<Found> {
   const place = placeOf(schema);
   const there = `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL, to_regclass($3) IS NOT NULL`;
@@ -74,15 +74,15 @@ export async function inspectSchema(database: Database, schema: string): Promise
 }
 
 /**
- * Makes sure, in one transaction, that a store is the one that the registry knows, and notes what it is opened for.
- * @throws StoreRefused where it is another one
+ * Checks, in one transaction, that a store is the one that the registry knows, and updates its identity for the purpose for which it is opened.
+ * @throws StoreRefused if it is another one
  */
 export async function takeIdentity(database: Database, known: KnownStore, purpose: Purpose): Promise<StoreIdentity> {
   const schema = schemaName(known.place);
   const first = { systemId: known.systemId, appId: known.appId, birth: newBirth(), generation: 0, making: null };
   return database.transact(
     async (session) => {
-      // Other processes that open it wait for the row.
+      // Other processes that open it at the same time wait for the row.
       if (known.birth === null) await session.query(firstIdentity(schema, first));
       const read = { text: `SELECT ${columns} FROM ${tableOf(schema)} FOR UPDATE`, params: [] };
       const identity = identityFrom((await session.query(read)).rows[0]);
@@ -97,12 +97,12 @@ export async function takeIdentity(database: Database, known: KnownStore, purpos
   );
 }
 
-/** Has the generation of a store grow. */
+/** Increments the generation of a store. */
 function growStatement(schema: string): Statement {
   return { text: `UPDATE ${tableOf(schema)} SET generation = generation + 1 RETURNING generation`, params: [] };
 }
 
-/** The schemas in which systems are, or were. */
+/** Returns the schemas that contain a system, or remains of one. */
 export async function storedSchemas(database: Database): Promise<StoredPlace[]> {
   const text = `SELECT n.nspname FROM pg_namespace AS n WHERE starts_with(n.nspname, $1) AND n.nspname <> $2 AND EXISTS (
     SELECT 1 FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relname IN ('rds_catalog', 'rds_store', 'rds_migrations')) ORDER BY 1`;
@@ -112,19 +112,19 @@ export async function storedSchemas(database: Database): Promise<StoredPlace[]> 
   return found;
 }
 
-/** The name of the place whose schema it is; `null` where nothing tells it. */
+/** Returns the place name for a schema; `null` if it cannot be determined. */
 async function placeIn(database: Database, schema: string): Promise<string | null> {
   const name = placeNamed(schema);
   if (name !== null) return name;
-  // Long application ids are places of their own.
+  // The schema names of long application ids are hashed: compare with the stored id.
   const { identity } = await inspectSchema(database, schema);
   return identity && schemaName(identity.appId) === schema ? identity.appId : null;
 }
 
 /**
- * A registry that is gone is not made anew beside what it knew.
- * @param mayMake whether it may be made beside systems' schemas
- * @throws OperatorError where it is missing, or has no tables, and something says that there was one
+ * Refuses to create a registry if systems, or remains of a registry, show that one was lost.
+ * @param mayMake whether it may be created beside systems' schemas
+ * @throws OperatorError if it is missing or empty although there are systems, or has lost tables
  */
 export async function refuseLost(database: Database, mayMake: boolean): Promise<void> {
   const tables = ['systems', 'installation', 'rds_migrations'].map((name) => `${registrySchema}.${name}`);
@@ -141,16 +141,23 @@ export async function refuseLost(database: Database, mayMake: boolean): Promise<
     throw new OperatorError(`DATABASE_URL: ${lostText(`${place} is ${isMissing ? 'missing' : 'empty'}`, places)}`);
 }
 
-/** Milliseconds that a store which is closed takes at the most to note that. */
-const MAX_NOTE_MS = 1_000;
+/** Maximum time to record the generation when a store closes, in milliseconds. */
+const MAX_RECORD_MS = 1_000;
 
-/** Notes that a store which was served is closed. What cannot be noted in time is not: the registry knows an earlier generation, which says nothing wrong. */
-export async function noteGeneration(database: Database, schemaName: string, grown: GenerationGrown | undefined): Promise<void> {
+/**
+ * Records that a served store is closed, by a new generation. If that fails or takes too long, it is skipped: the registry then knows an earlier
+ * generation, which is harmless.
+ */
+export async function recordGeneration(
+  database: Database,
+  schemaName: string,
+  grown: GenerationGrown | undefined,
+): Promise<void> {
   if (!grown) return;
   const grow = async () => {
     const [result] = await database.atomically([growStatement(schemaName)]);
     const generation = result?.rows[0]?.[0];
     if (generation !== undefined) await grown(Number(generation));
   };
-  await Promise.race([grow().catch(() => {}), wait(MAX_NOTE_MS, undefined, { ref: false })]);
+  await Promise.race([grow().catch(() => {}), wait(MAX_RECORD_MS, undefined, { ref: false })]);
 }

@@ -1,19 +1,16 @@
 import type { TableSchema } from '../../../schema/model.ts';
 import { quotedName as quote } from '../sql/names.ts';
 
-/**
- * KB of new entries that a GIN index keeps unsorted. With more of them, as after a bulk load, the planner goes through the whole table
- * instead.
- */
+/** Limit in KB of a GIN index's unsorted pending list. With a larger one, as after a bulk load, the planner prefers a scan of the whole table. */
 export const pendingList = 'WITH (gin_pending_list_limit = 128)';
 
-/** A table or an index of a system, quoted. */
+/** Returns the quoted, schema-qualified name of a table or an index. */
 export const qualified = (schemaName: string, name: string): string => `${quote(schemaName)}.${quote(name)}`;
 
-/** An index that was asked for by this name. */
+/** Returns the SQL name of an index that has this name in the schema. */
 export const userIndex = ({ sqlName }: Pick<TableSchema, 'sqlName'>, name: string): string => `i~${sqlName}~${name}`;
 
-/** The statement that takes such an index away, where it is there. */
+/** Returns the statement that drops such an index if it exists. */
 export function dropIndex(schemaName: string, table: TableSchema, name: string): string {
   return `DROP INDEX IF EXISTS ${qualified(schemaName, userIndex(table, name))}`;
 }

@@ -22,10 +22,10 @@ describe('migrations on PostgreSQL', () => {
     await server.drop();
   });
 
-  const together = <T>(work: (database: Database) => Promise<T>) => Promise.all(processes.map(work));
-  const ask = async (text: string) => (await processes[0]?.short({ text, params: [] })) ?? [];
+  const inAllProcesses = <T>(work: (database: Database) => Promise<T>) => Promise.all(processes.map(work));
+  const query = async (text: string) => (await processes[0]?.short({ text, params: [] })) ?? [];
 
-  /** Adds a letter to a text: what was carried out, in order. */
+  /** Appends a letter to a text, which so records the order of execution. */
   const step = (number: number, letter: string): PostgresMigration => ({
     number,
     what: letter,
@@ -36,10 +36,10 @@ describe('migrations on PostgreSQL', () => {
   });
 
   it('are carried out once, whoever comes', async () => {
-    await together((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b')], 'it'));
-    await together((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b'), step(3, 'c')], 'it'));
-    assert.deepEqual(await ask('SELECT steps FROM once.steps ORDER BY 1'), [['a'], ['b'], ['c']]);
-    assert.deepEqual(await ask('SELECT number, what FROM once.rds_migrations ORDER BY 1'), [
+    await inAllProcesses((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b')], 'it'));
+    await inAllProcesses((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b'), step(3, 'c')], 'it'));
+    assert.deepEqual(await query('SELECT steps FROM once.steps ORDER BY 1'), [['a'], ['b'], ['c']]);
+    assert.deepEqual(await query('SELECT number, what FROM once.rds_migrations ORDER BY 1'), [
       [1, 'a'],
       [2, 'b'],
       [3, 'c'],
@@ -49,7 +49,7 @@ describe('migrations on PostgreSQL', () => {
   it('leave nothing of one that fails', async () => {
     const bad: PostgresMigration = { number: 2, what: 'bad', statements: () => [{ text: 'SELECT 1 / 0', params: [] }] };
     await assert.rejects(migrateSchema(processes[0] as Database, 'bad', [step(1, 'a'), bad], 'it'));
-    assert.deepEqual(await ask("SELECT 1 FROM information_schema.schemata WHERE schema_name = 'bad'"), []);
+    assert.deepEqual(await query("SELECT 1 FROM information_schema.schemata WHERE schema_name = 'bad'"), []);
   });
 
   it('refuse what a later version has written', async () => {
@@ -66,9 +66,9 @@ describe('migrations on PostgreSQL', () => {
   });
 
   it('make a catalogue and a registry where there is none', async () => {
-    const opened = await together((database) => openCatalog(database, 'rds_new', true));
+    const opened = await inAllProcesses((database) => openCatalog(database, 'rds_new', true));
     for (const { schema, changes } of opened) assert.deepEqual([schema.tables.size, changes], [0, opened[0]?.changes]);
-    await together(migrateRegistry);
-    assert.deepEqual(await ask('SELECT number FROM rds.rds_migrations ORDER BY 1'), [[1], [2], [3], [4], [5]]);
+    await inAllProcesses(migrateRegistry);
+    assert.deepEqual(await query('SELECT number FROM rds.rds_migrations ORDER BY 1'), [[1], [2], [3], [4], [5]]);
   });
 });

@@ -9,14 +9,14 @@ import { type Catalog, catalogFrom, catalogStatements, copiedStatements, loadSta
 import { identityStatements, insertIdentity } from './identity.ts';
 import { keyStatements } from './key-versions.ts';
 
-/** A step of our own tables inside a PostgreSQL schema. */
+/** A migration of the service's own tables inside a PostgreSQL schema. */
 export interface PostgresMigration extends Migration {
   statements(schemaName: string): readonly Statement[];
 }
 
 const plain = (...texts: string[]): Statement[] => texts.map((text) => ({ text, params: [] }));
 
-/** Of the catalogue of each system. */
+/** Migrations of the catalogue of each system. */
 const catalogMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
   { number: 2, what: 'claims of periodic jobs', statements: leaseStatements },
@@ -25,7 +25,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
   { number: 5, what: 'whose store it is', statements: identityStatements },
 ];
 
-/** Of the registry. */
+/** Migrations of the registry. */
 const registryMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'installation, systems, keys', statements: registryStatements },
   { number: 2, what: 'removed systems, moves, last uses of keys', statements: removalStatements },
@@ -34,7 +34,7 @@ const registryMigrations: readonly PostgresMigration[] = [
   { number: 5, what: 'systems of other installations, backups by the clock', statements: backupStatements },
 ];
 
-/** Case of letters does not tell application ids apart: no two differ by it alone, as on the embedded engine. */
+/** Application ids are unique regardless of case, as on SQLite. */
 function registryStatements(schemaName: string): Statement[] {
   const schema = quotedName(schemaName);
   const text = 'text COLLATE "C"';
@@ -68,7 +68,7 @@ function knownStatements(schemaName: string): Statement[] {
   );
 }
 
-/** The keys of a system that is put aside in exchange go with its row, which has another name then. */
+/** The keys of an exchanged system follow its row when that is renamed. */
 function exchangeStatements(schemaName: string): Statement[] {
   const schema = quotedName(schemaName);
   const text = 'text COLLATE "C"';
@@ -89,8 +89,8 @@ function backupStatements(schemaName: string): Statement[] {
 }
 
 /**
- * Brings the registry's tables to where this version has them, making them where there are none.
- * @throws OperatorError where a later version has been here, or the user may not
+ * Creates the registry's tables, or migrates them to this version.
+ * @throws OperatorError if a later version has migrated them, or the database user lacks permission
  */
 export async function migrateRegistry(database: Database): Promise<void> {
   try {
@@ -105,9 +105,9 @@ export async function migrateRegistry(database: Database): Promise<void> {
 }
 
 /**
- * Opens the catalogue of a system: one round trip where nothing is to be done.
- * @param mayMake whether it is made where there is none
- * @throws OperatorError for one of a later version of the service; the database's error where there is none
+ * Opens the catalogue of a system: one round trip if no migration is pending.
+ * @param mayMake whether a missing one is created
+ * @throws OperatorError for one of a later version of the service; the database's error if there is none
  */
 export async function openCatalog(database: Database, schemaName: string, mayMake = false): Promise<Catalog> {
   const load = async () => catalogFrom(await database.short(loadStatement(schemaName)));
@@ -119,15 +119,15 @@ export async function openCatalog(database: Database, schemaName: string, mayMak
 }
 
 /**
- * Makes a system's schema with its catalogue and says whose it is, in one transaction.
- * @throws the database's error where the schema is there
+ * Creates a system's schema with its catalogue and identity, in one transaction.
+ * @throws the database's error if the schema exists
  */
 export async function makeCatalog(database: Database, schemaName: string, identity: StoreIdentity): Promise<void> {
   const last = [insertIdentity(schemaName, identity)];
   await migrateSchema(database, schemaName, catalogMigrations, `the schema ${schemaName}`, { mayMake: true, last });
 }
 
-/** 3F000: no such schema; 42P01: no such table; 42703: no such column, in a catalogue of an earlier version. */
+/** SQLSTATEs: no such schema (3F000), table (42P01), or column (42703, in a catalogue of an earlier version). */
 const missing: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42703']);
 
 function isMissing(error: unknown): boolean {
@@ -136,12 +136,12 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * Takes the tables of one PostgreSQL schema through the migrations that they have still to go through, in one transaction. Of several
- * processes that do so at a time one does it, the others wait for its end.
- * @param place what is migrated, for the operator
- * @param mayMake whether the schema is made where there is none
- * @param last statements after all of them, in the same transaction
- * @throws OperatorError where a later version has been here
+ * Applies the pending migrations of one PostgreSQL schema, in one transaction. If several processes do so at the same time, an advisory lock
+ * serialises them.
+ * @param place name of the schema for error messages
+ * @param mayMake whether a missing schema is created
+ * @param last statements to run after all migrations, in the same transaction
+ * @throws OperatorError if a later version has migrated it
  */
 export async function migrateSchema(
   database: Database,

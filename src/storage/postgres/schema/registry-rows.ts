@@ -21,7 +21,7 @@ export const readKeys: Statement = {
 
 export const readStores = `SELECT id, coalesce("formerAppId", "appId"), coalesce(place, "appId"), birth, generation, "missingSince", "noticedAt", "damagedAt" FROM ${systems}`;
 
-/** @param ofSystems what `readSystems` answered @param ofKeys what `readKeys` did */
+/** @param ofSystems result of `readSystems` @param ofKeys result of `readKeys` */
 export function contentFrom(ofSystems: Result, ofKeys: Result): RegistryContent {
   const systems: SystemEntry[] = [];
   const removed: RemovedSystem[] = [];
@@ -34,7 +34,7 @@ export function contentFrom(ofSystems: Result, ofKeys: Result): RegistryContent 
   return { systems, removed, keys };
 }
 
-/** Adds a row, where its application id and its place are free. */
+/** Adds a row if its application id and its place are free. */
 export function insertSystem(system: SystemEntry | RemovedSystem): Statement {
   const { id, appId, place, name, createdAt, masterKeyHash, heldAt, keySalt } = system;
   const { formerAppId, deleteAfter } = 'deleteAfter' in system ? system : { formerAppId: null, deleteAfter: null };
@@ -46,13 +46,13 @@ export function insertSystem(system: SystemEntry | RemovedSystem): Statement {
   };
 }
 
-/** Whether a system of an application id was put aside in exchange. */
+/** Whether a system of this application id was exchanged for another. */
 export async function wasExchanged(session: Session, appId: string): Promise<boolean> {
   const text = `SELECT 1 FROM ${systems} WHERE lower("formerAppId") = lower($1::text)`;
   return (await session.query({ text, params: [appId] })).affected > 0;
 }
 
-/** Gives the row that has an application id a name beside it, its keys with it. @returns whether there was one that may be exchanged */
+/** Renames the row of an application id, and its keys with it, to make the id available. @returns whether there was one that may be exchanged */
 export async function putAside(session: Session, appId: string, { deleteAfter, now }: Exchange): Promise<boolean> {
   const text = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = "appId", place = coalesce(place, "appId"),
     "deleteAfter" = coalesce("deleteAfter", $2::bigint) WHERE "appId" = $3 AND ("deleteAfter" IS NULL OR "deleteAfter" > $4::bigint)`;
@@ -74,14 +74,14 @@ export const readBackupTurn: Statement = {
   params: [],
 };
 
-/** @param row of `readBackupTurn` */
+/** @param row first row of `readBackupTurn` */
 export function backupTurnFrom(row: Row | undefined): BackupTurn | null {
   if (!row) return null;
   const [due, processId, isDone] = row;
   return { due, processId, isDone: isDone === 1 } as BackupTurn;
 }
 
-/** Changes a row where the last turn is the one that is known. */
+/** Records a turn if the stored one is still `known`. */
 export function noteBackupTurn(known: BackupTurn | null, turn: BackupTurn): Statement {
   const isLast = `("backupDue", "backupProcess", "backupIsDone") IS NOT DISTINCT FROM ($4::bigint, $5::text, $6::boolean)`;
   return {

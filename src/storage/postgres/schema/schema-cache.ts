@@ -3,46 +3,46 @@ import { schemaOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import type { Catalog } from './catalog.ts';
 
-/** A schema, and how often it had been changed by then. */
+/** A schema with its version. */
 export type Version = Pick<Catalog, 'schema' | 'changes'>;
 
-/** The newest schema that this process knows of. */
+/** The newest schema known to this process. */
 export class SchemaCache {
-  #now: Version;
+  #current: Version;
 
   constructor(catalog: Version) {
-    this.#now = catalog;
+    this.#current = catalog;
   }
 
   get version(): Version {
-    return this.#now;
+    return this.#current;
   }
 
   get schema(): Schema {
-    return this.#now.schema;
+    return this.#current.schema;
   }
 
-  /** What a write's transaction compares with the catalogue. */
+  /** Schema version, which the transaction of a write compares with the catalogue. */
   get changes(): number {
-    return this.#now.changes;
+    return this.#current.changes;
   }
 
-  /** Takes a newer schema on; an older one, which was read meanwhile, is passed over. */
+  /** Adopts a newer schema; ignores an older one. */
   adopt(version: Version): void {
-    if (version.changes > this.#now.changes) this.#now = version;
+    if (version.changes > this.#current.changes) this.#current = version;
   }
 
   /**
-   * Takes on a schema that was read.
-   * @param since the number of changes that was known before it was read: a lower one is that of a system that was made anew
+   * Adopts a schema that was read.
+   * @param since the version known before the read. A lower one belongs to a system that was recreated
    */
   adoptRead(version: Version, since: number): void {
-    if (version.changes > this.changes || version.changes < since) this.#now = this.merged(version);
+    if (version.changes > this.changes || version.changes < since) this.#current = this.merged(version);
   }
 
-  /** A schema that was read anew, where tables that are as they were stay the same objects, since what is compiled hangs on them. */
+  /** Merges a schema that was read: unchanged tables keep their object identity, since compiled statements are cached by it. */
   merged({ changes, schema }: Version): Version {
-    if (changes === this.#now.changes) return this.#now;
+    if (changes === this.#current.changes) return this.#current;
     const tables = new Map<string, TableSchema>();
     for (const [name, table] of schema.tables) {
       const before = this.schema.tables.get(name);

@@ -26,7 +26,7 @@ describe('the schema on PostgreSQL', () => {
     await server.drop();
   });
 
-  /** A system of a test's own. */
+  /** Creates a system for a single test. */
   async function newSystem() {
     systems += 1;
     const name = schemaName(`System${systems}`);

@@ -7,19 +7,22 @@ import { quotedName as quote } from '../sql/names.ts';
 import { searchExpression, searchFunctions } from '../sql/search.ts';
 import { dropIndex, pendingList, qualified, userIndex } from './index-names.ts';
 
-/** Makes the search index of a table, one index of the words of each field; of one that is to be filled (`isFilling`) what it is made with. */
+/**
+ * Returns the statements that create the search index of a table, with one index column of words for each field. For an index that is filled later
+ * (`isFilling`), only its functions are created.
+ */
 export function searchIndexStatements(schemaName: string, table: TableSchema, index: TableIndex): string[] {
   const made = [dropIndex(schemaName, table, index.name), ...searchFunctions(quote(schemaName))];
   if (index.isFilling) return made;
   return [...made, createSql(schemaName, table, index, 'CREATE INDEX'), analyzeSearchIndex(schemaName, table).text];
 }
 
-/** Makes it beside others' writes; one that failed leaves an index that is not valid. Not for a transaction. */
+/** Builds the index concurrently with writes. A failed build leaves an invalid index. Must not run in a transaction. */
 export function buildSearchIndex(schemaName: string, table: TableSchema, index: TableIndex): Statement {
   return { text: createSql(schemaName, table, index, 'CREATE INDEX CONCURRENTLY IF NOT EXISTS'), params: [] };
 }
 
-/** Planners know nothing of the words until then. */
+/** Until then the planner has no statistics of the words. */
 export function analyzeSearchIndex(schemaName: string, table: TableSchema): Statement {
   return { text: `ANALYZE ${qualified(schemaName, table.sqlName)}`, params: [] };
 }
@@ -31,10 +34,10 @@ function createSql(schemaName: string, table: TableSchema, { name, keys }: Table
   return `${create} ${quote(userIndex(table, name))} ON ${on} USING gin (${words.join(', ')}) ${pendingList}`;
 }
 
-/** What is there of an index that is being filled: `left` by a process that did not come to its end. */
+/** State of an index that is being built. `left`: invalid, left behind by a build that was interrupted. */
 export type BuildState = 'none' | 'under way' | 'left' | 'built';
 
-/** In this order: one that ends in between is seen as built. @throws unavailable, timeout */
+/** Checks for a running build first, so that one that ends in between is seen as built. @throws unavailable, timeout */
 export async function buildState(database: Database, schemaName: string, table: TableSchema): Promise<BuildState> {
   const pending = {
     text: 'SELECT 1 FROM pg_stat_progress_create_index WHERE datname = current_database() AND relid = to_regclass($1)',
@@ -51,13 +54,13 @@ const isValid = (schemaName: string, table: TableSchema): Statement => ({
   params: [qualified(schemaName, userIndex(table, SEARCH_INDEX))],
 });
 
-/** For the transaction that says that it is complete, and has locked the catalogue. @throws unavailable where it is not there, or not valid */
+/** For the transaction that marks the index as complete and has locked the catalogue. @throws unavailable if the index is missing or invalid */
 export async function requireBuilt(session: Session, schemaName: string, table: TableSchema): Promise<void> {
   const { rows } = await session.query(isValid(schemaName, table));
   if (rows[0]?.[0] !== 1) throw serviceError('unavailable');
 }
 
-/** Ends the making of the search indexes of some tables, wherever it is under way: it holds a lock that changes of these tables need. */
+/** Cancels builds of the search indexes of these tables, in whatever process: a build holds a lock that conflicts with changes of the table. */
 export function cancelBuilds(schemaName: string, tables: readonly TableSchema[]): Statement {
   const names = tables.map((table) => qualified(schemaName, userIndex(table, SEARCH_INDEX)));
   return {

@@ -2,7 +2,7 @@ import { type Condition, Overtaken, type WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
-import { noteWriter, numberFor } from '../schema/key-versions.ts';
+import { numberFor, recordWriter } from '../schema/key-versions.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { failIf, failUnless, isAssertionFailure } from './sql-assertion.ts';
 import type { ExecutorContext } from './write-executor.ts';
@@ -56,7 +56,7 @@ function compileCondition(condition: Condition, { schemaName, dialect }: Conditi
     return { text: `SELECT ${failIf(`EXISTS (${text})`)}`, params };
   }
   const { versions, writer } = condition;
-  const { text, params } = noteWriter(schemaName, versions, writer);
+  const { text, params } = recordWriter(schemaName, versions, writer);
   const slots = new Set(versions.map(({ slot }) => slot)).size;
   return {
     text: `WITH noted AS (${text}) SELECT ${failUnless(`(SELECT count(*) FROM noted) = $${params.length + 1}::bigint`)}`,
