@@ -3,13 +3,13 @@ import type { DatePart } from '../../../query/aggregate/model.ts';
 import { type Fragment, sql } from '../../sql/aggregate/fragment.ts';
 import { instantOf, isoTextOf } from './instant.ts';
 
-/** What PostgreSQL and SQLite have in common: from the first day of the Julian calendar on, to the end of the year 9999. */
-const FIRST = -210_866_760_000_000;
-const LAST = 253_402_300_799_999;
+/** Range of dates that PostgreSQL and SQLite both support: from the start of the Julian period to the end of the year 9999. */
+const MIN_INSTANT = -210_866_760_000_000;
+const MAX_INSTANT = 253_402_300_799_999;
 
-/** Of `d.day`, a date, `d.days` since 1970 and `d.rest`, the milliseconds of the day. */
+/** Expressions over `d.day`, a date, and `d.rest`, the milliseconds of the day. */
 const parts: Readonly<Record<DatePart, string>> = {
-  // The database has no year 0.
+  // PostgreSQL has no year 0.
   year: 'extract(year FROM d.day) + (extract(year FROM d.day) < 0)::integer',
   month: 'extract(month FROM d.day)',
   dayOfMonth: 'extract(day FROM d.day)',
@@ -20,14 +20,14 @@ const parts: Readonly<Record<DatePart, string>> = {
   dayOfWeek: 'extract(dow FROM d.day) + 1',
 };
 
-/** See `AggregateDialect.datePart`; NULL beyond the year 9999, as in SQLite. */
+/** Implements `AggregateDialect.datePart`; NULL beyond the year 9999, as in SQLite. */
 export function datePart(part: DatePart, instant: Fragment): Fragment {
-  const split = sql`SELECT i.i, ((i.i % ${String(DAY_MS)}) + ${String(DAY_MS)}) % ${String(DAY_MS)} AS rest FROM (SELECT ${instant} AS i OFFSET 0) AS i WHERE i.i BETWEEN ${String(FIRST)} AND ${String(LAST)} OFFSET 0`;
+  const split = sql`SELECT i.i, ((i.i % ${String(DAY_MS)}) + ${String(DAY_MS)}) % ${String(DAY_MS)} AS rest FROM (SELECT ${instant} AS i OFFSET 0) AS i WHERE i.i BETWEEN ${String(MIN_INSTANT)} AND ${String(MAX_INSTANT)} OFFSET 0`;
   const day = sql`SELECT date '1970-01-01' + ((r.i - r.rest) / ${String(DAY_MS)})::integer AS day, r.rest FROM (${split}) AS r OFFSET 0`;
   return sql`(SELECT (${parts[part]})::float8 FROM (${day}) AS d)`;
 }
 
-/** SQL with an operand in it that is written once. */
+/** Wraps an operand in SQL that contains it exactly once. */
 function around(write: (operand: string) => string, operand: Fragment): Fragment {
   const hole = '\u0000';
   const [before, after, ...more] = write(hole).split(hole);
@@ -35,8 +35,8 @@ function around(write: (operand: string) => string, operand: Fragment): Fragment
   return sql`${before}${operand}${after}`;
 }
 
-/** Milliseconds of ISO text. */
+/** Returns SQL of the milliseconds of an ISO text. */
 export const instantOfText = (iso: Fragment): Fragment => around(instantOf, iso);
 
-/** ISO text of an instant. */
+/** Returns SQL of the ISO text of an instant. */
 export const isoText = (instant: Fragment): Fragment => around(isoTextOf, instant);

@@ -3,11 +3,11 @@ import { bound, type Fragment, joined, sql } from '../../sql/aggregate/fragment.
 import { arrayLiteral } from './arrays.ts';
 
 /*
- * Values of unknown kind are text between stages: JSON text without spaces, as JSON.stringify writes it. So their first character tells
- * what they are, and they are cast to json only where something inside them is looked for.
+ * Between stages, values of unknown kind are text: JSON text without spaces, as JSON.stringify writes it. Their first character tells their type,
+ * and they are cast to json only to access something inside them.
  */
 
-/** A number in a path is a position or a key, as the value there decides; with a sign or a space before it, a key alone. */
+/** A number in a path is a position or a key, depending on the value; with a sign or a space before it, only a key. */
 const position = /^\d+$/;
 const signed = /^\s*[+-]?\d+$/;
 
@@ -15,13 +15,13 @@ const label = (name: string) => sql`${bound(name)}::text`;
 
 export const isText = (json: Fragment): Fragment => sql`left(${json}, 1) = '"'`;
 export const isArray = (json: Fragment): Fragment => sql`left(${json}, 1) = '['`;
-/** Digits and the minus sign, of all that JSON starts with, stand between `-` and `9`. */
+/** The first characters of numbers, `-` and digits, are the only ones in JSON between `-` and `9`. */
 export const isNumber = (json: Fragment): Fragment => sql`${json} COLLATE "C" >= '-' AND ${json} COLLATE "C" < ':'`;
 
-/** The text that JSON text, a simple operand, is. */
+/** Returns the string of a JSON text, a simple operand; NULL if it is not a string. */
 export const textOf = (json: Fragment): Fragment => sql`CASE WHEN ${isText(json)} THEN (${json}::json #>> '{}') COLLATE "C" END`;
 
-/** See `AggregateDialect.place`. */
+/** Implements `AggregateDialect.place`. */
 export function place(json: Fragment, path: readonly string[]): Fragment {
   let found = sql`(${json})::json`;
   let labels: string[] = [];
@@ -39,17 +39,17 @@ export function place(json: Fragment, path: readonly string[]): Fragment {
   return sql`nullif((${found})::text, 'null')`;
 }
 
-/** See `AggregateDialect.edited`: only keys of objects are followed. */
+/** Implements `AggregateDialect.edited`: follows only keys of objects. */
 export function edited(json: Fragment, path: readonly string[], value: Fragment): Fragment {
   return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${withValue('x.json', path, 1)} END FROM (SELECT (${json})::json AS json, coalesce(${value}, 'null') AS value OFFSET 0) AS x)`;
 }
 
-/** See `AggregateDialect.without`: members of one object are taken out together. */
+/** Implements `AggregateDialect.without`: removes the members of one object together. */
 export function without(json: Fragment, paths: readonly (readonly string[])[]): Fragment {
   return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${withoutPlaces('x.json', placeTreeOf(paths), 1)} END FROM (SELECT (${json})::json AS json OFFSET 0) AS x)`;
 }
 
-/** JSON text of `json` with `x.value` put in. @param depth names the members of this level */
+/** Returns SQL of the JSON text of `json` with `x.value` inserted. @param depth numbers the alias of this level */
 function withValue(json: string, path: readonly string[], depth: number): Fragment {
   const [name, ...rest] = path;
   if (name === undefined) return ['x.value'];
@@ -59,20 +59,20 @@ function withValue(json: string, path: readonly string[], depth: number): Fragme
   return ifObject(json, sql`concat_ws(',', ${members(json, e, changed)}, ${added})`);
 }
 
-/** `"a":{"b":<x.value>}` for what is not there yet. */
+/** Returns SQL of `"a":{"b":<x.value>}` for a path that does not exist yet. */
 function membersOf(path: readonly string[]): Fragment {
   const opening = path.map((name) => `${JSON.stringify(name)}:`).join('{');
   return sql`${bound(opening)}::text || x.value || '${'}'.repeat(path.length - 1)}'`;
 }
 
-/** JSON text of `json` without what is at some places. */
+/** Returns SQL of the JSON text of `json` without the values at some paths. */
 function withoutPlaces(json: string, places: PlaceTree, depth: number): Fragment {
   const e = `e${depth}`;
   const dropped: string[] = [];
   const branches: Fragment[] = [];
-  for (const [name, below] of places)
-    if (below === null) dropped.push(name);
-    else branches.push(sql` WHEN ${label(name)} THEN ${withoutPlaces(`${e}.value`, below, depth + 1)}`);
+  for (const [name, subtree] of places)
+    if (subtree === null) dropped.push(name);
+    else branches.push(sql` WHEN ${label(name)} THEN ${withoutPlaces(`${e}.value`, subtree, depth + 1)}`);
   const text = `${e}.value::text`;
   const value = branches.length > 0 ? sql`CASE ${e}.key${joined(branches, '')} ELSE ${text} END` : [text];
   const where = dropped.length > 0 ? sql` WHERE ${e}.key <> ALL (${bound(arrayLiteral(dropped))}::text[])` : [];
@@ -82,11 +82,11 @@ function withoutPlaces(json: string, places: PlaceTree, depth: number): Fragment
 const ifObject = (json: string, inside: Fragment) =>
   sql`CASE WHEN json_typeof(${json}) = 'object' THEN '{' || ${inside} || '}' ELSE ${json}::text END`;
 
-/** The members of an object in their order, with commas between them. */
+/** Returns SQL of the members of an object in their order, comma-separated. */
 const members = (json: string, e: string, value: Fragment, where: Fragment = []) =>
   sql`(SELECT string_agg(to_json(${e}.key)::text || ':' || ${value}, ',' ORDER BY ${e}.at) FROM json_each(${json}) WITH ORDINALITY AS ${e}(key, value, at)${where})`;
 
-/** What unequal JSON texts are sorted by: numbers and booleans by value, then texts, objects and arrays by their text. Simple operand. */
+/** Returns a sort key for JSON texts: numbers and booleans by value, then strings, objects and arrays by their text. Simple operand. */
 export function sortKey(json: Fragment): Fragment {
   const number = (value: Fragment) => sql`ROW(0, (${value})::float8, ''::text COLLATE "C")`;
   const text = (value: Fragment) => sql`ROW(1, 0::float8, (${value}) COLLATE "C")`;
@@ -94,8 +94,8 @@ export function sortKey(json: Fragment): Fragment {
 }
 
 /**
- * JSON text with the keys of every object in order (kernel/json.ts). Made for each group, not for each row: objects in objects are taken
- * apart level by level, each piece with its place in the text. Simple operand.
+ * Returns SQL of JSON text with the keys of every object sorted (kernel/json.ts). Evaluated for each group, not for each row. Nested objects are
+ * taken apart level by level, each token with its path as sort key. Simple operand.
  */
 export function canonical(json: Fragment): Fragment {
   const flat = sql`(SELECT '{' || coalesce(string_agg(to_json(e.key)::text || ':' || e.value::text, ',' ORDER BY e.key COLLATE "C"), '') || '}' FROM json_each(${json}::json) AS e)`;
@@ -117,7 +117,7 @@ function nested(json: Fragment): Fragment {
   return sql`(WITH RECURSIVE node(path, lead, value) AS (${nodes}) SELECT string_agg(t.token, '' ORDER BY t.path COLLATE "C") FROM (SELECT path, ${opened} FROM node UNION ALL ${closed}) AS t(path, token))`;
 }
 
-/** JSON text of a list of JSON texts, which a row source `s(v)` gives, in the order of their text. */
+/** Returns SQL of a JSON list of the JSON texts of a row source `s(v)`, sorted by their text. */
 export function listOf(rows: Fragment, value: Fragment): Fragment {
   return sql`(SELECT '[' || coalesce(string_agg(c.v, ',' ORDER BY c.v COLLATE "C"), '') || ']' FROM ${joined([rows, sql`LATERAL (SELECT ${value}) AS c(v)`], ', ')} WHERE c.v IS NOT NULL)`;
 }

@@ -15,7 +15,7 @@ const types: Readonly<Record<ValueKind['kind'], string>> = {
   json: 'text COLLATE "C"',
 };
 
-/** Aggregation in PostgreSQL. Texts compare bytewise wherever they stand, so each is said to; values of unknown kind are JSON text. */
+/** Aggregation in PostgreSQL. Texts compare bytewise, so each has an explicit COLLATE "C"; values of unknown kind are JSON text. */
 const aggregate: AggregateDialect = {
   typed: (kind, value) => sql`((${value})::${types[kind]})`,
   fence: ' OFFSET 0',
@@ -47,7 +47,7 @@ const aggregate: AggregateDialect = {
   jsonOfInstant: (instant) => sql`('{"__type":"Date","iso":"' || ${isoText(instant)} || '"}')`,
 
   collected: (json, order) => sql`('[' || coalesce(string_agg(${json}, ',' ORDER BY ${order}), '') || ']')`,
-  // jsonb tells values apart; its own text spells numbers out.
+  // Group by jsonb, in which equal values are equal; return the original text, because jsonb writes numbers in full.
   collectedSet: (json, mixed) =>
     mixed
       ? listOf(
@@ -78,14 +78,14 @@ const aggregate: AggregateDialect = {
       position: sql`CASE WHEN ${isArray(json)} THEN e.at - 1 END`,
     };
   },
-  // The server itself ends a statement that runs for too long.
+  // The server's own statement timeout applies.
   unwindInterruptCheck: ['true'],
   noLimit: 'ALL',
 };
 
 const element: Fragment = ["nullif(e.value::text, 'null')"];
 
-/** How aggregations are written for PostgreSQL, over the dialect of a system. */
+/** Returns the aggregation dialect of PostgreSQL, which is the same for all systems. */
 export function postgresAggregate(_base: Dialect): AggregateDialect {
   return aggregate;
 }

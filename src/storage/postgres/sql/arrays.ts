@@ -1,6 +1,6 @@
 import type { Storage, StoredValue } from '../../../values/types/type.ts';
 
-/** The array type that a list of values is cast to, by how they lie in their column. */
+/** The array type to which a list of values is cast, by the storage of their column. */
 export const arrayTypes: Readonly<Record<Storage, string>> = {
   text: 'text[]',
   pointer: 'text[]',
@@ -14,8 +14,8 @@ export const arrayTypes: Readonly<Record<Storage, string>> = {
 const special = /["\\]/g;
 
 /**
- * A list as PostgreSQL reads arrays, `{"a","b"}`: one parameter, so that the text of a statement does not depend on how many values it has.
- * Bind it where the statement casts it (`$1::text[]`).
+ * Formats a list as a PostgreSQL array literal, `{"a","b"}`. As a single parameter, it keeps the text of the statement independent of the number of
+ * values. Bind it where the statement casts it (`$1::text[]`).
  */
 export function arrayLiteral(values: readonly StoredValue[]): string {
   let text = '{';

@@ -12,8 +12,8 @@ import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
 
 /**
- * SQL as PostgreSQL has it, without functions of ours but for those that search indexes are of.
- * @param schema of the system, which every table's name is written with: no setting of the connection is relied upon
+ * Returns the SQL dialect of a system's schema. Uses no functions of the service except those of search indexes.
+ * @param schema qualifies every table's name, so that no setting of the connection matters
  */
 export function postgresDialect(schema: string): Dialect {
   const prefix = `${quotedName(schema)}.`;
@@ -30,10 +30,10 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
   companion,
   placeholder: (n) => `$${n}`,
   toColumn: (_storage, value) => value,
-  // The planner knows what is read.
+  // The planner itself knows which index to use.
   unindexed: '',
   nulls: (descending) => (descending ? ' NULLS LAST' : ' NULLS FIRST'),
-  // The server itself ends a statement that runs for too long.
+  // The server's own statement timeout applies.
   interruptCheck: (out) => void out.add('true'),
   interruptCheckIfLong: () => {},
   byteLength(out, alias, field) {
@@ -48,7 +48,7 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
     operand();
     out.add(' = ANY(').bind(arrayLiteral(values)).add(`::${arrayTypes[storage]})`);
   },
-  // With an equality the column says nothing of the order, and records of a common value are looked for among all, by what follows it there.
+  // Not a plain equality: the planner would then ignore the column in the order, and search for a frequent value by the next column of the order.
   equalsLeadingKey: (out, alias, field, value) =>
     void out.column(alias, field.column).add(' = ANY(ARRAY[').bind(value).add('::text])'),
   isAmong: writeAmong,
@@ -73,7 +73,7 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
   snapshot: writeSnapshot,
 };
 
-/** Most records have no ACL, so that is looked at first. */
+/** Checks first whether there is an ACL, since most records have none. */
 function writeAclAllows(
   out: SqlOut,
   alias: string,
@@ -96,7 +96,7 @@ function writeLists(out: SqlOut, alias: string, column: string, names: readonly 
   out.add(` FROM json_array_elements(${columnOf(alias, column)}::json) AS e)`);
 }
 
-/** Escapes that PostgreSQL has no text for, as it would have to where it reads the names of members. */
+/** Escapes that PostgreSQL cannot represent as text, which reading the names of members would require. */
 const unreadable = String.raw`\\u(?:0000|[dD][89a-fA-F])`;
 
 function writeWithout(

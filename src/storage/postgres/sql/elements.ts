@@ -2,11 +2,14 @@ import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/mo
 import type { StoredValue } from '../../../values/types/type.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { arrayLiteral } from './arrays.ts';
-import { canSeek, contains, containsAny, isContainable, wholeOf } from './contains.ts';
+import { canSeek, contains, containsAny, isContainable, jsonOfOperand } from './contains.ts';
 import { columnOf, contentOf, dateOf, hasOrder, matches, ordered, placeOf } from './json.ts';
 
-/** The operands of one sort: an SQL expression over an element that is NULL for elements of another sort, and what it has to be. */
-interface Sort {
+/**
+ * Operands of one kind: the SQL expression of an element to compare them with, which is NULL for elements of other kinds, its type, and their
+ * values.
+ */
+interface OperandGroup {
   readonly key: string;
   readonly type: string;
   readonly values: Set<StoredValue>;
@@ -16,16 +19,16 @@ const element = 'e.value';
 const scalar = { key: `(${element})::text`, type: 'text' };
 const date = { key: dateOf(element), type: 'bigint' };
 const content = { key: contentOf(element), type: 'jsonb' };
-// A class name holds no $, so no two Pointers give the same text.
+// A class name contains no $, so different Pointers have different keys.
 const pointer = {
   key: `CASE WHEN ${element} ->> '__type' = 'Pointer' THEN (${element} ->> 'className') || '$' || (${element} ->> 'objectId') END`,
   type: 'text',
 };
 
-/** Rows with the column `e.value`: the elements of the array that a json is; none where it is no array. */
+/** Row source with the column `e.value`: the elements of a json array; no rows for anything else. */
 const elementsOf = (json: string) => `json_array_elements(CASE WHEN json_typeof(${json}) = 'array' THEN ${json} END) AS e(value)`;
 
-/** Whether the array at a place has an element for any, or for all, of the operands, or elements for these only. */
+/** Writes whether the array at a path has an element for any, or for all, of the operands, or only elements that match one of them. */
 export function writeJsonHas(
   out: SqlOut,
   alias: string,
@@ -40,13 +43,13 @@ export function writeJsonHas(
   const required = which === 'all' || (which === 'any' && operands.length === 1) ? operands : [];
   const contained = required.filter((operand) => operand.kind !== 'pattern').filter((operand) => isContainable(ref, operand));
   const terms: string[] = [];
-  if (contained.length > 0) terms.push(contains(out, alias, ref, `[${contained.map(wholeOf).join(',')}]`));
-  // Scalars and Pointers are contained just where they are elements.
-  const left = operands.filter((operand) => operand.kind === 'json' || !contained.some((one) => one === operand));
-  if (left.length > 0 || contained.length === 0) {
+  if (contained.length > 0) terms.push(contains(out, alias, ref, `[${contained.map(jsonOfOperand).join(',')}]`));
+  // For scalars and Pointers containment equals membership, so they need no further check.
+  const remaining = operands.filter((operand) => operand.kind === 'json' || !contained.some((one) => one === operand));
+  if (remaining.length > 0 || contained.length === 0) {
     const json = placeOf(out, alias, ref);
     terms.push(isArray(ref, alias, json));
-    for (const term of elementTerms(out, json, which, left)) terms.push(term);
+    for (const term of elementTerms(out, json, which, remaining)) terms.push(term);
   }
   out.add(`(${terms.join(' AND ')})`);
 }
@@ -57,25 +60,25 @@ function elementTerms(
   which: 'any' | 'all' | 'only',
   operands: readonly (JsonOperand | Regex)[],
 ): string[] {
-  const sorts = sorted(operands);
+  const groups = groupOperands(operands);
   const elements = elementsOf(json);
-  if (which === 'any') return [`EXISTS (SELECT 1 FROM ${elements} WHERE ${match(out, sorts)})`];
-  if (which === 'only') return [`NOT EXISTS (SELECT 1 FROM ${elements} WHERE (${match(out, sorts)}) IS NOT TRUE)`];
-  const counts = sorts.map((sort) => {
-    const found = `SELECT count(DISTINCT ${sort.key}) FROM ${elements} WHERE ${match(out, [sort])}`;
-    return `(${found}) = ${out.parameter(sort.values.size)}::bigint`;
+  if (which === 'any') return [`EXISTS (SELECT 1 FROM ${elements} WHERE ${match(out, groups)})`];
+  if (which === 'only') return [`NOT EXISTS (SELECT 1 FROM ${elements} WHERE (${match(out, groups)}) IS NOT TRUE)`];
+  const counts = groups.map((group) => {
+    const found = `SELECT count(DISTINCT ${group.key}) FROM ${elements} WHERE ${match(out, [group])}`;
+    return `(${found}) = ${out.parameter(group.values.size)}::bigint`;
   });
   const patterns = operands.filter((operand) => operand.kind === 'pattern');
   return [...counts, ...patterns.map((regex) => `EXISTS (SELECT 1 FROM ${elements} WHERE ${matches(out, element, regex)})`)];
 }
 
-/** Whether the array at a place has an element of the operand's type in this order to it. */
+/** Writes whether the array at a path has an element of the operand's type that compares so with it. */
 export function writeJsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
   if (!hasOrder(operand)) out.add('false');
   else out.add(`EXISTS (SELECT 1 FROM ${elementsOf(placeOf(out, alias, ref))} WHERE ${ordered(out, element, op, operand)})`);
 }
 
-/** Whether a place holds a Pointer to a class, or an array with one, its id among those that `ids` selects. */
+/** Writes whether a path holds a Pointer to a class, or an array with one, whose id is among those that `ids` selects. */
 export function writeJsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void {
   const json = placeOf(out, alias, ref);
   const alone = ref.path.length === 0 ? '' : ` WHEN 'object' THEN json_build_array(${json})`;
@@ -88,7 +91,7 @@ export function writeJsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, c
   out.add(')');
 }
 
-/** Rows with the wire value of a place, as jsonb, and of its elements, where it is an array. */
+/** Writes rows with the wire value at a path, as jsonb, and with its elements if it is an array. */
 export function writeWireTexts(out: SqlOut, alias: string, ref: FieldRef): void {
   const json = placeOf(out, alias, ref);
   out.add(
@@ -96,7 +99,7 @@ export function writeWireTexts(out: SqlOut, alias: string, ref: FieldRef): void 
   );
 }
 
-/** An Array column is an array wherever it is not empty; a place may hold anything. */
+/** Whether the value is an array. A non-null Array column always is; a path may hold anything. */
 function isArray({ field, path }: FieldRef, alias: string, json: string): string {
   return field.type === 'Array' && path.length === 0
     ? `${columnOf(alias, field.column)} IS NOT NULL`
@@ -104,8 +107,8 @@ function isArray({ field, path }: FieldRef, alias: string, json: string): string
 }
 
 /**
- * Whether an operand is among the rows of a query, which runs once and is hashed: by its array the planner takes it for small, and IS TRUE
- * keeps it from being joined with the few elements of each row anew, for which it would be gone through again and again.
+ * Writes whether an operand is among the rows of a subquery, so that the subquery runs once and is hashed. The array makes the planner estimate few
+ * rows; IS TRUE keeps it from a semi-join with the few elements of each row, which would scan the subquery's rows again for each.
  */
 export function writeAmong(out: SqlOut, operand: () => void, query: () => void): void {
   out.add('(');
@@ -115,29 +118,29 @@ export function writeAmong(out: SqlOut, operand: () => void, query: () => void):
   out.add(')))) IS TRUE');
 }
 
-function match(out: SqlOut, sorts: readonly Sort[]): string {
-  const terms = sorts.map(({ key, type, values }) => {
+function match(out: SqlOut, groups: readonly OperandGroup[]): string {
+  const terms = groups.map(({ key, type, values }) => {
     const [only] = values;
     if (values.size === 1 && only !== undefined) return `${key} = ${out.parameter(only)}::${type}`;
-    // Hashed as well; `= ANY` of a parameter would be gone through for every element.
+    // Also hashed; `= ANY` of a parameter would scan the list for every element.
     return `(${key} IN (SELECT unnest(${out.parameter(arrayLiteral([...values]))}::${type}[]))) IS TRUE`;
   });
   return terms.length === 0 ? 'false' : terms.join(' OR ');
 }
 
-function sorted(operands: readonly (JsonOperand | Regex)[]): Sort[] {
-  const sorts = new Map<string, Sort>();
-  const put = (sort: { readonly key: string; readonly type: string }, value: StoredValue) => {
-    const known = sorts.get(sort.key);
+function groupOperands(operands: readonly (JsonOperand | Regex)[]): OperandGroup[] {
+  const groups = new Map<string, OperandGroup>();
+  const add = (group: { readonly key: string; readonly type: string }, value: StoredValue) => {
+    const known = groups.get(group.key);
     if (known) known.values.add(value);
-    else sorts.set(sort.key, { ...sort, values: new Set([value]) });
+    else groups.set(group.key, { ...group, values: new Set([value]) });
   };
   for (const operand of operands) {
     if (operand.kind === 'pattern') continue;
-    if (operand.kind === 'date') put(date, Date.parse(operand.iso));
-    else if (operand.kind === 'pointer') put(pointer, `${operand.className}$${operand.objectId}`);
-    else if (operand.kind === 'json') put(content, operand.canonical);
-    else put(scalar, wholeOf(operand));
+    if (operand.kind === 'date') add(date, Date.parse(operand.iso));
+    else if (operand.kind === 'pointer') add(pointer, `${operand.className}$${operand.objectId}`);
+    else if (operand.kind === 'json') add(content, operand.canonical);
+    else add(scalar, jsonOfOperand(operand));
   }
-  return [...sorts.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return [...groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }

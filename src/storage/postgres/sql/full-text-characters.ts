@@ -1,21 +1,21 @@
-/** Classes of characters as PostgreSQL's patterns know none: by their ranges, for between brackets. */
+/** Character classes that PostgreSQL's regular expressions lack, as ranges to put in brackets. */
 interface CharacterClasses {
   readonly marks: string;
-  /** All that words are made of. */
+  /** All characters that words consist of. */
   readonly wordCharacters: string;
 }
 
 let classes: CharacterClasses | undefined;
 let capitals: Map<string, string> | undefined;
 
-/** Made when first asked for, which takes some 10 ms. */
+/** Returns the classes, computed on the first call, which takes about 10 ms. */
 export function characterClasses(): CharacterClasses {
   classes ??= { marks: rangesOf(/\p{M}+/gu), wordCharacters: rangesOf(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) };
   return classes;
 }
 
-/** What `translate` takes to make small letters of the capitals of some words: the letters that occur in them are enough. */
-export function smallLetters(texts: readonly string[]): { readonly from: string; readonly to: string } {
+/** Returns the arguments for `translate` that lower-case texts, limited to the letters of the words searched for. */
+export function lowercaseMap(texts: readonly string[]): { readonly from: string; readonly to: string } {
   capitals ??= capitalsBySmall();
   let from = '';
   let to = '';
@@ -29,7 +29,7 @@ export function smallLetters(texts: readonly string[]): { readonly from: string;
 }
 
 function capitalsBySmall(): Map<string, string> {
-  // As `words` of storage/sql/full-text has it.
+  // A final sigma counts as a sigma, as in `words` of storage/sql/full-text.
   const found = new Map<string, string>([['σ', 'ς']]);
   for (const run of runsOf(/\p{Changes_When_Lowercased}+/gu)) {
     for (const capital of run) {
@@ -49,10 +49,10 @@ function rangesOf(pattern: RegExp): string {
   return ranges.join('');
 }
 
-/** Characters next to each other that match, from all that there are. */
+/** Returns the runs of consecutive characters that match, of all Unicode characters. */
 function runsOf(pattern: RegExp): string[] {
   const runs: string[] = [];
-  // The planes between hold nothing.
+  // The planes in between are unassigned.
   for (const [first, last] of [
     [0x1, 0xd7ff],
     [0xe000, 0x3ffff],

@@ -10,7 +10,7 @@ import type { EngineTables } from '../../sql/testing/tables.ts';
 import { TestTables } from '../../sqlite/testing/tables.ts';
 import { PostgresTables } from '../testing/tables.ts';
 
-/** Random texts and searches, of Hebrew for the most part, on both engines and in memory, in search of one that answers otherwise. */
+/** Compares random texts and searches, mostly Hebrew, on both engines and in memory. */
 const postgres = await PostgresTables.create();
 after(() => postgres.close());
 const engines: readonly EngineTables[] = [new TestTables(), postgres];
@@ -19,7 +19,7 @@ const part = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom('בית', 'ית', 'גן', 'שלב', 'תל') },
   { weight: 6, arbitrary: fc.constantFrom(...'והבלכמש') },
   { weight: 6, arbitrary: fc.constant(' ') },
-  // Points, an accent, letters that have a point in them, the joiner.
+  // Points, an accent, letters with a point, the joiner.
   { weight: 3, arbitrary: fc.constantFrom('\u05b7', '\u05bc', '\u05c1', '\u0596', '\ufb31', '\ufb2a', '\ufb1f', '\u034f') },
   { weight: 2, arbitrary: fc.constantFrom('\u05be', '\u05c3', '\u05f3', '"', '-', "'", '\u200f', '.') },
   { weight: 1, arbitrary: fc.constantFrom('a', 'B', 'é', '1') },
@@ -55,7 +55,7 @@ test('both engines find what the shared functions say, and find it as relevant',
       for (const tables of engines) {
         const engine = tables.dialect.constructor.name;
         assert.equal(await tables.ids('T', { kind: 'text', table: tables.table('T'), search: sought }), found, engine);
-        // Else SQLite's is of all records.
+        // Otherwise SQLite's score uses statistics of all records.
         const guarded = prefixedWords(sought).size === 0;
         const scores = await textScores(tables, sought, guarded);
         for (const [at, one] of texts.entries()) {

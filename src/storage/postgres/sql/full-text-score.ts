@@ -10,8 +10,8 @@ import { textFolder, writeFields } from './full-text-texts.ts';
 import { cut, indexedFields, positionsMissing, quotedLexeme, wordsMissing } from './full-text-vector.ts';
 
 /**
- * The relevance of a record by its own words, as `textScorer` of storage/sql/full-text says; NULL where it is not found. No table-wide
- * statistics go into it, whatever the caller: PostgreSQL keeps none of words.
+ * Writes the relevance of a record by its own words, as `textScorer` of storage/sql/full-text computes it; NULL if it is not found. It uses no
+ * table-wide statistics for any caller, because PostgreSQL keeps none of words.
  */
 export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
   const fields = indexedFields(table);
@@ -51,14 +51,14 @@ export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema,
 
 const prefixes = `[${PREFIX_LETTERS}]{1,${MAX_PREFIX_LETTERS}}`;
 
-/** Words as far as the index keeps them. */
+/** Shortens words as the index does. */
 function cutWords(words: string): string {
   return words.split(' ').map(cut).join(' ');
 }
 
-/** Rows of words `w`, and a pattern `p` of what they are behind prefix letters, or NULL. */
+/** Writes a row source of words `w` and a pattern `p` that finds them after prefix letters (else NULL). */
 function writeWanted(out: SqlOut, wanted: readonly Wanted[], required: boolean): void {
-  // Both words of a pair have spaces of their own, so that `replace` takes neighbours for two.
+  // Each word has its own spaces on both sides, so that `replace` counts adjacent occurrences separately.
   const spaced = wanted.map(({ words }) => cutWords(words).replaceAll(' ', '  ').slice(1, -1));
   const patterns = wanted.map(({ isPrefixed }, at) => (isPrefixed ? ` ${prefixes}${spaced[at]?.slice(1)}` : null));
   out.add('SELECT unnest(').bind(arrayLiteral(spaced)).add('::text[]) AS w, unnest(').bind(arrayLiteral(patterns));

@@ -2,24 +2,27 @@ import type { Field } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import type { Wanted } from '../../sql/full-text/wanted.ts';
 import { type Folding, MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
-import { characterClasses, smallLetters } from './full-text-characters.ts';
+import { characterClasses, lowercaseMap } from './full-text-characters.ts';
 import { vectorColumn } from './full-text-vector.ts';
 
-/** What the database needs to fold texts as `words` of storage/sql/full-text does. */
+/** SQL that folds texts as `words` of storage/sql/full-text does. */
 export interface TextFolder {
-  /** SQL of a folded text, of a text expression that is not null. Words stand between single spaces, one at each end or more. */
+  /**
+   * Returns SQL of a folded text, for a text expression that is not null. Words are separated by single spaces, with one or more spaces at each
+   * end.
+   */
   readonly folded: (text: string) => string;
-  /** Writes the row source `k`, which `folded` takes its constants from. */
+  /** Writes the row source `k`, which provides the constants of `folded`. */
   readonly writeConstants: (out: SqlOut) => void;
 }
 
 /**
- * Folds texts in the database, for searches that the index alone cannot answer.
- * @param wanted all words that are looked for: their letters alone have to be folded
+ * Returns SQL that folds texts in the database, for searches that the index alone cannot answer.
+ * @param wanted all words searched for: only their letters have to be lower-cased
  */
 export function textFolder(folding: Folding, wanted: readonly Wanted[]): TextFolder {
   const { marks, wordCharacters } = characterClasses();
-  const { from, to } = folding.caseSensitive ? { from: '', to: '' } : smallLetters(wanted.map(({ words }) => words));
+  const { from, to } = folding.caseSensitive ? { from: '', to: '' } : lowercaseMap(wanted.map(({ words }) => words));
   const small = (text: string) => (folding.caseSensitive ? text : `translate(${text}, k.capitals, k.small)`);
   return {
     folded(text) {
@@ -38,8 +41,8 @@ export function textFolder(folding: Folding, wanted: readonly Wanted[]): TextFol
 }
 
 /**
- * Writes `WITH f AS (...) `: a row with the folded text `f` for each of the fields that is not empty.
- * @param query a tsquery: only fields whose vector matches it
+ * Writes `WITH f AS (...) `: a row with the folded text `f` for each field that is not null.
+ * @param query a tsquery that limits it to fields whose vector matches
  */
 export function writeFoldedTexts(out: SqlOut, alias: string, fields: readonly Field[], folder: TextFolder, query?: string): void {
   out.add(`WITH f AS MATERIALIZED (SELECT ${folder.folded('c.x')} AS f FROM (VALUES `);
@@ -49,7 +52,7 @@ export function writeFoldedTexts(out: SqlOut, alias: string, fields: readonly Fi
   else out.add(' WHERE c.v @@ ').bind(query).add('::tsquery) ');
 }
 
-/** Rows of VALUES: the text of each field, as far as it is indexed, and its vector. */
+/** Writes rows of VALUES: the indexed part of each field's text, and its vector. */
 export function writeFields(out: SqlOut, alias: string, fields: readonly Field[]): void {
   fields.forEach((field, at) => {
     out.add(at > 0 ? ', (left(' : '(left(').column(alias, field.column);

@@ -4,40 +4,43 @@ import type { Companion } from '../../sql/dialect.ts';
 import { stemsOf } from '../../sql/full-text/prefixes.ts';
 import { indexedPart, indexFolding, words } from '../../sql/full-text/words.ts';
 
-// What a tsvector holds (https://www.postgresql.org/docs/current/textsearch-limitations.html), a little less than the bounds.
+// Limits of a tsvector (https://www.postgresql.org/docs/current/textsearch-limitations.html), with a margin.
 const MAX_WORD_BYTES = 2046;
 const MAX_POSITION = 16_382;
 const MAX_POSITIONS = 255;
 const MAX_VECTOR_BYTES = 1_000_000;
 
 /**
- * Words that no text has, since they hold a separator. They say that the vector has not all positions, or not even all words of its
- * text, so that a search must look at the text itself.
+ * Marker lexemes, which contain a separator and so occur in no text. They say that the vector lacks some positions, or even some words, of its
+ * text, so that a search must check the text itself.
  */
 export const positionsMissing = '~p';
 export const wordsMissing = '~w';
 
-/** What a word of a text is found by behind its prefix letters, as the vector has it, without positions. No text has such a word. */
+/** Returns the lexeme, without positions, by which a word is found without its prefix letters. It occurs in no text. */
 export const stemLexeme = (stem: string): string => quotedLexeme(`~${stem}`);
 
-/** The column that holds the words of a field of a text index. */
+/** Returns the name of the column that holds the words of a field of the text index. */
 export const vectorColumn = (field: Field): string => `v~${field.column}`;
 
-/** The fields that the text index of a table covers. */
+/** Returns the fields that the text index of a table covers. */
 export function indexedFields(table: TableSchema): Field[] {
   return table.textIndex.flatMap((name) => table.fields.get(name) ?? []).filter((field) => storageOf(field) === 'text');
 }
 
-/** The words of a field, kept beside it for full-text search; `null` for fields that the text index of the table does not cover. */
+/**
+ * Returns the companion column of a field, which holds its words for full-text search; `null` for fields that the table's text index does not
+ * cover.
+ */
 export function companion(table: TableSchema, field: Field): Companion | null {
   if (!table.textIndex.includes(field.name) || storageOf(field) !== 'text') return null;
   return { column: vectorColumn(field), of: (value) => (typeof value === 'string' ? vectorOf(value) : null) };
 }
 
 /**
- * A tsvector, as PostgreSQL reads it, of the folded words of a text and their positions, and of what they are behind prefix letters: a search for
- * the 400 forms of a word would be read through the table, since the planner takes each form for a frequent one. Never too large: of a word, 2,046
- * bytes count; what else finds no place is left out, and the vector says so.
+ * Returns a tsvector literal of the folded words of a text with their positions, and of the stems that follow prefix letters: with a search for all
+ * 400 prefixed forms of a word, the planner would scan the table, since it takes each form for a frequent one. Stays within PostgreSQL's limits:
+ * words are cut at 2,046 bytes, what does not fit is left out, and marker lexemes say so.
  */
 export function vectorOf(text: string): string {
   const found = new Map<string, number[]>();
@@ -76,17 +79,17 @@ export function vectorOf(text: string): string {
   return parts.join(' ');
 }
 
-/** The words of a text as far as it is indexed, folded as they are in the index. */
+/** Returns the words of the indexed part of a text, folded like the index. */
 export function wordsIn(text: string): string[] {
   return words(indexedPart(text), indexFolding)
     .split(' ')
     .filter((word) => word !== '');
 }
 
-/** A word in the notation of tsvector and tsquery. Words are letters, digits and marks, so that there is nothing to escape. */
+/** Returns a word in the notation of tsvector and tsquery. It needs no escaping: words consist of letters, digits and marks. */
 export const quotedLexeme = (word: string): string => `'${cut(word)}'`;
 
-/** A word as far as the index keeps it. */
+/** Returns a word cut to the bytes that the index keeps. */
 export function cut(word: string): string {
   if (word.length * 3 <= MAX_WORD_BYTES || Buffer.byteLength(word) <= MAX_WORD_BYTES) return word;
   let bytes = 0;

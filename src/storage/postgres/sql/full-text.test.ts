@@ -27,7 +27,7 @@ const whole = (search: Partial<TextSearch>): TextSearch => ({
   ...search,
 });
 
-/** Compares what is found, and how relevant it is, with what the shared functions say of the texts. */
+/** Compares matches and scores with those of the shared functions over the texts. */
 async function searchLong(className: string, texts: [string, string | null][], searches: Partial<TextSearch>[]): Promise<void> {
   await tables.make(className, { text: 'String', second: 'String' });
   await tables.change({ kind: 'setTextIndex', className, fields: ['text', 'second'] });

@@ -9,13 +9,13 @@ import { textFolder, writeFoldedTexts } from './full-text-texts.ts';
 import { indexedFields, positionsMissing, quotedLexeme, stemLexeme, vectorColumn, wordsMissing } from './full-text-vector.ts';
 
 /**
- * Whether a record holds every phrase, or without phrases any of the terms, and nothing that is excluded. The vectors fold case and
- * diacritics; a search that minds them looks at the texts once more.
+ * Writes whether a record contains every phrase, or without phrases any of the terms, and nothing excluded. The vectors fold case and diacritics; a
+ * search sensitive to them also checks the texts. Reference: queries.md#text-search.
  */
 export function writeSearch(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
   const fields = indexedFields(table);
   const { terms, phrases, excluded } = foldedSearch(search, indexFolding);
-  // A phrase without words stands nowhere.
+  // A phrase without words is found nowhere.
   if (fields.length === 0 || phrases.length < search.phrases.length || phrases.length + terms.length === 0) {
     out.add('false');
     return;
@@ -34,13 +34,13 @@ export function writeSearch(out: SqlOut, alias: string, table: TableSchema, sear
   out.add(')');
 }
 
-/** Whether a field holds any of the words or phrases, which are folded as the index is. */
+/** Writes whether a field contains any of the words or phrases, which are folded like the index. */
 function writeHolds(out: SqlOut, alias: string, fields: readonly Field[], wanted: readonly Wanted[]): void {
-  writeMatches(out.add('('), alias, fields, wanted.map(foundBy).join(' | '));
-  // Where the vector has not all of a text's words or positions, the text itself decides.
-  const doubt = [...new Set(wanted.map(doubtOf))].join(' | ');
-  writeMatches(out.add(' OR ('), alias, fields, doubt);
-  writeFoldedTexts(out.add(' AND EXISTS ('), alias, fields, textFolder(indexFolding, wanted), doubt);
+  writeMatches(out.add('('), alias, fields, wanted.map(matchQueryOf).join(' | '));
+  // If the vector lacks some of a text's words or positions, check the text itself.
+  const incomplete = [...new Set(wanted.map(incompleteQueryOf))].join(' | ');
+  writeMatches(out.add(' OR ('), alias, fields, incomplete);
+  writeFoldedTexts(out.add(' AND EXISTS ('), alias, fields, textFolder(indexFolding, wanted), incomplete);
   out.add('SELECT 1 FROM f WHERE ');
   writeAnyIn(out, wanted);
   out.add(')))');
@@ -54,8 +54,8 @@ function writeMatches(out: SqlOut, alias: string, fields: readonly Field[], quer
   out.add(')');
 }
 
-/** A tsquery for the vectors that a word or phrase is found in. */
-function foundBy({ words, isPrefixed }: Wanted): string {
+/** Returns a tsquery that matches the vectors in which a word or phrase is found. */
+function matchQueryOf({ words, isPrefixed }: Wanted): string {
   return isPrefixed ? `${queryOf(words, ' <-> ')} | ${stemLexeme(words.trim())}` : queryOf(words, ' <-> ');
 }
 
@@ -64,14 +64,14 @@ function queryOf(phrase: string, operator: ' <-> ' | ' & '): string {
   return `(${query})`;
 }
 
-/** Finds the vectors that may keep back a word or phrase. */
-function doubtOf({ words }: Wanted): string {
-  const lost = quotedLexeme(wordsMissing);
-  if (!words.trim().includes(' ')) return lost;
-  return `${lost} | (${queryOf(words, ' & ')} & ${quotedLexeme(positionsMissing)})`;
+/** Returns a tsquery that matches the vectors that may lack a word or phrase. */
+function incompleteQueryOf({ words }: Wanted): string {
+  const lexeme = quotedLexeme(wordsMissing);
+  if (!words.trim().includes(' ')) return lexeme;
+  return `${lexeme} | (${queryOf(words, ' & ')} & ${quotedLexeme(positionsMissing)})`;
 }
 
-/** Whether the texts match a search that minds case or diacritics, as `textMatcher` of storage/sql/full-text says. */
+/** Writes whether the texts match a search that is sensitive to case or diacritics, as `textMatcher` of storage/sql/full-text does. */
 function writeTextsMatch(out: SqlOut, alias: string, fields: readonly Field[], search: TextSearch): void {
   const { terms, phrases, excluded } = foldedSearch(search);
   const folder = textFolder(search, [...terms, ...phrases, ...excluded]);
@@ -99,7 +99,7 @@ function writeAnyIn(out: SqlOut, wanted: readonly Wanted[]): void {
   out.add(' WHERE strpos(f.f, w.w) > 0 OR f.f ~ w.p)');
 }
 
-/** A row of each: the words `w`, and a pattern `p` of what they are behind prefix letters, or NULL. */
+/** Writes a row source of the words `w` and a pattern `p` that finds them after prefix letters (else NULL). */
 function writeWanted(out: SqlOut, wanted: readonly Wanted[]): void {
   out.add('unnest(').bind(arrayLiteral(wanted.map(({ words }) => words)));
   out
@@ -108,7 +108,7 @@ function writeWanted(out: SqlOut, wanted: readonly Wanted[]): void {
     .add('::text[]) AS w(w, p)');
 }
 
-/** Words are letters, digits and marks, so that there is nothing to escape. */
+/** Needs no escaping: words consist of letters, digits and marks. */
 function prefixedPattern({ words, isPrefixed }: Wanted): string | null {
   return isPrefixed ? ` [${PREFIX_LETTERS}]{1,${MAX_PREFIX_LETTERS}}${words.slice(1)}` : null;
 }

@@ -56,7 +56,7 @@ const time = fc.tuple(digits(25, 2), digits(61, 2), fc.option(digits(61, 2)), fc
 const zone = fc.oneof(fc.constantFrom('', 'Z'), fc.tuple(fc.constantFrom('+', '-'), digits(25, 2), digits(61, 2)));
 const year = fc.oneof(digits(9999, 4), fc.tuple(fc.constantFrom('+', '-'), digits(275_760, 6)));
 const iso = fc.tuple(year, digits(12, 2), digits(31, 2), fc.option(fc.tuple(time, zone))).map(([y, month, day, clock]) => {
-  // Date.parse takes a month or a day 00 of some early years for something else.
+  // Date.parse misreads a month or a day 00 of some early years.
   const one = (part: string) => (part === '00' ? '01' : part);
   const date = `${[y].flat().join('')}-${one(month)}-${one(day)}`;
   if (!clock) return date;

@@ -1,19 +1,19 @@
 import { DAY_MS } from '../../../kernel/time.ts';
 
 /*
- * Instants (milliseconds since 1970) and ISO 8601 text, by arithmetic on whole numbers: years reach further than PostgreSQL's timestamps,
- * a cast of a text that is no date would end the statement, and functions of ours are not to be had. Days and dates are turned into each
- * other as H. Hinnant's "chrono-Compatible Low-Level Date Algorithms" does: years begin in March and are counted in eras of 400.
- * OFFSET 0 keeps a step from being written into the next one, again and again.
+ * Instants (milliseconds since 1970) and ISO 8601 text, by integer arithmetic: the range of years exceeds PostgreSQL's timestamps, a failed cast
+ * would abort the statement, and the service adds no functions of its own for this. Days and dates are converted as in H. Hinnant's
+ * "chrono-Compatible Low-Level Date Algorithms": years begin in March and are counted in eras of 400.
+ * OFFSET 0 prevents the planner from inlining one step into the next, which would repeat it.
  */
 
-const LAST_INSTANT = 8_640_000_000_000_000;
-const MAX_LENGTH = 40;
-const ERA = 146_097;
-/** Days from the 1st of March of the year 0 to the start of 1970. */
-const EPOCH = 719_468;
+const MAX_INSTANT = 8_640_000_000_000_000;
+const MAX_TEXT_LENGTH = 40;
+const DAYS_PER_ERA = 146_097;
+/** Days from 1 March of the year 0 to 1 January 1970. */
+const EPOCH_DAYS = 719_468;
 
-/** The forms that values/json/iso.ts takes. */
+/** The forms that values/json/iso.ts accepts. */
 const isoForm =
   '^([0-9]{4}|[+][0-9]{6}|-[0-9]{6})-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$';
 
@@ -25,19 +25,20 @@ const isTime =
 const isValid = `d.month BETWEEN 1 AND 12 AND d.day BETWEEN 1 AND ${lastDay} AND ${isTime} AND d.zone_hour < 24 AND d.zone_minute < 60`;
 const dayOfYear = '(153 * ((d.month + 9) % 12) + 2) / 5 + d.day - 1';
 const yearOfEra = '(d.march_year - d.era * 400)';
-const days = `(d.era * ${ERA} + ${yearOfEra} * 365 + ${yearOfEra} / 4 - ${yearOfEra} / 100 + ${dayOfYear} - ${EPOCH})`;
+const days = `(d.era * ${DAYS_PER_ERA} + ${yearOfEra} * 365 + ${yearOfEra} / 4 - ${yearOfEra} / 100 + ${dayOfYear} - ${EPOCH_DAYS})`;
 const time = 'd.hour * 3600000 + d.minute * 60000 + d.second * 1000 + d.fraction / 1000000';
 const zone = 'd.zone_sign * (d.zone_hour * 60 + d.zone_minute) * 60000';
 
 /**
- * SQL of the instant that an ISO text names, a bigint; NULL where it names none. It takes what `parseIsoDate` takes, and never raises.
- * @param text an SQL expression that may be written again
+ * Returns SQL of the instant of an ISO text, a bigint; NULL if the text is invalid. It accepts what `parseIsoDate` accepts and never raises an
+ * error.
+ * @param text an SQL expression that may be written several times
  */
 export function instantOf(text: string): string {
-  // Taking the parts out by their places is ten times faster than by groups of the pattern.
+  // Extracting the parts by position is ten times faster than by groups of the pattern.
   const whole =
     "SELECT t.iso, CASE WHEN t.iso ~ '^[0-9]' THEN 4 ELSE 7 END AS years FROM" +
-    ` (SELECT (${text}) COLLATE "C" AS iso OFFSET 0) AS t WHERE length(t.iso) <= ${MAX_LENGTH} AND t.iso ~ '${isoForm}' AND t.iso !~ '^-000000' OFFSET 0`;
+    ` (SELECT (${text}) COLLATE "C" AS iso OFFSET 0) AS t WHERE length(t.iso) <= ${MAX_TEXT_LENGTH} AND t.iso ~ '${isoForm}' AND t.iso !~ '^-000000' OFFSET 0`;
   const split =
     'SELECT left(w.iso, w.years) AS year, substr(w.iso, w.years + 2, 5) AS day, substr(w.iso, w.years + 7) AS time,' +
     " CASE WHEN w.iso ~ 'T.*[+-]' THEN right(w.iso, 6) ELSE '+00:00' END AS zone" +
@@ -53,18 +54,18 @@ export function instantOf(text: string): string {
     ` FROM (${split}) AS p OFFSET 0`;
   const marched = `SELECT n.*, n.year - (n.month < 3)::integer AS march_year, floor((n.year - (n.month < 3)::integer) / 400.0)::bigint AS era FROM (${date}) AS n OFFSET 0`;
   const instant = `SELECT ${days} * ${DAY_MS} + ${time} - ${zone} AS instant FROM (${marched}) AS d WHERE ${isValid} OFFSET 0`;
-  return `(SELECT i.instant FROM (${instant}) AS i WHERE i.instant BETWEEN -${LAST_INSTANT} AND ${LAST_INSTANT})`;
+  return `(SELECT i.instant FROM (${instant}) AS i WHERE i.instant BETWEEN -${MAX_INSTANT} AND ${MAX_INSTANT})`;
 }
 
 const padded = (value: string, digits: number) => `lpad((${value})::text, ${digits}, '0')`;
 
 /**
- * SQL of the ISO text of an instant, as `Date.prototype.toISOString` writes it; NULL for NULL.
+ * Returns SQL of the ISO text of an instant, formatted as by `Date.prototype.toISOString`; NULL for NULL.
  * @param instant an SQL expression of a bigint within the range of Date
  */
 export function isoTextOf(instant: string): string {
-  const split = `SELECT floor(x.instant / ${DAY_MS}.0)::bigint + ${EPOCH} AS day, x.instant - floor(x.instant / ${DAY_MS}.0)::bigint * ${DAY_MS} AS rest FROM (SELECT (${instant})::bigint AS instant) AS x OFFSET 0`;
-  const eras = `SELECT s.rest, floor(s.day / ${ERA}.0)::bigint AS era, s.day - floor(s.day / ${ERA}.0)::bigint * ${ERA} AS doe FROM (${split}) AS s OFFSET 0`;
+  const split = `SELECT floor(x.instant / ${DAY_MS}.0)::bigint + ${EPOCH_DAYS} AS day, x.instant - floor(x.instant / ${DAY_MS}.0)::bigint * ${DAY_MS} AS rest FROM (SELECT (${instant})::bigint AS instant) AS x OFFSET 0`;
+  const eras = `SELECT s.rest, floor(s.day / ${DAYS_PER_ERA}.0)::bigint AS era, s.day - floor(s.day / ${DAYS_PER_ERA}.0)::bigint * ${DAYS_PER_ERA} AS doe FROM (${split}) AS s OFFSET 0`;
   const years = `SELECT r.*, (r.doe - r.doe / 1460 + r.doe / 36524 - r.doe / 146096) / 365 AS yoe FROM (${eras}) AS r OFFSET 0`;
   const ofYear = `SELECT y.*, y.doe - (365 * y.yoe + y.yoe / 4 - y.yoe / 100) AS doy FROM (${years}) AS y OFFSET 0`;
   const months = `SELECT o.*, (5 * o.doy + 2) / 153 AS mp FROM (${ofYear}) AS o OFFSET 0`;

@@ -2,25 +2,26 @@ import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/mo
 import { storageOf } from '../../../values/index.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
 import { arrayLiteral } from './arrays.ts';
-import { contains, isContainable, wholeOf } from './contains.ts';
+import { contains, isContainable, jsonOfOperand } from './contains.ts';
 import { instantOf, isoTextOf } from './instant.ts';
 import { quotedName } from './names.ts';
 import { textMatch } from './text-match.ts';
 
 /*
- * JSON columns are of the type json, which keeps the text that was written: JSON.stringify's. So scalars are equal where their texts are.
- * Expressions here are text that may be written again, since placeholders have numbers; nothing in them may raise, whatever a place holds.
+ * JSON columns have the type json, which keeps the text that was written, by JSON.stringify; so scalars are equal if their texts are.
+ * Expressions here are text that may be written several times, since placeholders are numbered; none of them may raise an error, whatever the
+ * value.
  */
 
-/** A number in a path is a position or a key, as the value there decides. */
+/** A number in a path is a position or a key, depending on the value. */
 const position = /^\d+$/;
-/** What PostgreSQL takes for a position too, from the end even; to us these are keys. */
+/** PostgreSQL takes these for positions too (even counted from the end); here they are keys. */
 const signed = /^\s*[+-]?\d+$/;
 
-/** A column of a table alias. */
+/** Returns the SQL of a column of a table alias. */
 export const columnOf = (alias: string, column: string): string => `${alias}.${quotedName(column)}`;
 
-/** The json at a place, an SQL expression; NULL where there is none. */
+/** Returns the SQL of the json at a path; NULL if there is none. */
 export function placeOf(out: SqlOut, alias: string, { field, path }: FieldRef): string {
   let json = columnOf(alias, field.column);
   let labels: string[] = [];
@@ -38,32 +39,35 @@ export function placeOf(out: SqlOut, alias: string, { field, path }: FieldRef): 
   return json;
 }
 
-/** The text that a json is, for comparisons; NULL where it is none. */
+/** Returns the SQL of the string that a json is, for comparisons; NULL for other types. */
 const textOf = (json: string): string => `CASE WHEN json_typeof(${json}) = 'string' THEN (${json} #>> '{}') COLLATE "C" END`;
 const numberOf = (json: string): string => `CASE WHEN json_typeof(${json}) = 'number' THEN (${json})::text::float8 END`;
 const booleanOf = (json: string) => `CASE WHEN json_typeof(${json}) = 'boolean' THEN (${json})::text::boolean END`;
 
-/** The instant of a Date. */
+/** Returns the SQL of the instant of a Date. */
 export const dateOf = (json: string): string =>
   `CASE WHEN ${json} ->> '__type' = 'Date' THEN ${instantOf(`${json} ->> 'iso'`)} END`;
 
-/** An object or an array in a form whose equality is that of content. */
+/** Returns the SQL of an object or an array as jsonb, whose equality ignores formatting and the order of keys. */
 export const contentOf = (json: string): string =>
   `CASE WHEN json_typeof(${json}) IN ('object', 'array') THEN (${json})::jsonb END`;
 
-/** Whether there is a value other than null at a place. */
+/** Writes whether there is a value other than null at a path. */
 export function writeJsonExists(out: SqlOut, alias: string, ref: FieldRef): void {
   out.add(`json_typeof(${placeOf(out, alias, ref)}) <> 'null'`);
 }
 
-/** The value at a place, compared with one of its type. */
+/** Writes a comparison of the value at a path with an operand of the same type. */
 export function writeJsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
   if (op === 'eq') out.add(equality(out, alias, ref, operand));
   else if (hasOrder(operand)) out.add(ordered(out, placeOf(out, alias, ref), op, operand));
   else out.add('false');
 }
 
-/** A value that is bound has to be written too, or PostgreSQL does not know its type: so a place is asked for only where it is used. */
+/**
+ * Returns the SQL of an equality. Evaluates the path only in the branches that write it: a bound parameter that the statement does not use has no
+ * type.
+ */
 function equality(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOperand): string {
   const place = () => placeOf(out, alias, ref);
   const contained = isContainable(ref, operand);
@@ -75,24 +79,24 @@ function equality(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOperan
       return `(${first}${contentOf(place())} = ${out.parameter(operand.canonical)}::jsonb)`;
     }
     case 'pointer': {
-      if (contained) return contains(out, alias, ref, wholeOf(operand));
+      if (contained) return contains(out, alias, ref, jsonOfOperand(operand));
       const json = place();
       const name = `${json} ->> 'className' = ${out.parameter(operand.className)}::text`;
       return `(${json} ->> 'objectId' = ${out.parameter(operand.objectId)}::text AND ${name} AND ${json} ->> '__type' = 'Pointer')`;
     }
     default:
-      // At the top `@>` takes an array to contain a scalar, where a column holds arrays and objects alone.
-      if (contained && ref.path.length > 0) return contains(out, alias, ref, wholeOf(operand));
-      return `(${place()})::text = ${out.parameter(wholeOf(operand))}::text`;
+      // Not at the top level: there `@>` also finds a scalar inside an array, and columns hold only arrays and objects.
+      if (contained && ref.path.length > 0) return contains(out, alias, ref, jsonOfOperand(operand));
+      return `(${place()})::text = ${out.parameter(jsonOfOperand(operand))}::text`;
   }
 }
 
-/** Values that have an order among those of their type. */
+/** Operands whose types are ordered. */
 type Ordered = Extract<JsonOperand, { kind: 'string' | 'number' | 'boolean' | 'date' }>;
 export const hasOrder = (operand: JsonOperand): operand is Ordered =>
   ['string', 'number', 'boolean', 'date'].includes(operand.kind);
 
-/** Whether a json stands in an order to a value of its type. */
+/** Returns the SQL of an ordered comparison of a json with an operand of the same type. */
 export function ordered(out: SqlOut, json: string, op: Comparison, operand: Ordered): string {
   const compare = (value: string, bound: string) => `(${value}${comparisonSigns[op]}${bound})`;
   switch (operand.kind) {
@@ -107,19 +111,19 @@ export function ordered(out: SqlOut, json: string, op: Comparison, operand: Orde
   }
 }
 
-/** Whether the text at a place, or a text in the array there, matches. */
+/** Writes whether the text at a path, or a text in the array there, matches. */
 export function writeJsonMatches(out: SqlOut, alias: string, ref: FieldRef, regex: Regex): void {
   const json = placeOf(out, alias, ref);
   const texts = `CASE json_typeof(${json}) WHEN 'array' THEN ${json} WHEN 'string' THEN json_build_array(${json}) END`;
   out.add(`EXISTS (SELECT 1 FROM json_array_elements(${texts}) AS e(value) WHERE ${matches(out, 'e.value', regex)})`);
 }
 
-/** Whether a json is a text that matches. */
+/** Returns the SQL of whether a json is a text that matches. */
 export function matches(out: SqlOut, json: string, regex: Regex): string {
   return `CASE WHEN json_typeof(${json}) = 'string' THEN ${textMatch(out, `(${json} #>> '{}') COLLATE "C"`, regex)} END`;
 }
 
-/** Numbers and booleans by value, then texts, objects and arrays by their text, all in one order as the embedded engine has it. */
+/** Writes a sort key: numbers and booleans by value, then strings, objects and arrays by their text, in the same order as SQLite. */
 export function writeJsonOrder(out: SqlOut, alias: string, ref: FieldRef): void {
   const json = placeOf(out, alias, ref);
   const number = (value: string) => `ROW(0, (${value})::float8, ''::text COLLATE "C")`;
@@ -130,7 +134,7 @@ export function writeJsonOrder(out: SqlOut, alias: string, ref: FieldRef): void 
   );
 }
 
-/** The wire value of a field or a place as jsonb, in which equal values are equal; NULL where absent. */
+/** Writes the wire value of a field or a path as jsonb, in which equal values compare equal; NULL if absent. */
 export function writeWireText(out: SqlOut, alias: string, ref: FieldRef): void {
   const column = columnOf(alias, ref.field.column);
   switch (storageOf(ref.field)) {

@@ -31,10 +31,10 @@ for (const text of [
     ` SELECT 'r' || n, n, n, 'x' || n, n % 5000, n, 't' || n % 2000, CASE WHEN n % 9 = 0 THEN 'u' || n % 500 ELSE 'master' END,` +
     ` json_build_array(n % 1000, 'tag' || n % 500, ${pointer}), json_build_object('n', n % 3000, 'list', json_build_array('p' || n % 2500), 'to', ${pointer})` +
     ` FROM generate_series(1, ${RECORDS}) AS n`,
-  // Some share a value.
+  // Some records share a value.
   `INSERT INTO ${tables.dialect.table(tables.table('Accounts').sqlName)} (${columns}, "Email", _phone_key)` +
     ` SELECT 'a' || n, n, n, n % 500, n % 500 FROM generate_series(1, ${RECORDS}) AS n`,
-  // Some of many rows.
+  // Some records have many rows.
   `INSERT INTO ${tables.dialect.table(tables.table('_Timeline').sqlName)} (${columns}, "objectIdValue", "objectClass", "Last")` +
     ` SELECT 'l' || n, n, n, CASE WHEN n % 3 = 0 THEN 'r1' ELSE 'r' || n END, 'T', true FROM generate_series(1, ${RECORDS}) AS n`,
   'VACUUM ANALYZE',
@@ -120,7 +120,7 @@ for (const [name, order, index] of sorted)
   test(`an index gives the order of ${name}`, async () => {
     const plan = await planOf({ kind: 'always' }, order, 20);
     assert.match(plan, new RegExp(`using "${index}"`));
-    // Where records alike in the field come by objectId in the other direction, these few are sorted.
+    // Records with equal values come by objectId in the other direction; these few are sorted.
     assert.doesNotMatch(plan, /^ *(?:-> +)?Sort$/m);
   });
 

@@ -14,17 +14,20 @@ const functions: Readonly<Record<SearchRole, string>> = {
   phoneCount: 'rds_number',
 };
 
-/** What an index of a field's words is of. @param schema quoted, of the system */
+/** Returns the expression that the search index of a field is built on. @param schema quoted, of the system */
 export function searchExpression(schema: string, field: Field, column: string): string {
   const role = searchRole(field);
   if (role === null) throw new Error(`records are not looked up by ${field.name}`);
   return `${schema}.${functions[role]}(${column})`;
 }
 
-/** More than what planners take for the cost of reading a table: they look into the index, whatever they think of how many records it finds. */
+/** Above the planner's cost of reading a whole table: it then uses the index, however many records it expects to find. */
 const COST = 10_000;
 
-/** Makes the functions that search indexes are of. They are not to change: indexes hold what they made. @param schema quoted, of the system */
+/**
+ * Returns the statements that create the functions of search indexes. They must never change, since indexes hold their results. @param schema
+ * quoted, of the system
+ */
 export function searchFunctions(schema: string): string[] {
   const make = (name: string, type: string, body: string) =>
     `CREATE OR REPLACE FUNCTION ${schema}.${name}(value ${type}) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST ${COST} AS $body$ ${body} $body$`;
@@ -48,8 +51,8 @@ export function searchFunctions(schema: string): string[] {
 }
 
 /**
- * Whether the record is among those that the index finds. They are found first, in no order, so that the limit ends the search; as an array,
- * by which planners go to the records at once.
+ * Writes whether the record is among those that the index finds. They are searched first, unordered, so that the limit ends the search, and in an
+ * array, so that the planner fetches the records by key.
  * @param schema quoted, of the system
  */
 export function writeCandidates(
@@ -103,7 +106,7 @@ export function writeCandidates(
   out.add(' LIMIT ').bind(limit).add('))');
 }
 
-/** Databases with the locale C know the capitals of English letters alone. */
+/** Returns a word also capitalised and in capitals: databases with locale C lower-case ASCII letters only. */
 function casesOf(word: string): string[] {
   const [first = ''] = word;
   return [...new Set([word, first.toUpperCase() + word.slice(first.length), word.toUpperCase()])];

@@ -2,10 +2,10 @@ import type { Field } from '../../../schema/model.ts';
 import { MAX_SNAPSHOT_CHARS, MAX_SNAPSHOT_VALUE_CHARS, snapshotLimits } from '../../snapshot-limits.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 
-/** Characters of an array, which may hold 1 GB: no value of a snapshot is longer than its part of these, whatever the others are. */
-const MAX_ARRAY = 200_000_000;
+/** Maximum total characters of the array, whose limit is 1 GB. Divided evenly, it bounds each value of a snapshot, whatever the others are. */
+const MAX_ARRAY_LENGTH = 200_000_000;
 
-/** The text of a snapshot of a record (`Snapshot`), out of its columns, bounded (snapshot-limits.ts). */
+/** Writes the text of a snapshot of a record (`Snapshot`), from its columns, within the limits of snapshot-limits.ts. */
 export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field[]): void {
   const { share, kinds } = snapshotLimits(fields);
   if (share === null) {
@@ -14,7 +14,7 @@ export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field
     out.add(')::text');
     return;
   }
-  // The size of an array is known; OFFSET has it made once.
+  // The size of an array is known without serialising it; OFFSET prevents building the array twice.
   out.add(`(SELECT CASE WHEN pg_column_size(p.a) <= ${MAX_SNAPSHOT_CHARS} THEN to_json(p.a)::text ELSE to_json(ARRAY(`);
   const kept = kinds.flatMap((kind, at) => (kind === 'kept' ? [at + 1] : []));
   const cut = kept.length === 0 ? `left(u.v, ${share})` : `CASE WHEN u.n IN (${kept}) THEN u.v ELSE left(u.v, ${share}) END`;
@@ -25,15 +25,15 @@ export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field
 
 function writeValues(out: SqlOut, alias: string, fields: readonly Field[]): void {
   const { kinds } = snapshotLimits(fields);
-  const most = Math.min(MAX_SNAPSHOT_VALUE_CHARS, Math.floor(MAX_ARRAY / Math.max(1, fields.length)));
+  const maxLength = Math.min(MAX_SNAPSHOT_VALUE_CHARS, Math.floor(MAX_ARRAY_LENGTH / Math.max(1, fields.length)));
   out.add('ARRAY[');
   fields.forEach(({ column }, at) => {
     if (at > 0) out.add(', ');
     const kind = kinds[at] ?? null;
     if (kind === null || kind === 'kept') out.column(alias, column).add('::text');
-    else if (kind === 'text') out.add('left(').column(alias, column).add(`, ${most})`);
+    else if (kind === 'text') out.add('left(').column(alias, column).add(`, ${maxLength})`);
     else {
-      out.add('CASE WHEN length(').column(alias, column).add(`::text) <= ${most} THEN `);
+      out.add('CASE WHEN length(').column(alias, column).add(`::text) <= ${maxLength} THEN `);
       out.column(alias, column).add('::text END');
     }
   });

@@ -4,15 +4,15 @@ import { prefixUpperBound } from '../../sql/prefix-upper-bound.ts';
 import { postgresPattern } from './regex/index.ts';
 
 /**
- * Writes whether a text expression, which may be written again, matches. Plain text needs no scan by regex, and a prefix is a range
- * that an index answers.
- * @throws badQuery (102) for a pattern that PostgreSQL has no word for
+ * Writes whether a text expression matches. A literal pattern needs no regular expression, and a prefix becomes a range that an index can serve.
+ * @param expression may be written several times
+ * @throws badQuery (102) for a pattern that PostgreSQL cannot express
  */
 export function writeTextMatch(out: SqlOut, expression: string, regex: Regex): void {
   out.add(textMatch(out, expression, regex));
 }
 
-/** The same as an SQL expression, in parentheses where it needs them. */
+/** Returns the same as an SQL expression, parenthesised if necessary. */
 export function textMatch(out: SqlOut, expression: string, { literal, pattern, options }: Regex): string {
   if (!literal) return `${expression} ~ ${out.parameter(postgresPattern(pattern, options))}::text`;
   if (literal.at === 'whole') return `${expression} = ${out.parameter(literal.text)}::text`;

@@ -5,7 +5,7 @@ import { postgresAggregate } from './aggregate.ts';
 
 const tables = await PostgresTables.create();
 after(() => tables.close());
-// An operator of the same name that tells what it was asked; it claims to cost next to nothing, so that the planner would have it first.
+// An operator of the same name that reports its operands; its declared cost is minimal, so that the planner would evaluate it first.
 for (const text of [
   'CREATE SCHEMA spy',
   "CREATE FUNCTION spy.matches(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS 'BEGIN RAISE NOTICE ''text %'', $1; RETURN true; END'",

@@ -9,18 +9,19 @@ import { re2Syntax } from './re2.ts';
 import { refuse, resolveReferences } from './references.ts';
 import { writePattern } from './write.ts';
 
-/** Characters of a pattern as PostgreSQL gets it, and of all that are kept; a class such as `\\p{L}` takes 6,000. */
-const maxLength = 500_000;
+/** Maximum characters of a pattern in PostgreSQL's syntax; ten times as many are cached. A class such as `\\p{L}` takes 6,000. */
+const MAX_PATTERN_LENGTH = 500_000;
 const cache = new LRUCache<string, string>({
   max: 500,
-  maxSize: 10 * maxLength,
+  maxSize: 10 * MAX_PATTERN_LENGTH,
   sizeCalculation: (text, key) => text.length + key.length,
 });
 
 /**
- * A pattern of ours as one of PostgreSQL, for `text COLLATE "C" ~ pattern`: it matches the texts that `compileRegex` matches.
+ * Translates a pattern to PostgreSQL's syntax, for `text COLLATE "C" ~ pattern`. It matches the same texts as `compileRegex`. Reference:
+ * queries.md#regular-expressions.
  * @param options sorted subset of `imsx`
- * @throws badQuery (102) for a pattern that cannot be read, or has a back reference that PostgreSQL cannot follow
+ * @throws badQuery (102) for an invalid pattern, or a back reference that PostgreSQL cannot follow
  */
 export function postgresPattern(pattern: string, options: string): string {
   const key = `${options}/${pattern}`;
@@ -28,7 +29,7 @@ export function postgresPattern(pattern: string, options: string): string {
   if (text === undefined) {
     const normal = normalise(pattern, options);
     text = isLinear(pattern, options) ? fromRe2(normal) : fromJavascript(normal);
-    if (text.length > maxLength) fail('badQuery', 'Invalid regular expression: expression too large');
+    if (text.length > MAX_PATTERN_LENGTH) fail('badQuery', 'Invalid regular expression: expression too large');
     cache.set(key, text);
   }
   return text;
@@ -43,12 +44,12 @@ function fromJavascript(normal: NormalPattern): string {
   const { tree, numbers, references } = resolveReferences(parsePattern(source, normal.flags, javascriptSyntax));
   const text = writePattern(tree, numbers);
   if (!references.some(({ fold }) => fold)) return text;
-  // PostgreSQL compares a back reference without case only where all of the pattern is so, and then ASCII's letters only.
+  // PostgreSQL ignores case in a back reference only if the whole pattern ignores it, and then only for ASCII letters.
   if (!normal.flags.includes('i') || /\(\?[a-z]*-[a-z]*i/.test(source)) refuse();
   return `(?i)${text}`;
 }
 
-/** The pattern in a spelling that JavaScript reads with the flag `u`. */
+/** Returns the pattern in a spelling that JavaScript accepts with the flag `u`. */
 function strictSource(normal: NormalPattern): string {
   const source = javascriptSource(normal);
   for (const spelling of [source, unicodeSource(source)]) {

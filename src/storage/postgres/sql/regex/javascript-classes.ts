@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { readEscape } from './javascript-escape.ts';
 import { complement, type Ranges, rangesOf } from './ranges.ts';
-import { folded } from './re2.ts';
+import { foldCase } from './re2.ts';
 
-/** Scans take tens of milliseconds, so a pattern has few (`estimate`); what they found is kept, up to so many numbers of ranges. */
+/** Cached scans, limited by the total numbers of ranges. A scan takes tens of milliseconds, so a pattern may have only a few (`estimate`). */
 const scans = new LRUCache<string, Ranges>({ maxSize: 1_000_000, sizeCalculation: (ranges) => ranges.length + 1 });
 let characters: string | undefined;
 
-/** The characters of a class in brackets. */
+/** Returns the characters of a class in brackets. */
 export function classRanges(text: string, fold: boolean): Ranges {
   const negative = text[1] === '^';
   const pairs: number[] = [];
@@ -27,7 +27,7 @@ export function classRanges(text: string, fold: boolean): Ranges {
     }
   }
   const ranges = rangesOf(pairs);
-  const found = fold && ranges.length > 0 ? folded(ranges) : ranges;
+  const found = fold && ranges.length > 0 ? foldCase(ranges) : ranges;
   return negative ? complement(found) : found;
 }
 
@@ -45,12 +45,12 @@ function memberAt(text: string, at: number, fold: boolean): Member {
   return escaped === '\\b' ? { codePoint: 8, end } : { ranges: escapedClass(escaped, fold), end };
 }
 
-/** What `\b` takes for a part of a word. */
+/** Returns the characters that `\b` takes for parts of a word. */
 export function wordCharacters(fold: boolean): Ranges {
   return escapedClass('\\w', fold);
 }
 
-/** The characters of `\d`, `\P{Lu}` and the like, asked of the engine itself. */
+/** Returns the characters of `\d`, `\P{Lu}` and similar classes, obtained from the JavaScript engine itself. */
 export function escapedClass(text: string, fold: boolean): Ranges {
   const key = `${fold ? 'i' : ''}${text}`;
   let found = scans.get(key);

@@ -12,14 +12,14 @@ const controls: ReadonlyMap<string, number> = new Map([
 /** An escape of JavaScript's syntax with the flag `u`. */
 export interface Escape {
   readonly text: string;
-  /** The character it stands for; none for a class of characters, an assertion or a reference. */
+  /** The character it represents; absent for a class of characters, an assertion or a reference. */
   readonly codePoint?: number;
   readonly name?: string;
   readonly index?: number;
   readonly end: number;
 }
 
-/** The escape at a place. */
+/** Reads the escape at a position. */
 export function readEscape(source: string, at: number): Escape {
   escaped.lastIndex = at;
   const [text, braced, pair, four, two, control, name, index, char] = escaped.exec(source) as RegExpExecArray;

@@ -1,16 +1,16 @@
 import { classRanges, escapedClass, wordCharacters } from './javascript-classes.ts';
 import { readEscape } from './javascript-escape.ts';
-import { folded } from './re2.ts';
+import { foldCase } from './re2.ts';
 import type { Syntax } from './syntax.ts';
 import * as tree from './tree.ts';
 
 const member = /\[\^?(?:\\.|[^\]\\])*\]/sy;
 
-/** JavaScript's syntax with the flag `u`, for the patterns that RE2 cannot have. */
+/** JavaScript's syntax with the flag `u`, for patterns that RE2 cannot express. */
 export const javascriptSyntax: Syntax = {
   counted: /\{(\d+)(?:(,)(\d+)?)?\}/y,
   newlines: [0x0a, 0x0a, 0x0d, 0x0d, 0x2028, 0x2029],
-  literal: (codePoint, flags) => (flags.fold ? folded([codePoint, codePoint]) : [codePoint, codePoint]),
+  literal: (codePoint, flags) => (flags.fold ? foldCase([codePoint, codePoint]) : [codePoint, codePoint]),
   characterClass(source, at, flags) {
     member.lastIndex = at;
     const [text] = member.exec(source) as RegExpExecArray;
@@ -30,8 +30,8 @@ const piece = /\\(?:[pPu]\{[^}]*\}|.)|\[\^?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[
 const escaped = /\\./gsu;
 
 /**
- * A pattern of JavaScript in the strict spelling that the flag `u` asks for, which counts characters by code point: escapes that are not
- * needed are taken off, brackets that stand for themselves are escaped.
+ * Rewrites a JavaScript pattern in the strict spelling that the flag `u` requires (with it, characters are code points): removes unnecessary
+ * escapes and escapes literal brackets.
  */
 export function unicodeSource(source: string): string {
   return source.replace(piece, (text) => {

@@ -6,20 +6,20 @@ import * as tree from './tree.ts';
 
 const groupHead = /\((?:\?(?:(<?)([=!])|P?<([^>]+)>|([A-Za-z]*)(?:-([A-Za-z]*))?([:)])))?/y;
 const groupName = /\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?P?<(?![=!])([^>]+)>/gs;
-/** As deep as RE2 goes; a reader of the tree calls itself for each level. */
-const maxDepth = 1000;
+/** Maximum nesting, the same as RE2's; functions over the tree recurse for each level. */
+const MAX_DEPTH = 1000;
 
-/** A group that is open. */
+/** A group that is not closed yet. */
 interface Open {
   readonly branches: Node[];
   parts: Node[];
   flags: Flags;
-  /** The group's node, of what stood in it. */
+  /** Returns the group's node, given its content. */
   readonly close: (content: Node) => Node;
 }
 
 /**
- * The tree of a valid pattern, in either syntax. (`@eslint-community/regexpp` reads JavaScript's alone, which few patterns need, and calls itself
+ * Parses a valid pattern, in either syntax, to a tree. (`@eslint-community/regexpp` parses only JavaScript's, which few patterns need, and recurses
  * for each level of nesting.)
  * @param flags subset of `ims`
  * @throws badQuery (102) for a pattern that nests too deeply
@@ -52,7 +52,7 @@ export function parsePattern(source: string, flags: string, syntax: Syntax): Nod
       const close = (part: Node): Node =>
         look ? tree.look(behind === '', look === '!', part) : index ? { kind: 'capture', index, part } : part;
       outer.push(open);
-      if (outer.length > maxDepth) fail('badQuery', 'Invalid regular expression: expression nests too deeply');
+      if (outer.length > MAX_DEPTH) fail('badQuery', 'Invalid regular expression: expression nests too deeply');
       open = { branches: [], parts: [], flags: inside, close };
     } else if (char === ')') {
       const group = open.close(content());
@@ -90,7 +90,7 @@ function set(ranges: readonly number[]): Node {
   return { kind: 'set', ranges };
 }
 
-/** The repeat at a place. */
+/** Returns the repeat at a position, if there is one. */
 function countsAt(source: string, at: number, syntax: Syntax): { min: number; max: number; end: number } | undefined {
   const char = source[at];
   if (char === '*' || char === '+') return { min: char === '+' ? 1 : 0, max: Infinity, end: at + 1 };
@@ -99,9 +99,9 @@ function countsAt(source: string, at: number, syntax: Syntax): { min: number; ma
   syntax.counted.lastIndex = at;
   const counts = syntax.counted.exec(source);
   if (!counts) return undefined;
-  const [whole, least, comma, most] = counts;
-  const min = Number(least);
-  return { min, max: comma === undefined ? min : most ? Number(most) : Infinity, end: at + whole.length };
+  const [whole, lower, comma, upper] = counts;
+  const min = Number(lower);
+  return { min, max: comma === undefined ? min : upper ? Number(upper) : Infinity, end: at + whole.length };
 }
 
 const noFlags: Flags = { fold: false, lines: false, dotAll: false };
@@ -114,7 +114,7 @@ function withFlags(flags: Flags, letters: string, on: boolean): Flags {
   };
 }
 
-/** Names of groups and their numbers; a reference may stand before its group. A name that two groups have is left out. */
+/** Returns the numbers of named groups; a reference may precede its group. Names of several groups map to 0. */
 function groupNames(source: string): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   let groups = 0;

@@ -7,7 +7,7 @@ import { startMatcher } from './testing/matcher.ts';
 
 const matched = await startMatcher();
 
-/** Letters whose case is uncommon, ends of lines, and a character of two units. */
+/** Letters with uncommon case pairs, line terminators, and a character of two UTF-16 units. */
 const characters = ['a', 'b', 'k', 'K', '\u212a', 's', 'ſ', 'é', 'É', 'ß', 'א', '😀', '1', '_', '-', ' ', '\n', '\r', '\u2028'];
 const character = fc.constantFrom(...characters);
 const literal = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', 'k', 's') }, character);
@@ -38,18 +38,18 @@ const re2Only = fc.constantFrom(
 );
 const javascriptOnly = fc.constantFrom('\\u{41}', '\\cA', '\\p{Script=Greek}', '[\\b]', '\\0');
 
-/** Patterns that RE2 reads. */
+/** Patterns that RE2 accepts. */
 const re2Pattern = grammar(re2Only, ['(?:', '(', '(?P<>', '(?i:', '(?s-i:', '(?m:'], []);
-/** Patterns with what RE2 lacks; some cannot be read by either engine. */
+/** Patterns with features that RE2 lacks; some are rejected by both engines. */
 const javascriptPattern = grammar(
   javascriptOnly,
   ['(?:', '(', '(?<>', '(?s:', '(?-m:', '(?=', '(?!', '(?<=', '(?<!'],
   ['\\1', '\\2'],
 ).map((pattern) => `${pattern}(?!xxx)`);
 
-/** Short texts of the characters that patterns speak of. */
+/** Short texts of the characters that occur in patterns. */
 const texts = textsOf(characters);
-/** V8 finds a `\B` between the halves of a character of two units; the database does not. */
+/** Without surrogate pairs: V8 finds a `\B` between the halves of one; the database does not. */
 const textsOfOneUnit = textsOf(characters.filter((each) => each !== '😀'));
 
 const options = fc.subarray(['i', 'm', 's']).map((flags) => flags.join(''));

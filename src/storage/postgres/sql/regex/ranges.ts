@@ -1,12 +1,12 @@
-/** A set of code points: pairs of first and last, ascending, with gaps between them. */
+/** A set of code points: pairs of first and last, ascending, with gaps in between. */
 export type Ranges = readonly number[];
 
 const maxCodePoint = 0x10ffff;
 
-/** The set that holds every code point. */
+/** The set of all code points. */
 export const everything: Ranges = [0, maxCodePoint];
 
-/** The set of the ranges given, which may overlap and come in any order. */
+/** Returns the union of ranges, which may overlap and come in any order. */
 export function rangesOf(pairs: Ranges): Ranges {
   const sorted: [number, number][] = [];
   for (let at = 0; at < pairs.length; at += 2) sorted.push([pairs[at] as number, pairs[at + 1] as number]);
@@ -20,7 +20,7 @@ export function rangesOf(pairs: Ranges): Ranges {
   return out;
 }
 
-/** The code points that a set does not have. */
+/** Returns the code points that are not in a set. */
 export function complement(ranges: Ranges): Ranges {
   const out: number[] = [];
   let next = 0;
@@ -33,7 +33,7 @@ export function complement(ranges: Ranges): Ranges {
   return out;
 }
 
-/** Whether nothing that a text can have lies between: surrogates are no characters of their own. */
+/** Whether two ranges are adjacent. Surrogates are not characters of their own, so they do not count as a gap. */
 function joins(end: number, first: number): boolean {
   return first <= end + 1 || (end === 0xd7ff && first === 0xe000);
 }

@@ -4,7 +4,7 @@ import { type Ranges, rangesOf } from './ranges.ts';
 import type { Flags, Syntax } from './syntax.ts';
 import * as tree from './tree.ts';
 
-/** Classes that are kept, by the characters of their texts and the numbers of their ranges. */
+/** Cached classes, limited by the characters of their texts and the numbers of their ranges. */
 const classes = new LRUCache<string, Ranges>({
   max: 2000,
   maxSize: 1_000_000,
@@ -16,7 +16,7 @@ const escaped = /\\(?:[pP](?:\{[^}]*\}|.)|x\{[0-9A-Fa-f]+\}|x..|[0-7]{1,3}|.)/su
 const word: Ranges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 const lastCodePoint = 0x10ffff;
 
-/** RE2's syntax, as `normalise` hands it to re2js. Which characters a class has is asked of re2js itself. */
+/** RE2's syntax, as `normalise` passes it to re2js. The characters of a class are obtained from re2js itself. */
 export const re2Syntax: Syntax = {
   counted: /\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/y,
   newlines: [0x0a, 0x0a],
@@ -35,11 +35,11 @@ export const re2Syntax: Syntax = {
   },
 };
 
-/** The characters that are the same as one of these when case is left out of account (simple folding). */
-export function folded(ranges: Ranges): Ranges {
+/** Returns all characters equal to one of these under simple case folding. */
+export function foldCase(ranges: Ranges): Ranges {
   const parts: string[] = [];
   for (let at = 0; at < ranges.length; at += 2) parts.push(`${escapedPoint(ranges[at])}-${escapedPoint(ranges[at + 1])}`);
-  // A character without case keeps the class from being read as a single letter, which has no ranges.
+  // A character without case prevents re2js from compiling the class to a single letter, which has no ranges.
   const withLast = classRanges(`[${parts.join('')}${escapedPoint(lastCodePoint)}]`, { fold: true });
   if (ranges.at(-1) === lastCodePoint) return withLast;
   const last = withLast.at(-2) === lastCodePoint ? [] : [withLast.at(-2) as number, lastCodePoint - 1];
@@ -47,11 +47,11 @@ export function folded(ranges: Ranges): Ranges {
 }
 
 function foldedLiteral(codePoint: number): Ranges {
-  // Of the many characters without case none is looked up.
+  // Shortcut: most characters have no case.
   if (!hasCase.test(String.fromCodePoint(codePoint))) return [codePoint, codePoint];
   let found = orbits.get(codePoint);
   if (!found) {
-    found = folded([codePoint, codePoint]);
+    found = foldCase([codePoint, codePoint]);
     orbits.set(codePoint, found);
   }
   return found;
@@ -61,13 +61,13 @@ function escapedPoint(codePoint: number | undefined): string {
   return `\\x{${(codePoint as number).toString(16)}}`;
 }
 
-/** The characters of a class, read out of the program that re2js makes of it. */
+/** Returns the characters of a class, read from the program that re2js compiles. */
 function classRanges(text: string, { fold }: Pick<Flags, 'fold'>): Ranges {
   const key = `${fold ? 'i' : ''}${text}`;
   let found = classes.get(key);
   if (!found) {
     const { prog } = RE2JS.compile(text, fold ? RE2JS.CASE_INSENSITIVE : 0).re2();
-    // A class without characters has no program; a single letter with its other case has one of another form.
+    // A class without characters has no program; a single letter and its other case have a special form.
     const { runes = [], arg = 0 } =
       prog.start === 0 ? {} : (prog.getInst(prog.start) as { runes: Iterable<number>; arg: number });
     const [first, ...rest] = runes;
@@ -85,7 +85,7 @@ function escapeEnd(source: string, at: number): number {
   return escaped.lastIndex;
 }
 
-/** Where the class at a place ends, found as re2js finds it. */
+/** Returns the end of the class at a position, found as re2js finds it. */
 function classEnd(source: string, at: number): number {
   let end = at + (source[at + 1] === '^' ? 2 : 1);
   for (let first = true; first || source[end] !== ']'; first = false) {

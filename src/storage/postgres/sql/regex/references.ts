@@ -1,25 +1,25 @@
 import { fail } from '../../../../errors/fail.ts';
 import { all, type Capture, type Node, nothing, type Reference, repeat, takesNoText } from './tree.ts';
 
-/** A tree without references that match no text, and the numbers of the groups that the others speak of. */
+/** A tree without references that match no text, with new numbers for the groups that the remaining ones refer to. */
 export interface Resolved {
   readonly tree: Node;
   readonly numbers: ReadonlyMap<number, number>;
   readonly references: readonly Reference[];
 }
 
-/** A node with those above it, from the root, and the place of each in the one before. */
+/** A node with its ancestors, from the root, each with its position in its parent. */
 type Path = readonly { readonly node: Node; readonly place: number }[];
 
-/** A longer repeat is written as several, and a group cannot stand in a pattern twice. */
-const maxCount = 255;
-/** Rounds of a repeat that are written out. */
-const maxRounds = 10;
+/** Maximum count of one repeat in PostgreSQL. Larger ones are written as several, and a capturing group cannot be repeated in the pattern. */
+const MAX_COUNT = 255;
+/** Maximum iterations of a repeat that are unrolled. */
+const MAX_UNROLLED = 10;
 
 /**
- * Settles what back references mean. In JavaScript one to a group that has no text (yet) matches no text, in PostgreSQL it fails the
- * match; so it has to be known which groups have one.
- * @throws badQuery (102) where that depends on the text, and for references into or within lookaround, which PostgreSQL lacks
+ * Resolves back references. In JavaScript, a reference to a group that has not matched (yet) matches the empty text; in PostgreSQL it fails. So it
+ * must be known statically which groups have matched.
+ * @throws badQuery (102) if that depends on the text, and for references into or within lookaround, which PostgreSQL lacks
  */
 export function resolveReferences(root: Node): Resolved {
   const captures = new Map<number, Path>();
@@ -40,7 +40,7 @@ export function resolveReferences(root: Node): Resolved {
     }
   }
   [...numbers.keys()].sort((a, b) => a - b).forEach((index, place) => void numbers.set(index, place + 1));
-  return { tree: references.length === 0 ? root : rewritten(root, replaced, numbers), numbers, references: kept };
+  return { tree: references.length === 0 ? root : rewrite(root, replaced, numbers), numbers, references: kept };
 }
 
 function collect(node: Node, place: number, above: Path, captures: Map<number, Path>, references: Path[]): void {
@@ -54,7 +54,7 @@ function partsOf(node: Node): readonly Node[] {
   return 'parts' in node ? node.parts : 'part' in node ? [node.part] : [];
 }
 
-/** Whether the group has no text whenever the reference is reached; notes groups that are to be written otherwise. */
+/** Returns whether the group has not matched whenever the reference is reached. Adds nodes that must be rewrite to `replaced`. */
 function neverSet(reference: Path, group: Path, replaced: Map<Node, Node>): boolean {
   if (reference.some(({ node }) => node.kind === 'look')) refuse();
   let fork = 0;
@@ -62,13 +62,13 @@ function neverSet(reference: Path, group: Path, replaced: Map<Node, Node>): bool
     fork += 1;
     if (fork === group.length) return true;
   }
-  // Nor where its text is always empty, which PostgreSQL does not follow in a repeat.
+  // Likewise if its text is always empty; PostgreSQL fails such a reference in a repeat.
   if (takesNoText(group.at(-1)?.node as Node)) return true;
   const common = group[fork - 1]?.node as Node;
   if (common.kind === 'any' || (reference[fork]?.place ?? 0) < (group[fork]?.place ?? 0)) return true;
   const between = group.slice(fork, -1).map(({ node }) => node);
   if (between.some((node) => node.kind === 'look' && node.negative)) return true;
-  const repeats = group.filter(({ node }) => node.kind === 'repeat' && (node.max === Infinity ? node.min : node.max) > maxCount);
+  const repeats = group.filter(({ node }) => node.kind === 'repeat' && (node.max === Infinity ? node.min : node.max) > MAX_COUNT);
   if (repeats.length > 0) refuse();
   const capture = group.at(-1)?.node as Capture;
   for (const node of between) {
@@ -79,16 +79,16 @@ function neverSet(reference: Path, group: Path, replaced: Map<Node, Node>): bool
   return false;
 }
 
-function rewritten(node: Node, replaced: ReadonlyMap<Node, Node>, numbers: ReadonlyMap<number, number>): Node {
+function rewrite(node: Node, replaced: ReadonlyMap<Node, Node>, numbers: ReadonlyMap<number, number>): Node {
   const now = replaced.get(node) ?? node;
-  if ('parts' in now) return { ...now, parts: now.parts.map((part) => rewritten(part, replaced, numbers)) };
-  if (now.kind === 'repeat') return steadyRepeat(rewritten(now.part, replaced, numbers), now.min, now.max, numbers);
-  return 'part' in now ? { ...now, part: rewritten(now.part, replaced, numbers) } : now;
+  if ('parts' in now) return { ...now, parts: now.parts.map((part) => rewrite(part, replaced, numbers)) };
+  if (now.kind === 'repeat') return steadyRepeat(rewrite(now.part, replaced, numbers), now.min, now.max, numbers);
+  return 'part' in now ? { ...now, part: rewrite(now.part, replaced, numbers) } : now;
 }
 
 /**
- * A repeat that PostgreSQL follows. With references or their groups within, it takes no more empty rounds than one; so the rounds that
- * there have to be are written out.
+ * Returns a repeat that PostgreSQL follows. If it contains references or their groups, PostgreSQL makes at most one empty iteration, so the
+ * required iterations are unrolled.
  */
 function steadyRepeat(part: Node, min: number, max: number, numbers: ReadonlyMap<number, number>): Node {
   if (part.kind === 'reference') return repeat(part, min, max);
@@ -96,7 +96,7 @@ function steadyRepeat(part: Node, min: number, max: number, numbers: ReadonlyMap
     node.kind === kind && (node.kind === 'reference' || numbers.has((node as Capture).index));
   const captures = has(part, within('capture'));
   if (min < 2 || !mayBeEmpty(part) || !(captures || has(part, within('reference')))) return repeat(part, min, max);
-  if (captures || min > maxRounds) refuse();
+  if (captures || min > MAX_UNROLLED) refuse();
   return all([...new Array<Node>(min).fill(part), repeat(part, 0, max - min)]);
 }
 

@@ -1,6 +1,6 @@
 import type { Ranges } from './ranges.ts';
 
-/** A pattern as a tree. Whether a repeat is greedy is left out: only whether a text matches counts. */
+/** A pattern as a tree. Greediness is left out, because only whether a text matches counts. */
 export type Node =
   | { readonly kind: 'set'; readonly ranges: Ranges }
   | { readonly kind: 'all'; readonly parts: readonly Node[] }
@@ -11,7 +11,7 @@ export type Node =
   | Capture
   | Reference;
 
-/** `max` is Infinity where there is no bound. */
+/** A repeat; `max` is Infinity if unbounded. */
 export interface Repeat {
   readonly kind: 'repeat';
   readonly part: Node;
@@ -19,7 +19,7 @@ export interface Repeat {
   readonly max: number;
 }
 
-/** What stands before or after a place; it takes no text. */
+/** A lookahead or lookbehind; it consumes no text. */
 export interface Look {
   readonly kind: 'look';
   readonly ahead: boolean;
@@ -27,7 +27,7 @@ export interface Look {
   readonly part: Node;
 }
 
-/** A group that back references may speak of, by its number in the pattern. */
+/** A group that back references may refer to, by its number in the pattern. */
 export interface Capture {
   readonly kind: 'capture';
   readonly index: number;
@@ -37,7 +37,7 @@ export interface Capture {
 /** A back reference. */
 export interface Reference {
   readonly kind: 'reference';
-  /** Number of a group; 0 where there is no one such. */
+  /** Number of the group; 0 if there is no such group. */
   readonly to: number;
   readonly fold: boolean;
 }
@@ -46,7 +46,7 @@ export const nothing: Node = { kind: 'all', parts: [] };
 export const textStart: Node = { kind: 'edge', of: 'start' };
 export const textEnd: Node = { kind: 'edge', of: 'end' };
 
-/** Parts one after the other. Repeats of the same characters become one, which PostgreSQL compiles in far less time: `.*.*`. */
+/** Returns a concatenation. Merges repeats of the same characters, such as `.*.*`, which PostgreSQL compiles much faster. */
 export function all(parts: readonly Node[]): Node {
   const out: Node[] = [];
   for (const part of parts) {
@@ -67,20 +67,20 @@ export function any(parts: readonly Node[]): Node {
   return parts.length === 1 ? (parts[0] as Node) : { kind: 'any', parts };
 }
 
-/** A repeat, made simple where its part takes no text, which PostgreSQL does not repeat. */
+/** Returns a repeat, simplified if its part consumes no text, since PostgreSQL does not repeat that. */
 export function repeat(part: Node, min: number, max: number): Node {
   if (max === 0) return nothing;
   if (takesNoText(part)) return min === 0 ? nothing : part;
   if (min === 1 && max === 1) return part;
   if (part.kind === 'repeat' && part.part.kind === 'set') {
-    // `(?:a{0,2}){3,4}` is `a{0,8}`, which PostgreSQL compiles in far less time.
+    // `(?:a{0,2}){3,4}` is `a{0,8}`, which PostgreSQL compiles much faster.
     if (part.min === 0) return { ...part, max: part.max * max };
     if (part.min === 1 && part.max === Infinity) return { ...part, min };
   }
   return { kind: 'repeat', part, min, max };
 }
 
-/** Whether all that a node matches is places, or the empty text. */
+/** Returns whether a node matches only positions or the empty text. */
 export function takesNoText(node: Node): boolean {
   if (node.kind === 'look' || node.kind === 'edge') return true;
   if (node.kind === 'capture' || node.kind === 'repeat') return takesNoText(node.part);
@@ -91,17 +91,17 @@ export function look(ahead: boolean, negative: boolean, part: Node): Node {
   return { kind: 'look', ahead, negative, part };
 }
 
-/** The start of a text, or a place after one of the newlines. */
+/** Returns a node for the start of the text, or a position after a newline. */
 export function lineStart(newlines: Ranges): Node {
   return any([textStart, look(false, false, { kind: 'set', ranges: newlines })]);
 }
 
-/** The end of a text, or a place before one of the newlines. */
+/** Returns a node for the end of the text, or a position before a newline. */
 export function lineEnd(newlines: Ranges): Node {
   return any([textEnd, look(true, false, { kind: 'set', ranges: newlines })]);
 }
 
-/** A place with a word character on one side only; or, where `inside`, on both sides or none. */
+/** Returns a node for a position with a word character on one side only; with `inside`, on both sides or none. */
 export function wordBoundary(word: Ranges, inside: boolean): Node {
   const part: Node = { kind: 'set', ranges: word };
   const both = (before: boolean, after: boolean) => all([look(false, !before, part), look(true, !after, part)]);

@@ -2,12 +2,12 @@ import { memoByObject } from '../../../../kernel/memo.ts';
 import { complement, type Ranges } from './ranges.ts';
 import type { Node, Repeat } from './tree.ts';
 
-/** The most that PostgreSQL counts to. */
-const maxCount = 255;
+/** Maximum count of a repeat in PostgreSQL. */
+const MAX_COUNT = 255;
 
 /**
- * A tree as an advanced regular expression of PostgreSQL.
- * @param numbers new numbers of the groups that are spoken of; all others capture nothing
+ * Writes a tree as an advanced regular expression of PostgreSQL.
+ * @param numbers new numbers of the referenced groups; all others become non-capturing
  */
 export function writePattern(node: Node, numbers: ReadonlyMap<number, number>): string {
   const write = (part: Node): string => {
@@ -33,13 +33,16 @@ export function writePattern(node: Node, numbers: ReadonlyMap<number, number>): 
   return write(node);
 }
 
-/** Texts one after the other. A digit after a back reference would be read as part of it. */
+/** Concatenates texts. Separates a back reference from a following digit, which would be read as part of it. */
 function inOrder(texts: readonly string[]): string {
   const full = texts.filter((text) => text !== '');
   return full.map((text, at) => (/\\\d+$/.test(full[at - 1] ?? '') && /^\d/.test(text) ? `(?:)${text}` : text)).join('');
 }
 
-/** What can be repeated as it is written. A back reference has to be: PostgreSQL fails one to an empty text in a repeated group. */
+/**
+ * Whether a node can be repeated without parentheses. A back reference must not get any: PostgreSQL fails a reference to an empty text in a
+ * repeated group.
+ */
 function isAtom(node: Node): boolean {
   return node.kind === 'reference' || (node.kind === 'set' && node.ranges.length > 0);
 }
@@ -47,27 +50,27 @@ function isAtom(node: Node): boolean {
 function repeatText(text: string, { min, max }: Repeat): string {
   if (max === Infinity) {
     if (min <= 1) return `${text}${min === 0 ? '*' : '+'}`;
-    return min <= maxCount ? `${text}{${min},}` : `${times(text, min)}${text}*`;
+    return min <= MAX_COUNT ? `${text}{${min},}` : `${times(text, min)}${text}*`;
   }
-  if (max <= maxCount) return min === max ? times(text, min) : min === 0 ? upTo(text, max) : `${text}{${min},${max}}`;
+  if (max <= MAX_COUNT) return min === max ? times(text, min) : min === 0 ? upTo(text, max) : `${text}{${min},${max}}`;
   return times(text, min) + upTo(text, max - min);
 }
 
-/** `text` a number of times. */
+/** Returns `text` repeated exactly `count` times. */
 function times(text: string, count: number): string {
-  if (count <= maxCount) return count === 0 ? '' : count === 1 ? text : `${text}{${count}}`;
-  const rest = count % maxCount;
-  return times(`(?:${text}{${maxCount}})`, (count - rest) / maxCount) + times(text, rest);
+  if (count <= MAX_COUNT) return count === 0 ? '' : count === 1 ? text : `${text}{${count}}`;
+  const rest = count % MAX_COUNT;
+  return times(`(?:${text}{${MAX_COUNT}})`, (count - rest) / MAX_COUNT) + times(text, rest);
 }
 
-/** `text` any number of times up to a bound. */
+/** Returns `text` repeated up to `count` times. */
 function upTo(text: string, count: number): string {
-  if (count <= maxCount) return count === 0 ? '' : count === 1 ? `${text}?` : `${text}{0,${count}}`;
-  const rest = count % maxCount;
-  return times(`(?:${text}{0,${maxCount}})`, (count - rest) / maxCount) + upTo(text, rest);
+  if (count <= MAX_COUNT) return count === 0 ? '' : count === 1 ? `${text}?` : `${text}{0,${count}}`;
+  const rest = count % MAX_COUNT;
+  return times(`(?:${text}{0,${MAX_COUNT}})`, (count - rest) / MAX_COUNT) + upTo(text, rest);
 }
 
-/** Sets that a parser keeps are written often. */
+/** Cached by object: sets that a parser caches are written often. */
 const setText = memoByObject(makeSetText);
 
 function makeSetText(ranges: Ranges): string {
@@ -86,7 +89,7 @@ function makeSetText(ranges: Ranges): string {
   return `${out}]`;
 }
 
-/** A character that is safe anywhere in a pattern, in brackets too. */
+/** Returns a character escaped so that it is safe anywhere in a pattern, also in brackets. */
 function character(codePoint: number): string {
   const text = String.fromCodePoint(codePoint);
   if (/^[A-Za-z0-9 _]$/.test(text)) return text;

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { sharedServer, testDatabase } from '../../../testing/server.ts';
 
 /**
- * A connection for the time of a test file.
- * @returns a function that tells which texts a pattern of PostgreSQL's matches
+ * Opens a connection for the duration of a test file.
+ * @returns a function that returns which texts a PostgreSQL pattern matches
  */
 export async function startMatcher(): Promise<(pattern: string, texts: readonly string[]) => Promise<string[]>> {
   const database = await testDatabase();
