@@ -291,7 +291,7 @@ describe('PostgreSQL store', () => {
     await b.update('Changing', 'c1', { n: 2 });
     const { rows } = await removed;
     assert.deepEqual(rows, [[-1, '0']]);
-    assert.equal(step.isTooEarly?.([{ rows: [[-1, 0]], affected: 1 }]), true);
+    assert.equal(step.mustRetryLocked?.([{ rows: [[-1, 0]], affected: 1 }]), true);
     assert.equal((await a.get('Changing', 'c1')).n, 2);
     await a.remove('Changing', 'c1');
   });

@@ -30,9 +30,9 @@ import { type ExecutorContext, WriteExecutor } from './writes/write-executor.ts'
 import { WriteQueue } from './writes/write-queue.ts';
 
 /** Maximum number of writes in one transaction: as many as the largest batch of a request. */
-const MAX_GROUP = 1_000;
+const MAX_GROUP_SIZE = 1_000;
 /** Maximum number of concurrent transactions of one system; the connections are shared by all systems. */
-const MAX_GROUPS = 2;
+const MAX_CONCURRENT_GROUPS = 2;
 
 /** Settings and collaborators of a store. */
 export interface PostgresStoreSettings extends RowContext {
@@ -73,7 +73,7 @@ export class PostgresStore implements Store, Watcher {
   /** Number of writes by table, and of changes by other processes that may affect any table. */
   readonly #writesTo = new Map<string, number>();
   #globalVersion = 0;
-  readonly #delist: () => void;
+  readonly #unregister: () => void;
   readonly #delayedInvalidations: DelayedInvalidations;
 
   /**
@@ -96,20 +96,21 @@ export class PostgresStore implements Store, Watcher {
     this.place = named.place ?? '';
     this.#schemaCache = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
-    const reload = () => this.#reload();
-    const written = (tables: Iterable<string>) => this.#recordWrites(tables);
+    const reloadSchema = () => this.#reload();
+    const recordWrites = (tables: Iterable<string>) => this.#recordWrites(tables);
     const transactions = transactionsOf(database, schemaName);
-    const rejection = (error: unknown) => this.#recordFault(mapWriteError(mapMissingTable(causeOf(error))));
-    const look = (statement: Statement) => database.short(statement, schemaName);
+    const mapFault = (error: unknown) => this.#recordFault(mapWriteError(mapMissingTable(causeOf(error))));
+    const query = (statement: Statement) => database.short(statement, schemaName);
     this.#delayedInvalidations = new DelayedInvalidations((tables) =>
-      look(storeInvalidation(schemaName, { schemaChanged: false, tables })),
+      query(storeInvalidation(schemaName, { schemaChanged: false, tables })),
     );
-    this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#schemaCache, reload, written, rejection };
+    const shared = { schemaName, dialect, addresses, reloadSchema, mapFault };
+    this.#context = { ...shared, query, transactions, schemaCache: this.#schemaCache, recordWrites };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
-      maxGroup: MAX_GROUP,
-      maxGroups: MAX_GROUPS,
+      maxGroupSize: MAX_GROUP_SIZE,
+      maxConcurrentGroups: MAX_CONCURRENT_GROUPS,
       maxHeldMs: database.timeLimit,
-      tooLong: () => rejection(lockTimeoutError()),
+      timeoutError: () => mapFault(lockTimeoutError()),
     });
     this.#behind = new WriteBehind({
       execute: (write) => this.#enqueue(write, true),
@@ -117,21 +118,18 @@ export class PostgresStore implements Store, Watcher {
       dropped: (error) => conditions?.met('rows of logs are lost', { app: named.appId }, error),
       report,
     });
-    this.#delist = database.outage.register(schemaName, { appId: named.appId, statements: () => probeStatements(schemaName) });
+    const statements = () => probeStatements(schemaName);
+    this.#unregister = database.outage.register(schemaName, { appId: named.appId, statements });
     this.#staleness = new StalenessCheck(
       () => invalidations.isReliable(),
       () => this.#refreshAll(),
     );
     this.raw = new PostgresRawAccess(database, dialect);
     this.reader = new PostgresReader({
+      ...shared,
       database,
-      dialect,
       aggregate: postgresAggregate(dialect),
-      schemaName,
       schemaVersion: () => this.#schemaCache.changes,
-      reloadSchema: reload,
-      mapFault: rejection,
-      addresses,
     });
     this.#unwatch = invalidations.watch(schemaName, this);
     // Changes between reading the catalogue and registering the watcher were not reported.
@@ -295,7 +293,7 @@ export class PostgresStore implements Store, Watcher {
     this.#closing.abort();
     await this.#queue.whenIdle();
     this.#delayedInvalidations.flush();
-    this.#delist();
+    this.#unregister();
     this.#unwatch();
     await recordGeneration(this.#database, this.#schemaName, this.#grown);
   }

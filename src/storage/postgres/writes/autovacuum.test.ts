@@ -96,7 +96,7 @@ test('what gives way to nobody is waited for less and less often, until one gave
   assert.deepEqual(await waits(), [0, 5, 15, 35, 75, 135, 195, 255]);
   nowMs = 1_000_000;
   assert.equal(await autovacuums.waitFor(['table "t_Big"']), 1_500);
-  autovacuums.gaveWay();
+  autovacuums.onLockAcquired();
   nowMs = 2_000_000;
   assert.deepEqual((await waits()).slice(0, 3), [2_000, 2_005, 2_015]);
 });

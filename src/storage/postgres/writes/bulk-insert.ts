@@ -6,10 +6,10 @@ import { columnArrays } from './column-arrays.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 
-/** The insert of a record, and those that go along with it (folded-steps.ts). */
+/** The insert of a record, and the inserts folded into its statement (folded-steps.ts). */
 export type Inserts = readonly [Insert, ...Insert[]];
 
-/** Whether both write the same fields of the same tables, in the same order. */
+/** Returns whether both write the same fields of the same tables, in the same order. */
 export function haveOneShape(a: Inserts, b: Inserts): boolean {
   return a.length === b.length && a.every((insert, at) => isLike(insert, b[at] as Insert));
 }
@@ -20,15 +20,15 @@ function isLike(a: Insert, b: Insert): boolean {
   );
 }
 
-/** The objectId that an insert gives its record. */
+/** Returns the objectId of an insert's record. */
 export function idOf({ values }: Insert): string {
   return values.find(([{ name }]) => name === 'objectId')?.[1] as string;
 }
 
 /**
- * Adds records of one shape, in their order, and returns the ids of those that were not there; what goes along with the others is not
- * added. One parameter for each column, an array: of the ways to send many rows it was the quickest, and the text is the same for any number
- * of them.
+ * Compiles inserts of one shape into a statement that adds them in order and returns the ids of those that did not exist; the folded inserts of
+ * existing ones are skipped. Binds an array for each column: that was the fastest way to send many rows, and the text does not depend on their
+ * number.
  */
 export function compileBulkInsert(writes: readonly Inserts[], dialect: Dialect): Statement {
   const [first] = writes as readonly [Inserts, ...Inserts[]];
@@ -48,7 +48,7 @@ export function compileBulkInsert(writes: readonly Inserts[], dialect: Dialect):
   return out.add(' SELECT "objectId" FROM added').statement();
 }
 
-/** @param of the records of the rows, which are added where these are; `null`: all of them */
+/** @param of the record of each row; rows of records that were not added are skipped. `null`: add all rows */
 function writeRows(out: SqlWriter, inserts: readonly Insert[], of: readonly string[] | null): void {
   const [{ table, values }] = inserts as Inserts;
   const fields = values.map(([field]) => field);

@@ -8,58 +8,58 @@ import { savepoints } from './transaction.ts';
 import { type ExecutorContext, WriteExecutor } from './write-executor.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** Writes that share a savepoint: as many as are asked for in one turn. */
+/** Maximum writes that share a savepoint: as many as arrive in one turn of the event loop. */
 const MAX_GROUP = 2_000;
 
-/** What was done in one commit. */
+/** Result of a bulk transaction. */
 export interface BulkResult<T> {
   readonly result: T;
   readonly version: Version;
-  /** Tables that were written to. */
+  /** Tables written to. */
   readonly tables: ReadonlySet<string>;
 }
 
 /**
- * Hands `work` a store that writes inside the session's transaction, a savepoint for each group of writes.
- * @param outer the store whose it is; what it knows of the schema stays as it is until the commit
+ * Passes `work` a store that writes inside the session's transaction, with a savepoint for each group of writes.
+ * @param outer the store of the system; its schema cache stays unchanged until the commit
  */
 export async function bulkTransaction<T>(
   session: Session,
   outer: Store,
-  context: Pick<ExecutorContext, 'schemaName' | 'dialect' | 'addresses' | 'known' | 'rejection'>,
+  context: Pick<ExecutorContext, 'schemaName' | 'dialect' | 'addresses' | 'schemaCache' | 'mapFault'>,
   work: (store: Store) => Promise<T>,
 ): Promise<BulkResult<T>> {
-  const known = new SchemaCache(context.known.version);
+  const schemaCache = new SchemaCache(context.schemaCache.version);
   const tables = new Set<string>();
   const executor = new WriteExecutor({
     ...context,
-    known,
+    schemaCache,
     transactions: savepoints(session),
-    // The options of the transaction say how long it may wait.
-    look: async () => [],
-    async reload() {
-      known.adopt(known.merged(catalogFrom((await session.query(loadStatement(context.schemaName))).rows)));
+    // Not needed: the options of the transaction limit its waits.
+    query: async () => [],
+    async reloadSchema() {
+      schemaCache.adopt(schemaCache.merged(catalogFrom((await session.query(loadStatement(context.schemaName))).rows)));
     },
-    written(written) {
+    recordWrites(written) {
       for (const table of written) tables.add(table);
     },
   });
   const queue = new WriteQueue(executor, {
-    maxGroup: MAX_GROUP,
-    maxGroups: 1,
+    maxGroupSize: MAX_GROUP,
+    maxConcurrentGroups: 1,
     maxHeldMs: Number.POSITIVE_INFINITY,
-    tooLong: unavailable,
+    timeoutError: unavailable,
   });
   const within = storeWithin(outer, {
-    schema: () => known.schema,
+    schema: () => schemaCache.schema,
     whenCurrent: async () => {},
-    write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
+    write: async (write) => queue.add(write, write.plan(schemaCache.schema), schemaCache.schema),
   });
   try {
     const result = await work(within);
-    return { result, version: known.version, tables };
+    return { result, version: schemaCache.version, tables };
   } finally {
-    // A transaction does not end while writes of it are under way.
+    // The transaction must not end while writes are pending.
     await queue.whenIdle();
   }
 }

@@ -4,7 +4,7 @@ import type { StoredValue } from '../../../values/types/type.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { arrayLiteral, arrayTypes } from '../sql/arrays.ts';
 
-/** The values of one column for many rows, as one parameter: `$1::<type>` in `unnest`. */
+/** Values of one column for many rows, as one parameter: `$1::<type>` in `unnest`. */
 export interface ColumnArray {
   readonly name: string;
   readonly type: string;
@@ -12,8 +12,8 @@ export interface ColumnArray {
 }
 
 /**
- * The columns that many rows fill: of the fields, and those that go along with them for full text.
- * @param valuesOf the values of a field, by its place among the fields, in the order of the rows
+ * Returns the columns that many rows fill: those of the fields, and their companions for full-text search.
+ * @param valuesOf returns the values of the field at a position, in the order of the rows
  */
 export function columnArrays(
   table: TableSchema,

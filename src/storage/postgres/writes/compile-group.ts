@@ -8,45 +8,42 @@ import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-inse
 import { type CompileContext, type CompiledMutation, compileFolded, compileMutation } from './compile-mutation.ts';
 import { canFold, type FoldedStep } from './folded-steps.ts';
 
-/** Statements of a group that go together, for one write or for several at once. */
+/** Statements that belong together, of one write or of several. */
 export interface Unit {
-  /** The writes, by their places in the group. */
+  /** Positions of the writes in the group. */
   readonly writes: readonly number[];
   readonly statements: readonly Statement[];
-  /** As of a step. */
+  /** As in `CompiledMutation`. */
   readonly tail: string | null;
-  /** What came of the n-th of its writes. @throws what rejects that write alone */
+  /** Returns the outcome of the n-th of its writes. @throws what rejects that write alone */
   outcome(results: readonly Result[], n: number): string;
-  /** As of a step. */
-  isTooEarly?(results: readonly Result[]): boolean;
+  /** As in `CompiledMutation`. */
+  mustRetryLocked?(results: readonly Result[]): boolean;
 }
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
-/**
- * Writes of one step each, with what goes along with it (folded-steps.ts), of records that do not depend on each other: their order does not matter.
- */
+/** A run of writes, each one step with its folded steps (folded-steps.ts), of records that do not depend on each other: they may be reordered. */
 interface Run {
   readonly inserts: { at: number; inserts: Inserts }[];
   readonly updates: { at: number; mutations: readonly Mutation[]; key: string }[];
-  /** Records that are updated so far. */
+  /** Records updated so far. */
   readonly updated: Set<string>;
   readonly inserted: Set<string>;
 }
 
-/** What names a record among all of a system. */
+/** Returns a key that identifies a record within a system. */
 export function recordKey(className: string, objectId: string): string {
   return `${className}\n${objectId}`;
 }
 
-/** The snapshot that a step takes of a record, which it locks. */
+/** Returns the snapshot that a step takes of another record, which it locks. */
 export function snapshotOf(mutation: Mutation): Snapshot | undefined {
   return mutation.kind === 'insert' && mutation.source?.kind === 'snapshot' ? mutation.source : undefined;
 }
 
 /**
- * The statements that carry out the writes of a group, each write as a whole. Those whose order does not matter are put together: inserts
- * of one shape are one statement, and updates come in the order of their records, so that two processes which change the same records do
- * not wait for each other.
+ * Compiles the writes of a group, each write as a whole. Writes whose order does not matter are combined: inserts of one shape become one
+ * statement, and updates are ordered by record, so that two processes which change the same records do not deadlock.
  * @param plans without schema changes and field edits
  */
 export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: CompileContext): Unit[] {
@@ -57,22 +54,22 @@ export function compileGroup(plans: readonly WritePlan[], schema: Schema, contex
     run = newRun();
   };
   plans.forEach(({ mutations }, at) => {
-    if (!mayMove(mutations)) {
+    if (!canReorder(mutations)) {
       endRun();
       units.push(unitOf(at, mutations, schema, context));
       return;
     }
-    if (!joins(run, mutations)) endRun();
-    take(run, mutations, at);
+    if (!canJoinRun(run, mutations)) endRun();
+    addToRun(run, mutations, at);
   });
   endRun();
   return units;
 }
 
-/** The statements of a write by itself. */
+/** Compiles a single write. */
 export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: CompileContext): Unit {
-  const together = compileFolded(mutations, schema, context);
-  const steps = together ? [together] : mutations.map((one) => compileMutation(one, schema, context, mutations.length > 1));
+  const folded = compileFolded(mutations, schema, context);
+  const steps = folded ? [folded] : mutations.map((one) => compileMutation(one, schema, context, mutations.length > 1));
   const [only] = steps;
   if (only && steps.length === 1) return ofStep(at, only);
   return {
@@ -95,26 +92,26 @@ const ofStep = (at: number, step: CompiledMutation): Unit => ({ ...step, writes:
 
 const newRun = (): Run => ({ inserts: [], updates: [], updated: new Set(), inserted: new Set() });
 
-type Movable = Inserts | readonly [Of<'update'>, ...FoldedStep[]];
+type Reorderable = Inserts | readonly [Of<'update'>, ...FoldedStep[]];
 
-/** Whether a write may change places with others of its kind. */
-export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
+/** Returns whether a write may be reordered among others of its kind. */
+export function canReorder(mutations: readonly Mutation[]): mutations is Reorderable {
   const [main, ...others] = mutations;
   if (main?.kind !== 'insert' && main?.kind !== 'update') return false;
   if (main.kind === 'insert' && main.source) return false;
-  // A value that one write frees and another takes.
+  // Not with unique values: one write may free a value that another takes.
   return uniqueFieldsOf(main.table.className).size === 0 && canFold(main, others);
 }
 
-function joins(run: Run, mutations: Movable): boolean {
+function canJoinRun(run: Run, mutations: Reorderable): boolean {
   if (!isInserts(mutations)) return true;
   return keysOf(mutations).every((key) => !run.updated.has(key) && !run.inserted.has(key));
 }
 
-const isInserts = (mutations: Movable): mutations is Inserts => mutations[0].kind === 'insert';
+const isInserts = (mutations: Reorderable): mutations is Inserts => mutations[0].kind === 'insert';
 const keysOf = (inserts: Inserts) => inserts.map((insert) => recordKey(insert.table.className, idOf(insert)));
 
-function take(run: Run, mutations: Movable, at: number): void {
+function addToRun(run: Run, mutations: Reorderable, at: number): void {
   if (isInserts(mutations)) {
     run.inserts.push({ at, inserts: mutations });
     for (const key of keysOf(mutations)) run.inserted.add(key);
@@ -126,22 +123,22 @@ function take(run: Run, mutations: Movable, at: number): void {
   }
 }
 
-/** Inserts come first: a record that is changed in the same run is there by then. */
+/** Inserts come first, so that a record updated in the same run exists. */
 function unitsOf({ inserts, updates }: Run, schema: Schema, context: CompileContext): Unit[] {
   const buckets: Run['inserts'][] = [];
   const newest = new Map<string, Run['inserts']>();
   for (const one of inserts) {
     const { className } = one.inserts[0].table;
-    // The next shape of a table begins another statement: records come in the order of their creation.
+    // Another shape in the same table begins a new statement, to keep the records in the order of their creation.
     const bucket = newest.get(className);
     if (bucket?.[0] && haveOneShape(bucket[0].inserts, one.inserts)) bucket.push(one);
     else {
-      const begun = [one];
-      buckets.push(begun);
-      newest.set(className, begun);
+      const newBucket = [one];
+      buckets.push(newBucket);
+      newest.set(className, newBucket);
     }
   }
-  // Other processes lock the same records in the same order.
+  // All processes lock the same records in the same order.
   const sorted = updates.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
   return [
     ...buckets.map((bucket) => insertUnit(bucket, schema, context)),
@@ -170,14 +167,14 @@ function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileCont
   };
 }
 
-/** The tables that plans write to. */
+/** Returns the tables that plans write to. */
 export function tablesOf(plans: readonly WritePlan[]): Set<string> {
   const tables = new Set<string>();
   for (const { mutations } of plans) for (const { kind, table } of mutations) if (kind !== 'require') tables.add(table.className);
   return tables;
 }
 
-/** Those among them that other processes have to hear of. */
+/** Returns the watched ones among them, whose changes must be announced to other processes. */
 export function watchedAmong(tables: ReadonlySet<string>): string[] {
   return [...tables].filter(isWatched);
 }

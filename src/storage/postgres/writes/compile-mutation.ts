@@ -22,45 +22,45 @@ import { writeGuard } from '../../sql/row-security.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
-import { canFold, type FoldedStep, takenBy, writeFoldedSteps } from './folded-steps.ts';
+import { canFold, type FoldedStep, sourceColumns, writeFoldedSteps } from './folded-steps.ts';
 import { failWithoutRows } from './sql-assertion.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
-/** What the steps of a system's writes are made with. */
+/** Services for compiling the steps of writes. */
 export interface CompileContext extends RowContext {
   readonly dialect: Dialect;
 }
 
-/** A step of a write in SQL. Its statements depend on nothing that is read before them. */
+/** A step of a write in SQL. Its statements do not depend on the results of other statements. */
 export interface CompiledMutation {
   readonly statements: readonly Statement[];
-  /** What has to be written between the only statement and one more value that it returns; null where it cannot. */
+  /** Text to append to the only statement so that it returns one more value; null if that is impossible. */
   readonly tail: string | null;
-  /** Members of a JSON object, each after a comma. @throws objectNotFound or the step's own error instead, pointedAt */
+  /** Returns members of a JSON object, each preceded by a comma. @throws objectNotFound or the step's own error instead, pointedAt */
   outcome(results: readonly Result[]): string;
-  /** Whether it has done nothing since somebody has its record, or had it until just now: it is to be carried out again, after `compileLocks`. */
-  isTooEarly?(results: readonly Result[]): boolean;
+  /** Whether it had no effect because another transaction holds or has just changed its record: it must be executed again after `compileLocks`. */
+  mustRetryLocked?(results: readonly Result[]): boolean;
 }
 
 const nothing = () => '';
 
 /**
- * A step, and those that go along with it, in one statement: they take effect where it does. Field edits have to be made plain assignments
- * first (json-updates.ts).
- * @returns `null` where they cannot be one statement
+ * Compiles a step and its folded steps into one statement; they take effect if it does. Field edits must be resolved to plain assignments first
+ * (json-updates.ts).
+ * @returns `null` if they cannot be one statement
  */
 export function compileFolded(mutations: readonly Mutation[], schema: Schema, context: CompileContext): CompiledMutation | null {
   const main = mutations.find((one) => one.kind === 'update' || one.kind === 'delete');
   const others = mutations.filter((one) => one !== main);
-  // What stands before an update sees the record as it was.
+  // A step before an update must see the record as it was.
   if (!main || (main.kind === 'update' && main !== mutations[0]) || others.length === 0 || !canFold(main, others)) return null;
   return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context.dialect, others, false);
 }
 
 /**
- * A step in SQL. Field edits have to be made plain assignments first (json-updates.ts).
- * @param strict whether its statement itself is to fail where the step does, for the sake of the others of its write
+ * Compiles a step. Field edits must be resolved to plain assignments first (json-updates.ts).
+ * @param strict whether the statement itself must fail if the step fails, because its write has other steps
  */
 export function compileMutation(mutation: Mutation, schema: Schema, context: CompileContext, strict: boolean): CompiledMutation {
   const { dialect } = context;
@@ -74,7 +74,11 @@ export function compileMutation(mutation: Mutation, schema: Schema, context: Com
     case 'require': {
       const { text, params } = compileRequire(mutation, dialect);
       const statement = { text: `${text} FOR ${mutation.exclusive ? 'UPDATE' : 'SHARE'} OF t`, params };
-      return { statements: [strict ? failing(statement) : statement], tail: null, outcome: unlessMissing(mutation.missing) };
+      return {
+        statements: [strict ? failWithoutRow(statement) : statement],
+        tail: null,
+        outcome: unlessMissing(mutation.missing),
+      };
     }
     case 'unmark':
       return { statements: [compileUnmark(mutation, dialect)], tail: null, outcome: nothing };
@@ -91,48 +95,48 @@ function unlessMissing(missing: MissingError = 'objectNotFound') {
   return ([found]: readonly Result[]): string => (found?.rows.length === 0 ? fail(missing) : '');
 }
 
-/** The same statement, its columns after one more, failing where it returns no row. */
-function failing({ text, params }: Statement): Statement {
+/** Returns the same statement with an additional first column, which fails if there is no row. */
+function failWithoutRow({ text, params }: Statement): Statement {
   return {
     text: `WITH u AS (${text}) SELECT ${failWithoutRows('SELECT count(*) FROM u')}, u.* FROM (SELECT) AS one LEFT JOIN u ON true`,
     params,
   };
 }
 
-/** @param along steps that take effect where this one does */
+/** @param folded steps that take effect if this one does */
 function update(
   mutation: Of<'update'>,
   context: CompileContext,
-  along: readonly FoldedStep[],
+  folded: readonly FoldedStep[],
   strict: boolean,
 ): CompiledMutation {
   const { table, objectId, returning, returningGuard = null, missing = 'objectNotFound' } = mutation;
   const { dialect } = context;
   const growth = growthOf(mutation);
-  const plain = along.length > 0 ? withFoldedSteps(mutation, along, dialect, growth) : compileUpdate(mutation, dialect, growth);
-  const statements = [strict ? failing(plain) : plain];
+  const plain = folded.length > 0 ? withFoldedSteps(mutation, folded, dialect, growth) : compileUpdate(mutation, dialect, growth);
+  const statements = [strict ? failWithoutRow(plain) : plain];
   if (growth !== null) statements.push(compileOutgrown(mutation, growth, dialect));
   const guarded = returning.length > 0 && returningGuard !== null;
-  // Of the record as it is then.
+  // As the record is after the update.
   if (guarded) statements.push(compileExists(table, objectId, returningGuard, dialect));
   const before = strict ? 2 : 1;
   return {
     statements,
-    tail: strict || statements.length > 1 || along.length > 0 ? null : ', ',
+    tail: strict || statements.length > 1 || folded.length > 0 ? null : ', ',
     outcome([updated, ...others]) {
       const row = updated?.rows[0];
       if (!row) return fail(growth !== null && others[0]?.rows.length === 1 ? 'valueTooLarge' : missing);
-      const shown = others.at(-1);
-      if (returning.length === 0 || (guarded && shown?.rows.length === 0)) return '';
+      const visible = others.at(-1);
+      if (returning.length === 0 || (guarded && visible?.rows.length === 0)) return '';
       return returnedMembers(mutation, row.slice(before), context);
     },
   };
 }
 
-/** The statement of an update with the steps that go along with it; its columns are those of the update. */
+/** Returns the statement of an update with its folded steps; it returns the same columns. */
 function withFoldedSteps(
   mutation: Of<'update'>,
-  along: readonly FoldedStep[],
+  folded: readonly FoldedStep[],
   dialect: Dialect,
   growth: number | null,
 ): Statement {
@@ -140,28 +144,29 @@ function withFoldedSteps(
   const out = new SqlWriter(dialect);
   out.params.push(...params);
   const own = ['u0', ...mutation.returning.map((_, at) => `u${at + 1}`)].join(', ');
-  const taken = takenBy(along);
+  const columns = sourceColumns(folded);
   out.add(`WITH u (${own}`);
-  for (const name of taken.keys()) out.add(', ').name(name);
+  for (const name of columns.keys()) out.add(', ').name(name);
   out.add(`) AS (${text}`);
-  for (const write of taken.values()) write(out.add(', '));
-  writeFoldedSteps(out.add(')'), along, 'u');
+  for (const write of columns.values()) write(out.add(', '));
+  writeFoldedSteps(out.add(')'), folded, 'u');
   return out.add(` SELECT ${own} FROM u`).statement();
 }
 
-/** In place of a Pointer's number: the record is not as it was when the statement began. */
+/** In place of a Pointer's position: the record has changed since the statement began. */
 const CHANGED = -1;
 
 /**
- * SPEC "Errors" 119: a record that others point at, from system tables too, stays. One statement: the record is locked, each Pointer column
- * that may point at it is asked by its index until one does, then it and its join rows go. All of it sees what was there when it began: a
- * transaction that had the record then, or changed it since, may have written more. It does not wait for that one, and leaves the record.
+ * Deletes a record unless others point at it, also from system tables. Reference: errors.md#codes (119).
+ * One statement: it locks the record, checks each Pointer column that may refer to it by its index until one does, then deletes it and its join
+ * rows. The statement sees the state at its beginning; a transaction that holds the record, or has changed it since, may have added references. So
+ * it does not wait for that transaction, but leaves the record unchanged (SKIP LOCKED).
  */
 function remove(
   { table, objectId, guard }: Of<'delete'>,
   schema: Schema,
   dialect: Dialect,
-  along: readonly FoldedStep[],
+  folded: readonly FoldedStep[],
   strict: boolean,
 ): CompiledMutation {
   const references = schema.referencesTo.get(table.className) ?? [];
@@ -170,31 +175,31 @@ function remove(
     ...[...table.fields.values()].filter(({ type }) => type === 'Relation').map(({ column }) => [column, 'owner'] as const),
     ...references.filter(({ field }) => field.type === 'Relation').map(({ field }) => [field.column, 'member'] as const),
   ];
-  const looksAround = pointers.length + joins.length > 0;
+  const hasReferences = pointers.length + joins.length > 0;
   const out = new SqlWriter(dialect);
   const id = `${out.parameter(objectId)}::text`;
   out.add('WITH found AS MATERIALIZED (SELECT t."objectId", t.ctid AS place FROM ').table(table.sqlName);
   out.add(` AS t WHERE t."objectId" = ${id}`);
   if (guard) writeGuard(out.add(' AND '), guard, table, 't');
-  out.add(` FOR UPDATE OF t${looksAround ? ' SKIP LOCKED' : ''}), pointing AS MATERIALIZED (SELECT CASE`);
-  if (looksAround)
+  out.add(` FOR UPDATE OF t${hasReferences ? ' SKIP LOCKED' : ''}), pointing AS MATERIALIZED (SELECT CASE`);
+  if (hasReferences)
     out.add(' WHEN place <> (SELECT s.ctid FROM ').table(table.sqlName).add(` AS s WHERE s."objectId" = ${id}) THEN ${CHANGED}`);
   pointers.forEach((pointer, at) => {
     writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, () => out.add(id));
     out.add(`) THEN ${at}`);
   });
-  if (!looksAround) out.add(' WHEN false THEN 0');
+  if (!hasReferences) out.add(' WHEN false THEN 0');
   out.add(' END AS at FROM found), gone (id');
-  const taken = takenBy(along);
-  for (const name of taken.keys()) out.add(', ').name(name);
+  const columns = sourceColumns(folded);
+  for (const name of columns.keys()) out.add(', ').name(name);
   out.add(') AS (DELETE FROM ').table(table.sqlName).add(' AS t WHERE t."objectId" = ');
   out.add('(SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING t."objectId"');
-  for (const write of taken.values()) write(out.add(', '));
+  for (const write of columns.values()) write(out.add(', '));
   out.add(')');
   joins.forEach(([join, side], at) => {
     out.add(`, j${at} AS (DELETE FROM `).table(join).add(` WHERE ${side} = ${id} AND EXISTS (SELECT 1 FROM gone))`);
   });
-  writeFoldedSteps(out, along, 'gone');
+  writeFoldedSteps(out, folded, 'gone');
   out.add(' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)');
   if (strict) out.add(`, ${failWithoutRows('SELECT count(*) FROM gone')}`);
   return {
@@ -206,20 +211,20 @@ function remove(
       if (pointer) return fail('pointedAt', objectId, pointer.table.className, pointer.field.name);
       return count === 0 ? fail('objectNotFound') : '';
     },
-    isTooEarly([deleted]) {
+    mustRetryLocked([deleted]) {
       const [at, count] = deleted?.rows[0] ?? [];
-      return looksAround && count === 0 && (at === null || at === CHANGED);
+      return hasReferences && count === 0 && (at === null || at === CHANGED);
     },
   };
 }
 
-/** Locks records of a table in the order of their ids, until the transaction's end. */
+/** Locks records of a table in the order of their ids, until the end of the transaction. */
 export function compileLocks({ sqlName }: TableSchema, ids: readonly string[], dialect: Dialect): Statement {
   const text = `SELECT 1 FROM ${dialect.table(sqlName)} AS t WHERE "objectId" = ANY($1::text[]) ORDER BY "objectId" FOR UPDATE OF t`;
   return { text, params: [arrayLiteral(ids)] };
 }
 
-/** How many bytes the texts of some columns of a table's records take together: rows of an objectId and a number. */
+/** Returns a query of the total bytes of some columns by record: rows of an objectId and a number. */
 export function compileBytes(
   { sqlName }: TableSchema,
   fields: readonly Field[],
@@ -232,7 +237,10 @@ export function compileBytes(
   return out.add('::text[])').statement();
 }
 
-/** 1, then columns of the record of an update, which is locked until the transaction's end; no row where the update finds none. */
+/**
+ * Returns a query of 1 and columns of the record of an update, which locks it until the end of the transaction; no row if the update does not find
+ * it.
+ */
 export function compileLocked(mutation: Of<'update'>, columns: readonly string[], dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1');
   for (const column of columns) out.add(', ').column('t', column);

@@ -7,20 +7,20 @@ import { arrayLiteral } from '../sql/arrays.ts';
 import { failIf, failUnless, isAssertionFailure } from './sql-assertion.ts';
 import type { ExecutorContext } from './write-executor.ts';
 
-/** What these locks have in common, among all advisory locks of a database. */
+/** First key of the advisory locks of conditions, to tell them from all other advisory locks of a database. */
 const LOCKS = 1_919_185_780;
 
-/** What the statements of conditions are made with. */
+/** Services for compiling conditions. */
 type ConditionContext = Pick<ExecutorContext, 'schemaName' | 'dialect'>;
 
-/** What the transaction of some writes begins with, so that their conditions hold until its end. */
+/** Statements at the start of a transaction, which make the conditions of its writes hold until its end. */
 export interface CompiledConditions {
   readonly statements: readonly Statement[];
-  /** Whose condition a statement is, by the writes' places; `undefined` for one of all. */
+  /** Returns the position of the write whose condition a statement is; `undefined` for the lock statement, which serves all. */
   writeOf(statement: number): number | undefined;
 }
 
-/** What a write locks for its conditions: two writes that lock the same are carried out one after the other. */
+/** Returns the locks that a write needs for its conditions. Writes with a common lock are executed one after the other. */
 export function conditionLocks({ conditions = [] }: WritePlan): string[] {
   return conditions.flatMap((condition) =>
     condition.kind === 'absent' ? [`absent ${condition.key}`] : condition.versions.map(({ slot }) => `slot ${slot}`),
@@ -28,8 +28,8 @@ export function conditionLocks({ conditions = [] }: WritePlan): string[] {
 }
 
 /**
- * The statements of the conditions of some writes: one for all locks, in the order of their numbers, so that two processes cannot lock each
- * other out; then one for each condition, which sees what was committed before the locks were had, and fails where it does not hold.
+ * Compiles the conditions of some writes: one statement takes all locks, in the order of their numbers, so that two processes cannot deadlock; then
+ * one statement per condition, which sees everything committed before the locks were taken, and fails if the condition does not hold.
  */
 export function compileConditions(plans: readonly WritePlan[], context: ConditionContext): CompiledConditions {
   const locks = [...new Set(plans.flatMap(conditionLocks))];
@@ -43,7 +43,7 @@ export function compileConditions(plans: readonly WritePlan[], context: Conditio
   };
 }
 
-/** The locks of several systems are in one database: those of two that have one number wait for each other, which does no harm. */
+/** Takes the locks. All systems of a database share the number space; a collision only makes two writes wait for each other. */
 function lockAll(locks: readonly string[], schemaName: string): Statement {
   const numbers = new Set(locks.map((lock) => numberFor(`${schemaName}\n${lock}`)));
   const text = `SELECT pg_advisory_xact_lock(${LOCKS}, n) FROM unnest($1::integer[]) AS n`;
@@ -64,7 +64,7 @@ function compileCondition(condition: Condition, { schemaName, dialect }: Conditi
   };
 }
 
-/** Locks what the conditions of a write are about, until the transaction's end. @throws Overtaken where one does not hold */
+/** Locks and checks the conditions of a write until the end of the transaction. @throws Overtaken if one does not hold */
 export async function requireConditions(session: Session, plan: WritePlan, context: ConditionContext): Promise<void> {
   const { statements, writeOf } = compileConditions([plan], context);
   const sent = await Promise.allSettled(statements.map((statement) => session.query(statement)));
@@ -73,7 +73,7 @@ export async function requireConditions(session: Session, plan: WritePlan, conte
   });
 }
 
-/** What it means that the statement of a condition failed so. */
+/** Maps the error of a condition's statement. */
 export function overtakenBy(error: unknown): unknown {
   return isAssertionFailure(error) ? new Overtaken() : error;
 }

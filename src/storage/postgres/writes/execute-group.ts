@@ -3,84 +3,86 @@ import type { Statement } from '../../sql/writer.ts';
 import { storeInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
-import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
+import { canReorder, compileGroup, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
 import { type CompiledConditions, compileConditions, overtakenBy } from './conditions.ts';
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { recordLocksOf } from './record-locks.ts';
+import { type ResolvedGroup, type ResolvedWrite, resolveGroup } from './resolve-edits.ts';
 import { schemaVersionGuard, withSchemaVersionGuard } from './schema-version-guard.ts';
-import { type Settled, type SettledGroup, settleGroup } from './settle-updates.ts';
 import type { ExecutorContext } from './write-executor.ts';
 
-/** Writes to be carried out in one transaction. */
+/** Writes to execute in one transaction. */
 export interface GroupExecution extends ExecutorContext {
   readonly group: readonly QueuedWrite[];
-  /** The schema's count of changes when they were planned. */
+  /** Version of the schema they were planned under. */
   readonly changes: number;
   /** Milliseconds that the transaction may wait for a lock. */
   readonly lockLimit: number;
-  /** Whether several of them may be one statement. */
+  /** Whether several writes may be combined into one statement. */
   readonly merged: boolean;
 }
 
 /**
- * Carries out a group in one transaction, and settles its writes.
- * @returns the last ones, untouched, where the edits before them are as much as a transaction holds
+ * Executes a group in one transaction and settles its writes.
+ * @returns the last writes, untouched, if the edits before them reach the limit of one transaction
  * @throws GroupFailed, unavailable, CommitUnknown
  */
 export async function executeGroup(attempt: GroupExecution): Promise<readonly QueuedWrite[]> {
   const { group, transactions, dialect, lockLimit } = attempt;
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
-    const { statements, isApart } = statementsOf(attempt, units);
+    const { statements, hasSeparateGuard } = statementsOf(attempt, units);
     const conditions = conditionsOf(attempt);
     const execute = async (locks: readonly Statement[]) => {
       const before = [...conditions.statements, ...locks];
       const work = () => transactions.atomically([...before, ...statements], lockLimit);
-      const done = await located({ group, units, conditions, before: before.length }, work);
+      const done = await locateFailure({ group, units, conditions, before: before.length }, work);
       return done.slice(before.length);
     };
     let results = await execute(units.length > 1 && !isOrdered(group) ? recordLocksOf(group, dialect) : []);
-    if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await execute(recordLocksOf(group, dialect));
-    // A statement that returned no row has checked nothing, and done nothing.
-    if (!isApart && results[0]?.rows.length === 0)
-      await located({ group }, () =>
+    if (units.length === 1 && units[0]?.mustRetryLocked?.(results)) results = await execute(recordLocksOf(group, dialect));
+    // A statement that returned no row has not evaluated the guard, and has written nothing.
+    if (!hasSeparateGuard && results[0]?.rows.length === 0)
+      await locateFailure({ group }, () =>
         transactions.atomically([schemaVersionGuard(attempt.schemaName, attempt.changes)], lockLimit),
-      ).catch(ofNothing);
+      ).catch(withKnownOutcome);
     settle(attempt, group, units, results);
     return [];
   }
-  let sent: Pick<SettledGroup, 'settled' | 'rest'> | undefined;
+  let sent: Pick<ResolvedGroup, 'resolved' | 'rest'> | undefined;
   const work = async (session: Session) => {
     const conditions = conditionsOf(attempt);
-    await located({ group, conditions, before: conditions.statements.length }, () => sendAll(session, conditions.statements));
+    await locateFailure({ group, conditions, before: conditions.statements.length }, () =>
+      sendAll(session, conditions.statements),
+    );
     sent = undefined;
-    const { settled, rest } = await settleGroup(session, attempt);
-    const covered = coveredBy(group, settled);
-    const kept = group.filter((_, at) => 'plan' in (settled[at] ?? {}));
-    const refused = group.filter((_, at) => 'error' in (settled[at] ?? {}));
-    const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
+    const { resolved, rest } = await resolveGroup(session, attempt);
+    const superseded = supersededBy(group, resolved);
+    const kept = group.filter((_, at) => 'plan' in (resolved[at] ?? {}));
+    const refused = group.filter((_, at) => 'error' in (resolved[at] ?? {}));
+    const plans = resolved.flatMap((one) => ('plan' in one ? [one.plan] : []));
     const units = unitsOf(attempt, kept, plans);
     const statements = [...bodyOf(attempt, units), schemaVersionGuard(attempt.schemaName, attempt.changes)];
-    const results = await located({ group: kept, units, refused, covered, rest }, () => sendAll(session, statements));
-    requireEdits({ group: kept, units, refused, covered, rest }, results);
-    sent = { settled, rest };
-    return { settled, rest, kept, units, results };
+    const results = await locateFailure({ group: kept, units, refused, superseded, rest }, () => sendAll(session, statements));
+    requireEdits({ group: kept, units, refused, superseded, rest }, results);
+    sent = { resolved, rest };
+    return { resolved, rest, kept, units, results };
   };
   const done = await transactions.transact(work, { lockLimit }).catch((error) => {
     if (!sent || !isInDoubt(error)) throw error;
-    return { ...sent, doubt: error };
+    return { ...sent, error: error };
   });
-  if ('doubt' in done) {
-    // Those that were refused, or left for another transaction, are not in doubt.
-    attempt.written(tablesOf(group.map(({ plan }) => plan)));
-    done.settled.forEach((one, at) => {
-      group[at]?.reject('error' in one ? one.error : done.doubt);
+  if ('error' in done) {
+    // Writes that were rejected, or left for another transaction, have a known outcome.
+    attempt.recordWrites(tablesOf(group.map(({ plan }) => plan)));
+    done.resolved.forEach((one, at) => {
+      group[at]?.reject('error' in one ? one.error : done.error);
     });
     return done.rest;
   }
-  done.settled.forEach((one, at) => {
+  done.resolved.forEach((one, at) => {
     if ('error' in one) group[at]?.reject(one.error);
     else if ('by' in one) group[at]?.resolve({ returned: one.returned });
   });
@@ -88,8 +90,8 @@ export async function executeGroup(attempt: GroupExecution): Promise<readonly Qu
   return done.rest;
 }
 
-/** What has written nothing is not in doubt. */
-function ofNothing(error: unknown): never {
+/** Maps an unknown outcome of a transaction that wrote nothing to `unavailable`. */
+function withKnownOutcome(error: unknown): never {
   throw isInDoubt(error) ? unavailable((error as Error).cause) : error;
 }
 
@@ -107,40 +109,40 @@ function bodyOf({ group, schemaName }: GroupExecution, units: readonly Unit[]): 
   return statements;
 }
 
-function statementsOf(attempt: GroupExecution, units: readonly Unit[]): { statements: Statement[]; isApart: boolean } {
+function statementsOf(attempt: GroupExecution, units: readonly Unit[]): { statements: Statement[]; hasSeparateGuard: boolean } {
   const { schemaName, changes } = attempt;
   const statements = bodyOf(attempt, units);
   const [unit] = units;
   const checked = statements.length === 1 && unit ? withSchemaVersionGuard(unit, schemaName, changes) : null;
-  if (checked) return { statements: [checked], isApart: false };
-  return { statements: [...statements, schemaVersionGuard(schemaName, changes)], isApart: true };
+  if (checked) return { statements: [checked], hasSeparateGuard: false };
+  return { statements: [...statements, schemaVersionGuard(schemaName, changes)], hasSeparateGuard: true };
 }
 
-/** Whether the statements of a group lock its records in their order by themselves (`compileGroup`). */
-const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => mayMove(plan.mutations));
+/** Whether the statements of a group lock its records in order by themselves (`compileGroup`). */
+const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => canReorder(plan.mutations));
 
-/** The writes that are not carried out themselves, in their order, by the one that is carried out for them. */
-function coveredBy(group: readonly QueuedWrite[], settled: readonly Settled[]): Map<QueuedWrite, QueuedWrite[]> {
-  const covered = new Map<QueuedWrite, QueuedWrite[]>();
-  const last = settled.map((_, at) => at);
-  for (let at = settled.length - 1; at >= 0; at--) {
-    const one = settled[at];
+/** Returns the superseded writes, in their order, by the write that is executed for them. */
+function supersededBy(group: readonly QueuedWrite[], resolved: readonly ResolvedWrite[]): Map<QueuedWrite, QueuedWrite[]> {
+  const superseded = new Map<QueuedWrite, QueuedWrite[]>();
+  const last = resolved.map((_, at) => at);
+  for (let at = resolved.length - 1; at >= 0; at--) {
+    const one = resolved[at];
     if (!one || !('by' in one)) continue;
     const end = last[one.by] as number;
     last[at] = end;
     const by = group[end] as QueuedWrite;
-    covered.set(by, [group[at] as QueuedWrite, ...(covered.get(by) ?? [])]);
+    superseded.set(by, [group[at] as QueuedWrite, ...(superseded.get(by) ?? [])]);
   }
-  return covered;
+  return superseded;
 }
 
 /**
- * An edit is computed from what those before it in the group make of the record. Where the record refuses one of these after all, by its
- * size, what was computed from it is void; so are those that were to be carried out with it.
+ * Checks edits that later ones are computed from. If a record rejects such an edit after all, because of its size, the values computed from it are
+ * void, and so are superseded writes.
  * @throws GroupFailed
  */
 function requireEdits(
-  { group, units = [], refused = [], covered = new Map(), rest = [] }: Located,
+  { group, units = [], refused = [], superseded = new Map(), rest = [] }: StatementOwners,
   results: readonly Result[],
 ): void {
   let first = 0;
@@ -149,27 +151,29 @@ function requireEdits(
     first += statements.length;
     const [at] = writes;
     const write = group[at ?? 0];
-    if (at === undefined || !write || !hasEdits(write.plan) || !(isBuiltOn(group, at) || covered.has(write))) continue;
+    if (at === undefined || !write || !hasEdits(write.plan) || !(isBuiltOn(group, at) || superseded.has(write))) continue;
     try {
       outcome(own, 0);
     } catch (error) {
-      const all = (writes: readonly QueuedWrite[]) => withCovered(writes, covered);
+      const all = (writes: readonly QueuedWrite[]) => withSuperseded(writes, superseded);
       throw new GroupFailed(error, [refused, all(group.slice(0, at)), all([write]), all(group.slice(at + 1)), rest], 2);
     }
   }
 }
 
-/** Writes, each after those that it is carried out for. */
-const withCovered = (writes: readonly QueuedWrite[], covered: ReadonlyMap<QueuedWrite, readonly QueuedWrite[]>): QueuedWrite[] =>
-  writes.flatMap((write) => [...(covered.get(write) ?? []), write]);
+/** Returns writes, each preceded by those it supersedes. */
+const withSuperseded = (
+  writes: readonly QueuedWrite[],
+  superseded: ReadonlyMap<QueuedWrite, readonly QueuedWrite[]>,
+): QueuedWrite[] => writes.flatMap((write) => [...(superseded.get(write) ?? []), write]);
 
-/** Whether later writes of a group are to the records of one. */
+/** Whether later writes of a group change the records of this one. */
 function isBuiltOn(group: readonly QueuedWrite[], at: number): boolean {
   const records = new Set(group[at]?.records);
   return group.slice(at + 1).some((later) => later.records.some((record) => records.has(record)));
 }
 
-/** @throws StatementFailed, which says which one */
+/** Sends statements without awaiting each. @throws StatementFailed, with the index of the failed one */
 async function sendAll(session: Session, statements: readonly Statement[]): Promise<Result[]> {
   const sent = await Promise.allSettled(statements.map((statement) => session.query(statement)));
   return sent.map((one, index) => {
@@ -178,25 +182,25 @@ async function sendAll(session: Session, statements: readonly Statement[]): Prom
   });
 }
 
-/** What the statements of a transaction are of. */
-interface Located {
+/** The writes to which the statements of a transaction belong. */
+interface StatementOwners {
   readonly group: readonly QueuedWrite[];
   readonly units?: readonly Unit[];
-  /** Which come first. */
+  /** Conditions, whose statements come first. */
   readonly conditions?: CompiledConditions;
-  /** Statements before those of the units: those of the conditions, and locks. */
+  /** Number of statements before those of the units: conditions and locks. */
   readonly before?: number;
-  /** Writes without statements; each is the first of the group to its record, so that it comes first when they are run again. */
+  /** Rejected writes, which have no statements. Each is the first of the group to its record, so it comes first when they are executed again. */
   readonly refused?: readonly QueuedWrite[];
-  /** Writes that others are carried out for, by these. */
-  readonly covered?: ReadonlyMap<QueuedWrite, readonly QueuedWrite[]>;
-  /** Writes that are left for another transaction. */
+  /** Superseded writes, by those that are executed for them. */
+  readonly superseded?: ReadonlyMap<QueuedWrite, readonly QueuedWrite[]>;
+  /** Writes left for another transaction. */
   readonly rest?: readonly QueuedWrite[];
 }
 
-/** Says of a failed statement which writes it was of. @throws GroupFailed */
-async function located(
-  { group, units = [], conditions, before = 0, refused = [], covered = new Map(), rest = [] }: Located,
+/** Determines to which writes a failed statement belongs. @throws GroupFailed */
+async function locateFailure(
+  { group, units = [], conditions, before = 0, refused = [], superseded = new Map(), rest = [] }: StatementOwners,
   work: () => Promise<Result[]>,
 ): Promise<readonly Result[]> {
   try {
@@ -209,9 +213,9 @@ async function located(
     const parts = [
       refused,
       ...units.map((unit) =>
-        withCovered(
+        withSuperseded(
           unit.writes.map((at) => group[at] as QueuedWrite),
-          covered,
+          superseded,
         ),
       ),
       rest,
@@ -220,7 +224,7 @@ async function located(
       first += statements.length;
       return error.index < first;
     });
-    // A lock, the notice, the check or the commit: no write of its own.
+    // A lock, the notification, the guard or the commit: not a single write's statement.
     if (at < 0 || error.index < before) throw new GroupFailed(error.cause, [...parts, []], parts.length);
     throw new GroupFailed(error.cause, parts, at + 1);
   }
@@ -232,14 +236,14 @@ const conditionsOf = (attempt: GroupExecution): CompiledConditions =>
     attempt,
   );
 
-/** Tells each write, once the transaction is durable, what came of it. */
+/** Settles each write after the transaction is durable. */
 function settle(
-  { written }: GroupExecution,
+  { recordWrites }: GroupExecution,
   group: readonly QueuedWrite[],
   units: readonly Unit[],
   results: readonly Result[],
 ): void {
-  written(tablesOf(group.map(({ plan }) => plan)));
+  recordWrites(tablesOf(group.map(({ plan }) => plan)));
   let first = 0;
   for (const unit of units) {
     const own = results.slice(first, first + unit.statements.length);

@@ -9,46 +9,46 @@ import type { Database, Session } from '../connection/database.ts';
 import { isSchemaStale } from '../connection/map-error.ts';
 import { analyzeSearchIndex, buildSearchIndex, buildState } from '../schema/search-index.ts';
 
-/** Milliseconds between two looks. */
-const LOOK_MS = 250;
-/** Milliseconds for which one process alone may begin: longer than it takes until the others see in the database that it has. */
+/** Interval of polls, in milliseconds. */
+const POLL_INTERVAL_MS = 250;
+/** Lease of the right to start a build, in milliseconds: longer than it takes until other processes see the build in the database. */
 const LEASE_MS = 3_000;
 
-/** What it works with. */
+/** Services for filling. */
 export interface FillContext {
   readonly store: Pick<Store, 'schema' | 'write' | 'whenCurrent'>;
   readonly database: Database;
   readonly schemaName: string;
-  /** Aborted when the store is closed: the database goes on with what it does. */
+  /** Aborted when the store is closed; the database continues what it is doing. */
   readonly closing: AbortSignal;
 }
 
-/** Connections on which an index is made: one at a time, since each takes a connection more, and a core of the server. */
-const busy = new WeakSet<Database>();
+/** Databases on which this process is building an index: one build at a time, since each needs an extra connection and a core of the server. */
+const building = new WeakSet<Database>();
 
-/** As of `Store.fillSearchIndex`: the database makes the index beside others' writes, for one of the processes; the others look on. */
-export async function fillSearchIndex(context: FillContext, className: string, isEnough: () => boolean): Promise<void> {
+/** Implements `Store.fillSearchIndex`: the database builds the index concurrently with writes, started by one process while the others poll. */
+export async function fillSearchIndex(context: FillContext, className: string, shouldStop: () => boolean): Promise<void> {
   const { store, database, schemaName, closing } = context;
-  for (; !isEnough(); await wait(LOOK_MS)) {
+  for (; !shouldStop(); await wait(POLL_INTERVAL_MS)) {
     if (closing.aborted) throw serviceError('unavailable');
     await store.whenCurrent();
     const found = fillingOf(store.schema(), className);
     if (!found) return;
     const { table, index } = found;
-    const state = busy.has(database) ? 'under way' : await buildState(database, schemaName, table);
+    const state = building.has(database) ? 'under way' : await buildState(database, schemaName, table);
     if (state === 'built') {
       await run(context, analyzeSearchIndex(schemaName, table));
-      await store.write(complete(className));
+      await store.write(markComplete(className));
       return;
     }
     if (state === 'under way' || !(await takeLease(database, schemaName, `search index ${className}`, LEASE_MS))) continue;
-    if (state === 'left') await store.write(anew(className, index));
-    // Somebody else's began meanwhile.
-    if (busy.has(database)) continue;
-    busy.add(database);
-    const build = run(context, buildSearchIndex(schemaName, table, index)).finally(() => busy.delete(database));
+    if (state === 'left') await store.write(resetIndex(className, index));
+    // Another call in this process may have started a build meanwhile.
+    if (building.has(database)) continue;
+    building.add(database);
+    const build = run(context, buildSearchIndex(schemaName, table, index)).finally(() => building.delete(database));
     try {
-      while (!(await isOver(build))) if (isEnough()) return;
+      while (!(await endsSoon(build))) if (shouldStop()) return;
     } catch (error) {
       await store.whenCurrent();
       if (!isSchemaStale(error) || fillingOf(store.schema(), className)?.index === index) throw error;
@@ -62,29 +62,30 @@ function fillingOf({ tables }: Schema, className: string): { table: TableSchema;
   return index ? { table, index } : undefined;
 }
 
-/** Others have the rest of the server: what nobody waits for has no parallel workers. */
-const onOneCore: Statement = { text: 'SET max_parallel_maintenance_workers = 0', params: [] };
+/** Leaves the server's other cores to other work, since no caller waits for the build. */
+const withoutParallelWorkers: Statement = { text: 'SET max_parallel_maintenance_workers = 0', params: [] };
 
 async function run({ database, closing }: FillContext, statement: Statement): Promise<void> {
   const work = async (session: Session) => {
-    await session.query(onOneCore);
+    await session.query(withoutParallelWorkers);
     await session.query(statement);
   };
   await database.onSeparateConnection(work, 0, closing);
 }
 
-/** Waits a moment for the end of a build. @throws what it fails with */
-const isOver = (build: Promise<void>): Promise<boolean> => Promise.race([build.then(() => true), wait(LOOK_MS, false)]);
+/** Waits for one interval for the end of a build; returns whether it ended. @throws what it fails with */
+const endsSoon = (build: Promise<void>): Promise<boolean> =>
+  Promise.race([build.then(() => true), wait(POLL_INTERVAL_MS, false)]);
 
-const complete = (className: string): PreparedWrite => ({
+const markComplete = (className: string): PreparedWrite => ({
   plan: (schema) => ({
     changes: fillingOf(schema, className) ? [{ kind: 'completeSearchIndex', className }] : [],
     mutations: [],
   }),
 });
 
-/** Takes away what is left of the index where it is still the one that is being filled. */
-const anew = (className: string, index: TableIndex): PreparedWrite => ({
+/** Drops the invalid remains of the index, if it is still the one to be filled. */
+const resetIndex = (className: string, index: TableIndex): PreparedWrite => ({
   plan: (schema) => {
     const { keys } = fillingOf(schema, className)?.index ?? {};
     const isSame = JSON.stringify(keys) === JSON.stringify(index.keys);

@@ -7,12 +7,15 @@ import { writeSnapshot } from '../sql/snapshot.ts';
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
 /**
- * A row about another step, written by the same statement (a CTE). Where that step matches no record nothing is written, and the transaction
- * goes on for the other writes.
+ * A row about another step, written by the same statement (a CTE). If that step matches no record, nothing is written, and the transaction
+ * continues for the other writes.
  */
 export type FoldedStep = Of<'insert' | 'unmark'>;
 
-/** Whether all these steps may go along with a step. None of them sees what it does, but for what they take of its record. */
+/**
+ * Returns whether all these steps can be folded into a step's statement. Folded steps do not see its effects, except for what they read of its
+ * record.
+ */
 export function canFold(main: Of<'insert' | 'update' | 'delete'>, others: readonly Mutation[]): others is readonly FoldedStep[] {
   return others.every((other) => isFoldable(main, other));
 }
@@ -24,24 +27,27 @@ function isFoldable(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): 
   const { source } = other;
   if (!source) return true;
   const { from, objectId } = source;
-  // A record that is deleted tells what it held, but not as a snapshot, which is bounded.
-  const tells = main.kind === 'update' || (main.kind === 'delete' && source.kind === 'copy');
-  return tells && main.objectId === objectId && main.table.className === from.className;
+  // A deleted record can be copied, but not as a snapshot, which is size-limited.
+  const isReadable = main.kind === 'update' || (main.kind === 'delete' && source.kind === 'copy');
+  return isReadable && main.objectId === objectId && main.table.className === from.className;
 }
 
-/** What such steps take of the record that an update leaves, or that is deleted: columns of its rows, by name. Each writes its value, over the alias `t`. */
-export function takenBy(along: readonly FoldedStep[]): ReadonlyMap<string, (out: SqlWriter) => void> {
-  const taken = new Map<string, (out: SqlWriter) => void>();
-  along.forEach((step, at) => {
+/**
+ * Returns the columns that such steps read of the record after an update, or of the deleted record, by name in its rows. Each function writes its
+ * value, over the alias `t`.
+ */
+export function sourceColumns(folded: readonly FoldedStep[]): ReadonlyMap<string, (out: SqlWriter) => void> {
+  const columns = new Map<string, (out: SqlWriter) => void>();
+  folded.forEach((step, at) => {
     if (step.kind !== 'insert') return;
     const { source } = step;
-    if (source?.kind === 'snapshot') taken.set(snapshotColumn(at), (out) => writeSnapshot(out, 't', source.fields));
-    else for (const [, { column }] of source?.fields ?? []) taken.set(copyColumn(column), (out) => out.column('t', column));
+    if (source?.kind === 'snapshot') columns.set(snapshotColumn(at), (out) => writeSnapshot(out, 't', source.fields));
+    else for (const [, { column }] of source?.fields ?? []) columns.set(copyColumn(column), (out) => out.column('t', column));
   });
-  return taken;
+  return columns;
 }
 
-function columnsTaken({ source }: Of<'insert'>, at: number): string[] {
+function sourceColumnNames({ source }: Of<'insert'>, at: number): string[] {
   if (source?.kind === 'snapshot') return [snapshotColumn(at)];
   return source?.fields.map(([, from]) => copyColumn(from.column)) ?? [];
 }
@@ -50,17 +56,17 @@ const copyColumn = (column: string): string => `copy~${column}`;
 const snapshotColumn = (at: number): string => `picture~${at}`;
 
 /**
- * Writes the steps as further parts of WITH.
- * @param rows the name of the main step's part, which returns a row where it takes effect, with the columns of `takenBy`
+ * Writes the steps as further CTEs.
+ * @param rows name of the main step's CTE, which returns a row if it takes effect, with the columns of `sourceColumns`
  */
-export function writeFoldedSteps(out: SqlWriter, along: readonly FoldedStep[], rows: string): void {
-  along.forEach((step, at) => {
+export function writeFoldedSteps(out: SqlWriter, folded: readonly FoldedStep[], rows: string): void {
+  folded.forEach((step, at) => {
     out.add(`, along${at} AS (`);
     if (step.kind === 'unmark') {
       writeUnmark(out, step);
       out.add(` AND EXISTS (SELECT 1 FROM ${rows})`);
     } else {
-      writeFoldedInsert(out, step, rows, columnsTaken(step, at));
+      writeFoldedInsert(out, step, rows, sourceColumnNames(step, at));
     }
     out.add(')');
   });

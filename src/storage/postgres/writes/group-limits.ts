@@ -2,23 +2,29 @@ import type { WritePlan } from '../../port.ts';
 import { hasEdits } from './json-updates.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */
+/** Maximum characters of values in a group, beyond one write. A statement of many rows is in memory as a whole. */
 export const MAX_GROUP_TEXT = 16 * 1024 * 1024;
-/** Locks of conditions in a group, beyond one write: the server has room for 64 of a session, on the average. */
+/** Maximum condition locks in a group, beyond one write: the server has room for 64 locks per session on average. */
 const MAX_GROUP_LOCKS = 40;
 
-/** Edits are computed before anything of the group is carried out, so they see no other writes to their record than edits. */
+/**
+ * Returns whether a write may join a group. Edits are computed before anything of the group is executed, so a preceding write to the same record
+ * must be an edit too.
+ */
 export function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<string>): boolean {
   return !hasEdits(plan) || !records.some((record) => written.has(record));
 }
 
-/** All conditions of a group are looked at before anything of it is carried out, so that none sees what another write of it makes. */
+/**
+ * Returns whether a write's locks may join a group. All conditions are checked before anything of the group is executed, so a condition must not
+ * depend on another write of the group.
+ */
 export function mayLock({ locks }: QueuedWrite, locked: ReadonlySet<string>): boolean {
   return !locks.some((lock) => locked.has(lock)) && (locks.length === 0 || locked.size + locks.length <= MAX_GROUP_LOCKS);
 }
 
-/** Characters of the values that a write brings. */
-export function textOf({ mutations }: WritePlan): number {
+/** Returns the number of characters of the values that a write assigns. */
+export function textLength({ mutations }: WritePlan): number {
   let text = 0;
   const count = (value: unknown) => {
     if (typeof value === 'string') text += value.length;

@@ -10,55 +10,55 @@ import { compileLocked } from './compile-mutation.ts';
 type Update = Extract<Mutation, { kind: 'update' }>;
 type Edit = Extract<Assignment, { kind: 'edit' }>;
 
-/** What is known of the records that edits are about, while the writes before are not carried out yet. */
+/** State of the records that edits refer to, after the preceding writes that are not executed yet. */
 export class EditedRecords {
-  /** Texts of json columns, by record and column: as they were read, or as writes before have left them. */
+  /** Texts of json columns, by record and column: as read, or as the preceding writes leave them. */
   readonly texts = new Map<string, Map<string, string | null>>();
-  /** Those that writes before have changed. */
+  /** Records changed by preceding writes. */
   readonly changed = new Set<string>();
-  /** Columns that are read already, or about to be. */
-  readonly asked = new Map<string, Set<string>>();
+  /** Columns that were read or requested. */
+  readonly requestedColumns = new Map<string, Set<string>>();
 }
 
-/** Whether a step edits json columns, which takes reading them first. */
+/** Whether a step edits json columns, which requires reading them first. */
 export function isEdited(mutation: Mutation): mutation is Update {
   return mutation.kind === 'update' && mutation.assignments.some(isEdit);
 }
 
-/** Whether a write does. */
+/** Whether a write has such a step. */
 export function hasEdits({ mutations }: WritePlan): boolean {
   return mutations.some(isEdited);
 }
 
 const isEdit = (assignment: Assignment): assignment is Edit => assignment.kind === 'edit';
 
-/** The json columns that an update edits. */
+/** Returns the json columns that an update edits. */
 export function editedFields({ assignments }: Update): Field[] {
   return assignments.filter(isEdit).map(({ field }) => field);
 }
 
-/** The updates of a write that edit json columns. */
+/** Returns the updates of a write that edit json columns. */
 export function editedUpdates({ mutations }: WritePlan): Update[] {
   return mutations.filter(isEdited);
 }
 
-/** What a record has in the columns that were asked for; `null`: the update does not find it. */
+/** Texts of the requested columns; `null` if the update does not find its record. */
 type Reading = Promise<ReadonlyMap<string, string | null> | null>;
 
-/** Sends what locks the records of a write's edits and reads their columns, but for those that were asked for before. */
-export function readEdited(session: Session, plan: WritePlan, dialect: Dialect, { asked }: EditedRecords): Reading[] {
+/** Sends statements that lock the records of a write's edits and read their columns, except those requested before. */
+export function readEdited(session: Session, plan: WritePlan, dialect: Dialect, { requestedColumns }: EditedRecords): Reading[] {
   return editedUpdates(plan).map((update) => {
     const key = recordKey(update.table.className, update.objectId);
-    const before = asked.get(key) ?? new Set();
+    const before = requestedColumns.get(key) ?? new Set();
     const columns = editedFields(update).map(({ column }) => column);
-    asked.set(key, new Set([...before, ...columns]));
+    requestedColumns.set(key, new Set([...before, ...columns]));
     const reading = read(
       session,
       update,
       columns.filter((column) => !before.has(column)),
       dialect,
     );
-    // It is waited for in its turn, or not at all where one before fails.
+    // Awaited in its turn, or never if a preceding one fails.
     reading.catch(() => {});
     return reading;
   });
@@ -70,12 +70,12 @@ async function read(session: Session, update: Update, columns: readonly string[]
 }
 
 /**
- * A write with all its edits settled, in their order: its updates as plain ones.
- * @param readings of its edits, by `readEdited`
- * @param records what this write makes of them is added
- * @throws objectNotFound or the step's own error instead; what the operators reject; errors of the database
+ * Resolves the edits of a write, in their order, to plain assignments.
+ * @param readings results of `readEdited` for its edits
+ * @param records updated with the results of this write
+ * @throws objectNotFound or the step's own error instead; errors of the operators; errors of the database
  */
-export async function settlePlan(
+export async function resolvePlan(
   session: Session,
   plan: WritePlan,
   dialect: Dialect,
@@ -92,7 +92,7 @@ export async function settlePlan(
     const found = await readings[edits++];
     if (!found) return fail(mutation.missing ?? 'objectNotFound');
     const known = new Map([...found, ...(records.texts.get(recordKey(mutation.table.className, mutation.objectId)) ?? [])]);
-    // A write before was to read them, and did not find the record.
+    // A preceding write requested these columns, but did not find the record.
     const missing = editedFields(mutation).filter(({ column }) => !known.has(column));
     const late =
       missing.length > 0
@@ -103,19 +103,19 @@ export async function settlePlan(
             dialect,
           )
         : null;
-    mutations.push(settleEdits(mutation, new Map([...known, ...(late ?? [])]), records));
+    mutations.push(resolveEdits(mutation, new Map([...known, ...(late ?? [])]), records));
   }
   return { ...plan, mutations };
 }
 
-/** @param known the columns that the update edits, and what else is known of its record */
-function settleEdits(update: Update, known: Map<string, string | null>, { texts, changed }: EditedRecords): Update {
+/** @param known the columns that the update edits, and others known of its record */
+function resolveEdits(update: Update, known: Map<string, string | null>, { texts, changed }: EditedRecords): Update {
   const key = recordKey(update.table.className, update.objectId);
-  // They stay known where the record refuses the edit.
+  // The columns stay known even if the record rejects the edit.
   texts.set(key, known);
-  const made = new Map(known);
+  const updated = new Map(known);
   const values = new Map<Field, string | null>();
-  // Of several edits that the record refuses, the error of the first column is told.
+  // If several edits are rejected, the first column's error is reported.
   for (const { field, edits } of inColumnOrder(update)) {
     const label = `${update.table.className}.${field.name}`;
     const current = known.get(field.column) ?? null;
@@ -125,11 +125,11 @@ function settleEdits(update: Update, known: Map<string, string | null>, { texts,
     const { field, kind } = assignment;
     if (kind === 'increment') return assignment;
     const value = kind === 'edit' ? (values.get(field) ?? null) : assignment.value;
-    made.set(field.column, value as string | null);
+    updated.set(field.column, value as string | null);
     return { kind: 'set', field, value };
   });
-  // Only now: a write that fails leaves nothing.
-  texts.set(key, made);
+  // Only now: a write that fails must leave no trace.
+  texts.set(key, updated);
   changed.add(key);
   return { ...update, assignments };
 }

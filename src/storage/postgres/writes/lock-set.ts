@@ -9,31 +9,31 @@ import type { QueuedWrite } from './queued-write.ts';
 const FILTERED = ['require', 'updateAll', 'deleteAll', 'unmark'] as const;
 type Filtered = Extract<Mutation, { kind: (typeof FILTERED)[number] }>;
 
-/** Whether a step finds its records by a filter. */
-export const namesNoRecord = (mutation: Mutation): mutation is Filtered => FILTERED.some((kind) => kind === mutation.kind);
+/** Returns whether a step finds its records by a filter. */
+export const usesFilter = (mutation: Mutation): mutation is Filtered => FILTERED.some((kind) => kind === mutation.kind);
 
-/** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
+/** Returns the records that a write changes, as far as its plan names them, and tables in which it claims unique values. */
 function changedBy(mutations: readonly Mutation[]): string[] {
   return mutations.flatMap((mutation) => {
     const { kind, table } = mutation;
-    if (namesNoRecord(mutation)) return [];
+    if (usesFilter(mutation)) return [];
     if (kind === 'insert') {
       const record = recordKey(table.className, idOf(mutation));
-      // Of two that claim one name the first is to get it, so they must not be under way on two connections.
+      // Of two writes that claim the same value, the first must get it, so they must not run concurrently.
       return uniqueFieldsOf(table.className).size > 0 ? [record, recordKey(table.className, '')] : [record];
     }
     return [recordKey(table.className, kind === 'update' || kind === 'delete' ? mutation.objectId : mutation.ownerId)];
   });
 }
 
-/** What nobody else may have while a write is carried out. */
+/** Returns what no other write may use while this one is executed. */
 export function lockSetOf(plan: WritePlan): Pick<QueuedWrite, 'records' | 'locks'> {
   const locks = conditionLocks(plan);
   const records = lockedBy(plan.mutations);
   return { records: locks.length > 0 ? [...records, ...locks.map((lock) => recordKey('', lock))] : records, locks };
 }
 
-/** The same, and the records that it takes snapshots of: nobody else may change them meanwhile. */
+/** Returns the changed records, and those of which snapshots are taken: no other write may change them meanwhile. */
 function lockedBy(mutations: readonly Mutation[]): string[] {
   const ofSnapshots = mutations.flatMap((mutation) => {
     const snapshot = snapshotOf(mutation);
@@ -43,7 +43,7 @@ function lockedBy(mutations: readonly Mutation[]): string[] {
   return ofSnapshots.length > 0 ? [...new Set([...changed, ...ofSnapshots])] : changed;
 }
 
-/** The records that a write changes by other steps than edits. */
-export function writtenAtOnce({ plan, records }: Pick<QueuedWrite, 'plan' | 'records'>): readonly string[] {
+/** Returns the records that a write changes by steps other than edits. */
+export function recordsWithoutEdits({ plan, records }: Pick<QueuedWrite, 'plan' | 'records'>): readonly string[] {
   return hasEdits(plan) ? changedBy(plan.mutations.filter((mutation) => !isEdited(mutation))) : records;
 }

@@ -6,8 +6,8 @@ import { fieldOfConstraint } from '../schema/ddl.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /**
- * What the client is told where the database refuses a step: duplicateValue or the error of the unique field whose value another record has
- * (schema/system-tables.ts), badOperator for a sum that leaves the range of numbers, valueTooLarge. Other errors stay as they are.
+ * Maps a step's database error to the client's error: duplicateValue, or the error of the unique field whose value another record has
+ * (schema/system-tables.ts), badOperator for a sum outside the range of numbers, valueTooLarge. Other errors stay unchanged.
  */
 export function refusalOf(error: unknown, mutation: Mutation): unknown {
   const cause = causeOf(error);
@@ -26,9 +26,9 @@ function outOfRange({ assignments }: Extract<Mutation, { kind: 'update' }>): Ser
   return serviceError('badOperator', `the result of Increment on ${names.join(' or ')} is not a finite number`);
 }
 
-/** A transaction of several writes was refused; nothing of it has taken effect. */
+/** A transaction of several writes was rejected; nothing of it has taken effect. */
 export class GroupFailed extends Error {
-  /** The writes that come before those that failed, those, and the rest, as they were carried out. */
+  /** The writes before those that failed, the failed ones, and the rest, in order of execution. */
   readonly before: readonly QueuedWrite[];
   readonly failing: readonly QueuedWrite[];
   readonly after: readonly QueuedWrite[];
@@ -41,7 +41,7 @@ export class GroupFailed extends Error {
   }
 }
 
-/** The failure of a group by one of its writes; by none of them where the place is behind the last. */
+/** Returns a GroupFailed for the write at a position; if the position is past the end, no single write failed. */
 export function failedAt(group: readonly QueuedWrite[], at: number, cause: unknown): GroupFailed {
   return new GroupFailed(cause, [group.slice(0, at), group.slice(at, at + 1), group.slice(at + 1)], 1);
 }

@@ -2,14 +2,15 @@ import type { Schema } from '../../../schema/model.ts';
 import type { Condition, Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { quotedName } from '../sql/names.ts';
-import { namesNoRecord } from './lock-set.ts';
+import { usesFilter } from './lock-set.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /**
- * A lock was not had in time: another session has a table, or a record. Nothing was done. Writes that need none of what is named may go on meanwhile.
+ * A lock request timed out: another session has locked a table or a record. Nothing was written. Writes that need none of the obstacles may
+ * continue.
  */
 export class Obstructed extends Error {
-  /** Names of what is held, as `obstaclesOf` has them. */
+  /** Names of what is locked, as returned by `obstaclesOf`. */
   readonly obstacles: readonly string[];
 
   constructor(obstacles: readonly string[], cause: unknown) {
@@ -18,30 +19,30 @@ export class Obstructed extends Error {
   }
 }
 
-/** A table of the database, or the table of a Relation, by its name there. */
+/** Obstacle: a table of the database, or the table of a Relation, by its SQL name. */
 export const tableObstacle = (name: string): string => `table ${quotedName(name)}`;
-/** What holds up a change of a table's schema alone: its readers. */
+/** Obstacle of schema changes only: readers of the table. */
 const changeObstacle = (className: string): string => `change ${className}`;
-/** @param record as `QueuedWrite.records` has it */
+/** @param record as in `QueuedWrite.records` */
 const recordObstacle = (record: string): string => `record ${record}`;
-/** What holds up a write all steps of which find their records by filters: some of these. */
+/** Obstacle of a write whose steps all find their records by filters: some record of the table. */
 const filterObstacle = (className: string): string => `filter ${className}`;
-/** What holds up a write that names nothing. */
+/** Obstacle of a write that names nothing. */
 const UNNAMED_OBSTACLE = 'unnamed';
-/** Whether others of its kind are told from it by the table they are of, and the database says which of these are held. */
+/** Whether an obstacle is a table, for which the database reports who holds it. */
 export const isTableObstacle = (obstacle: string): boolean => obstacle.startsWith('table ');
 
 type Write = Pick<QueuedWrite, 'plan' | 'plannedUnder' | 'records' | 'behind'>;
 
-/** Asked again and again while a write waits. */
-const known = new WeakMap<WritePlan, readonly string[]>();
+/** Cached, because it is needed repeatedly while a write waits. */
+const cache = new WeakMap<WritePlan, readonly string[]>();
 
-/** All that a write may be held up by. What it reads by filters that name other tables is left out: it is found by its records then. */
+/** Returns all obstacles that a write may meet. Leaves out tables that its filters read: such a write is then found by its records. */
 export function obstaclesOf(write: Write): readonly string[] {
-  let obstacles = known.get(write.plan);
+  let obstacles = cache.get(write.plan);
   if (!obstacles) {
     obstacles = findObstacles(write);
-    known.set(write.plan, obstacles);
+    cache.set(write.plan, obstacles);
   }
   return obstacles;
 }
@@ -62,21 +63,21 @@ function findObstacles({ plan, plannedUnder, records, behind }: Write): readonly
   return obstacles.size > 0 ? [...obstacles] : [UNNAMED_OBSTACLE];
 }
 
-/** By its records; of a write that names none, by what its steps look for. */
+/** Returns obstacles by a write's records; if it names none, by the tables that its steps search. */
 const recordObstaclesOf = ({ plan, records }: Pick<Write, 'plan' | 'records'>): string[] =>
   records.length > 0
     ? records.map(recordObstacle)
-    : plan.mutations.filter(namesNoRecord).map(({ table }) => filterObstacle(table.className));
+    : plan.mutations.filter(usesFilter).map(({ table }) => filterObstacle(table.className));
 
-/** Those of its tables in which the order of a turn's writes can be told: rows that only tell of a write may come in any order. */
+/** Returns the tables in which the order of a turn's writes is observable: log rows (`isNote`) may come in any order. */
 export function orderedBy({ plan, plannedUnder }: Write): string[] {
   const ordered = plan.mutations.filter((mutation) => !(mutation.kind === 'insert' && mutation.isNote));
   return [...new Set(ordered.flatMap((mutation) => tablesIn(mutation, plannedUnder)))];
 }
 
 /**
- * What holds up writes where no table is said to be held: changes of the schema are held up by readers of the table, other writes by
- * their records. Rows that are written behind keep the order in which they came, so what holds up one holds up all of its table.
+ * Returns the obstacles of writes if no locked table is found: readers of the table for schema changes, records for other writes. Write-behind rows
+ * keep their order, so an obstacle of one delays all of its table.
  */
 export function unnamedObstacles(writes: readonly Write[]): string[] {
   const changes = writes.flatMap(({ plan }) =>
@@ -98,7 +99,7 @@ function tablesIn(mutation: Mutation, schema: Schema): string[] {
   if (kind === 'insert' && mutation.source) tables.push(mutation.source.from.sqlName);
   if (kind === 'link' || kind === 'unlink') tables.push(mutation.relation.column);
   if (kind === 'delete') {
-    // It looks at the references to the record, and takes it out of Relations.
+    // A delete reads references to the record, and removes it from Relations.
     for (const field of table.fields.values()) if (field.type === 'Relation') tables.push(field.column);
     for (const { table: from, field } of schema.referencesTo.get(table.className) ?? [])
       tables.push(field.type === 'Relation' ? field.column : from.sqlName);
@@ -106,11 +107,11 @@ function tablesIn(mutation: Mutation, schema: Schema): string[] {
   return tables.map(tableObstacle);
 }
 
-/** Of locks `l` and relations `c`: the locks of the tables of a system, whose schema is the first parameter. */
+/** SQL condition on locks `l` and relations `c`: locks of tables of a system, whose schema is the first parameter. */
 export const isTableOfSystem = `l.locktype = 'relation' AND c.relnamespace = to_regnamespace($1)
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** Asks which tables of a system somebody holds, or waits for, in a way that keeps writes from them. */
+/** Queries which tables of a system have a held or requested lock that blocks writes. */
 export function heldTables(schemaName: string): Statement {
   return {
     text: `SELECT DISTINCT c.relname FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation

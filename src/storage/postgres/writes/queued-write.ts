@@ -3,59 +3,59 @@ import type { Schema } from '../../../schema/model.ts';
 import { deletesRecord } from '../../column-values.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 
-/** A write that waits for its turn, or is under way. */
+/** A write that is waiting or running. */
 export interface QueuedWrite {
   readonly write: PreparedWrite;
-  /** As of `PreparedWrite`. */
+  /** As in `PreparedWrite`. */
   readonly order: number;
-  /** The turn of the event loop that it came in: its writes are carried out in their order. One of its own, below 0, where it is behind. */
+  /** Turn of the event loop in which it arrived; writes of one turn are executed in their order. Write-behind rows have unique negative numbers. */
   readonly turn: number;
-  /** Nobody waits for it. */
+  /** A write-behind row: no caller waits for it. */
   readonly behind: boolean;
   plan: WritePlan;
-  /** The records that it writes to or takes snapshots of, as far as its plan names them, and what it locks for its conditions. */
+  /** Records that it writes to or takes snapshots of, as far as its plan names them, and the locks of its conditions. */
   records: readonly string[];
-  /** What it locks for its conditions. */
+  /** Locks of its conditions. */
   locks: readonly string[];
-  /** The schema that the plan was made under. */
+  /** Schema under which the plan was made. */
   plannedUnder: Schema;
-  /** Its attempts since it was first planned under a schema that was another by then; `undefined`: it was not. */
+  /** Attempts since its plan was first found outdated; `undefined` if it was not. */
   contention: Contention | undefined;
-  /** Since when it is held up by others' locks, by `performance.now()`; 0: it is not. */
+  /** Since when other sessions' locks delay it, by `performance.now()`; 0: they do not. */
   heldSince: number;
-  /** One of several that a lock was not had for, and nobody knows which: it is carried out by itself. */
+  /** It was in a group whose lock request timed out, without it being known whose: it is then executed in a group of its own. */
   isSuspect: boolean;
   isSettled: boolean;
   resolve(outcome: WriteOutcome): void;
   reject(error: unknown): void;
 }
 
-/** Whether a write changes the schema. */
-export const changes = ({ plan }: QueuedWrite): boolean => plan.changes.length > 0;
+/** Returns whether a write changes the schema. */
+export const changesSchema = ({ plan }: QueuedWrite): boolean => plan.changes.length > 0;
 
-/** How long a transaction waits for a lock: a moment, after which others go on before it, or longer, in a place where it is in nobody's way. */
-export type Patience = 'short' | 'long';
+/** How long a transaction waits for a lock: briefly, to let others pass, or long, for a probe group, which delays no others. */
+export type LockWait = 'short' | 'long';
 
-/** What is left of writes that were to be carried out. */
-export interface Left {
-  /** To be planned anew, in their order. */
-  readonly again: readonly QueuedWrite[];
-  /** What others hold of what they need (obstacles.ts). */
+/** What remains after an execution. */
+export interface Unfinished {
+  /** Writes to execute again, in their order. */
+  readonly retry: readonly QueuedWrite[];
+  /** Obstacles that prevented some of them (obstacles.ts). */
   readonly obstacles: readonly string[];
 }
 
 /** Executes groups of writes. */
 export interface Executor {
   schema(): Schema;
-  /** Carries out and settles writes that change no schema. Never rejects. */
-  execute(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
-  /** Carries out and settles a write that changes the schema. Never rejects. */
-  executeChange(write: QueuedWrite): Promise<Left>;
+  /** Executes and settles writes that do not change the schema. Never rejects. */
+  execute(group: readonly QueuedWrite[], lockWait: LockWait): Promise<Unfinished>;
+  /** Executes and settles a write that changes the schema. Never rejects. */
+  executeChange(write: QueuedWrite): Promise<Unfinished>;
 }
 
 /**
- * Adds a write to those that wait: before those of its turn that came after it. Rows that are written behind are passed, but by a delete, since
- * they may point at what it takes.
+ * Inserts a write into the waiting ones: before later writes of its turn. It may overtake write-behind rows; but a delete must not, since they may
+ * point at the deleted record.
  */
 export function addInOrder(entry: QueuedWrite, waiting: QueuedWrite[]): void {
   let place = waiting.length;
@@ -67,7 +67,7 @@ export function addInOrder(entry: QueuedWrite, waiting: QueuedWrite[]): void {
     waiting.splice(place, 0, entry);
     return;
   }
-  // There may be thousands of rows.
+  // Splice once, because there may be thousands of rows.
   const later = waiting.splice(place);
   for (const one of later) if (one.behind) waiting.push(one);
   waiting.push(entry);

@@ -6,10 +6,7 @@ import { snapshotOf } from './compile-group.ts';
 import { compileLocks } from './compile-mutation.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/**
- * Locks the records that a group changes or takes snapshots of, in their order, so that two processes which change the same ones do not wait
- * for each other.
- */
+/** Locks the records that a group changes or takes snapshots of, in their order, so that two processes which change the same ones do not deadlock. */
 export function recordLocksOf(group: readonly QueuedWrite[], dialect: Dialect): Statement[] {
   const records = new Map<string, { table: TableSchema; ids: Set<string> }>();
   for (const { plan } of group)

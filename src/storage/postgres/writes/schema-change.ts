@@ -14,11 +14,11 @@ import { executePlan } from './execute-plan.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import type { ExecutorContext } from './write-executor.ts';
 
-/** The longest pause until a change is tried again that others were in the way of, and how long it is, in milliseconds. */
-const PAUSE_MS = 150;
-const LIMIT_MS = 30_000;
+/** Maximum delay between attempts of a change after conflicts, and the time limit of all attempts, in milliseconds. */
+const RETRY_DELAY_MS = 150;
+const MAX_RETRY_MS = 30_000;
 
-/** What a schema change did: a newer schema, and the outcome of its write; no outcome where it turned out to be an ordinary write. */
+/** Result of a schema change: a newer schema and the outcome of its write; no outcome if it turned out to be an ordinary write. */
 interface Changed {
   readonly version: Version;
   readonly plan: WritePlan;
@@ -26,42 +26,44 @@ interface Changed {
 }
 
 /**
- * Carries out a write that changes the schema, under the lock of the catalogue. Where another process has changed it meanwhile it is planned
- * anew, and left unsettled where it has nothing to change any more. Transactions that come after it wait behind it.
+ * Executes a write that changes the schema, under the lock of the catalogue. If another process has changed the schema meanwhile, it is planned
+ * again, and left unsettled if nothing remains to change. Later transactions queue behind its lock requests.
  * @param lockLimit milliseconds that it waits for a lock
- * @throws a lock that was not had in time (55P03), and what else the write is to be rejected with
+ * @throws a lock timeout (55P03), and any other error to reject the write with
  */
 export async function changeSchema(context: ExecutorContext, write: QueuedWrite, lockLimit: number): Promise<void> {
-  const { transactions, known, written } = context;
-  const contention = new Contention(LIMIT_MS);
+  const { transactions, schemaCache, recordWrites } = context;
+  const contention = new Contention(MAX_RETRY_MS);
   for (;;)
     try {
       const work = (session: Session) => changeWithin(context, session, write);
       const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit });
-      known.adopt(version);
+      schemaCache.adopt(version);
       if (returned === undefined) return;
-      written(tablesOf([plan]));
+      recordWrites(tablesOf([plan]));
       write.resolve({ returned });
       return;
     } catch (error) {
       if (error instanceof CommitUnknown) {
-        written(tablesOf([write.plan]));
-        // What is to be told is that it is in doubt.
-        await context.reload().catch(() => {});
+        recordWrites(tablesOf([write.plan]));
+        // Report the unknown outcome even if the reload fails.
+        await context.reloadSchema().catch(() => {});
       }
       if (!mayRetry(error) || isLockTimeout(error)) throw error;
       if (contention.isOver) throw unavailable(error);
-      await contention.next(PAUSE_MS, PAUSE_MS);
+      await contention.next(RETRY_DELAY_MS, RETRY_DELAY_MS);
     }
 }
 
 async function changeWithin(context: ExecutorContext, session: Session, write: QueuedWrite): Promise<Changed> {
-  const { schemaName, known } = context;
+  const { schemaName, schemaCache } = context;
   const { rows } = await session.query(lockCatalog(schemaName)).catch((error) => {
     throw mapCatalogError(error);
   });
-  const isKnown = rows[0]?.[0] === known.changes;
-  const before = isKnown ? known.version : known.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));
+  const isKnown = rows[0]?.[0] === schemaCache.changes;
+  const before = isKnown
+    ? schemaCache.version
+    : schemaCache.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));
   const plan = write.plannedUnder === before.schema ? write.plan : write.write.plan(before.schema);
   if (plan.changes.length === 0) return { version: before, plan };
   await requireConditions(session, plan, context);
@@ -73,7 +75,7 @@ async function changeWithin(context: ExecutorContext, session: Session, write: Q
   return { version: { schema, changes: before.changes + 1 }, plan, returned };
 }
 
-/** PostgreSQL counts columns that were dropped, too. */
+/** PostgreSQL counts dropped columns too, so the limit of columns can be hit earlier. */
 function refusalOf(error: unknown, changes: readonly SchemaChange[]): unknown {
   if (!isTooLarge(error)) return error;
   const added = changes.flatMap((change) =>

@@ -4,14 +4,17 @@ import type { Unit } from './compile-group.ts';
 import { failUnless } from './sql-assertion.ts';
 
 /**
- * A transaction that was planned under a schema holds against the catalogue that it still is the schema, as its last step: by then its
- * statements have locked their tables against schema changes, so that none can come in between any more. It fails where it is not (sql-assertion.ts).
+ * The last statement of a transaction: fails if the schema version is no longer the one it was planned under (sql-assertion.ts). By then its
+ * statements have locked their tables against schema changes, so the version cannot change before the commit.
  */
 export function schemaVersionGuard(schemaName: string, changes: number): Statement {
-  return { text: `SELECT ${checkOf(schemaName, 1)}`, params: [changes] };
+  return { text: `SELECT ${guardExpression(schemaName, 1)}`, params: [changes] };
 }
 
-/** The only statement of a transaction with the check as part of it; it checks nothing where it returns no row. */
+/**
+ * Returns the only statement of a transaction with the guard folded in; `null` if that is impossible. The guard checks nothing if the statement
+ * returns no row.
+ */
 export function withSchemaVersionGuard(
   { statements: [statement], tail }: Unit,
   schemaName: string,
@@ -19,9 +22,9 @@ export function withSchemaVersionGuard(
 ): Statement | null {
   if (!statement || tail === null) return null;
   const { text, params } = statement;
-  return { text: `${text}${tail}${checkOf(schemaName, params.length + 1)}`, params: [...params, changes] };
+  return { text: `${text}${tail}${guardExpression(schemaName, params.length + 1)}`, params: [...params, changes] };
 }
 
-function checkOf(schemaName: string, n: number): string {
+function guardExpression(schemaName: string, n: number): string {
   return failUnless(`(${catalogVersionSql(schemaName)}) = $${n}::bigint`);
 }

@@ -1,20 +1,20 @@
 /**
- * How a statement fails by itself where a condition does not hold, so that its transaction ends without a further round trip: it divides by
- * zero (22012). No other statement of a write divides by what may be zero.
+ * Assertions inside SQL: a statement fails by a division by zero (22012) if a condition does not hold, which ends the transaction without another
+ * round trip. No other statement of a write divides by a value that may be zero.
  */
 
 import { causeOf } from '../connection/map-error.ts';
 
-/** An expression that fails unless a condition holds, which is never NULL. */
+/** Returns an expression that fails unless a condition, which must not be NULL, is true. */
 export const failUnless = (condition: string): string => `1 / (CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 
-/** An expression that fails where a condition holds, which is never NULL. */
+/** Returns an expression that fails if a condition, which must not be NULL, is true. */
 export const failIf = (condition: string): string => `1 / (CASE WHEN ${condition} THEN 0 ELSE 1 END)`;
 
-/** An expression that fails where a number of rows is zero. */
+/** Returns an expression that fails if a number of rows is zero. */
 export const failWithoutRows = (count: string): string => `1 / (${count})`;
 
-/** Whether that is how a statement failed. */
+/** Returns whether a statement failed by such an assertion. */
 export function isAssertionFailure(error: unknown): boolean {
   return (causeOf(error) as { readonly code?: unknown } | null)?.code === '22012';
 }

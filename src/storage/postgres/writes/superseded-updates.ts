@@ -9,31 +9,31 @@ import { hasEdits } from './json-updates.ts';
 
 type Update = Extract<Mutation, { kind: 'update' }>;
 
-/** The last update of a record so far. */
+/** The latest update of a record so far. */
 interface Last {
   readonly at: number;
   readonly columns: string;
-  /** As `growthOf`; what is not held to the size of the record counts as nothing. */
+  /** Growth as returned by `growthOf`; 0 if the update is exempt from the size limit. */
   readonly bytes: number;
 }
 
 /**
- * Finds edits that need not be carried out since the next one of their record sets the same columns: the last of them is carried out for
- * all, and tells whether the record is there and takes them. None of them may ask for more than the last one: it is no smaller.
+ * Finds edits that need not be executed because the record's next edit sets the same columns: the last one is executed for all, and determines
+ * whether the record exists and accepts them. No earlier one may need more bytes than the last one.
  */
 export class SupersededUpdates {
   readonly #last = new Map<string, Last>();
 
   /**
-   * To be told of all writes of a group, in their order.
-   * @param asked the write with its edits
-   * @param settled the write as it is carried out
-   * @returns the place of the write that it covers
+   * Must be called for all writes of a group, in their order.
+   * @param requested the write with its edits
+   * @param resolved the write with computed values
+   * @returns the position of the write that this one supersedes
    */
-  next(at: number, asked: WritePlan, settled: WritePlan): number | undefined {
-    const update = hasEdits(asked) ? onlyUpdate(settled) : null;
+  next(at: number, requested: WritePlan, resolved: WritePlan): number | undefined {
+    const update = hasEdits(requested) ? onlyUpdate(resolved) : null;
     if (!update) {
-      // It may look at any record.
+      // This write may read any record.
       this.#last.clear();
       return undefined;
     }
@@ -46,9 +46,9 @@ export class SupersededUpdates {
   }
 }
 
-/** What a covered write returns, as its update would. */
-export function returnedBy(settled: WritePlan, context: RowContext): string {
-  const update = onlyUpdate(settled);
+/** Returns what the update of a superseded write would return. */
+export function returnedBy(resolved: WritePlan, context: RowContext): string {
+  const update = onlyUpdate(resolved);
   if (!update) return '';
   const values = valuesOf(update);
   return returnedMembers(
@@ -58,7 +58,7 @@ export function returnedBy(settled: WritePlan, context: RowContext): string {
   );
 }
 
-/** The update of a write that does nothing else, looks at nothing else and returns nothing but what it sets. */
+/** Returns the update of a write that has no other step, reads nothing else and returns only what it sets. */
 function onlyUpdate({ mutations, conditions = [] }: WritePlan): Update | null {
   const [update, ...others] = mutations;
   if (update?.kind !== 'update' || others.length > 0 || conditions.length > 0) return null;
@@ -74,7 +74,7 @@ function onlyUpdate({ mutations, conditions = [] }: WritePlan): Update | null {
   return values.size === update.assignments.length && update.returning.every((field) => values.has(field)) ? update : null;
 }
 
-/** Whether an index holds a value that is set: the database may refuse it. */
+/** Whether an index covers an assigned column: the database may then reject the value. */
 function isIndexed({ table, assignments }: Update): boolean {
   const set = new Set(assignments.map(({ field }) => field.name));
   return table.indexes.values().some(({ keys }) => keys.some(([name]) => set.has(name)));

@@ -2,13 +2,13 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Database, Result, Session } from '../connection/database.ts';
 import { StatementFailed } from '../connection/map-error.ts';
 
-/** What carries writes out: the connections themselves, or one transaction that is open already. */
+/** Executes writes: on the connections, or inside a transaction that is already open. */
 export interface Transactions extends Pick<Database, 'transact'> {
-  /** @param lockLimit milliseconds that a statement may wait for a lock; in a transaction that is open, its own limit holds */
+  /** @param lockLimit lock timeout of a statement in milliseconds; inside an open transaction, that one's own limit applies */
   atomically(statements: readonly Statement[], lockLimit: number): Promise<Result[]>;
 }
 
-/** Those of a system, which take turns with those of others. */
+/** Returns the transactions of a system, which share the connections fairly with other systems. */
 export function transactionsOf(database: Database, system: string): Transactions {
   return {
     atomically: (statements, lockLimit) => database.atomically(statements, system, lockLimit),
@@ -22,8 +22,9 @@ const undo = command('ROLLBACK TO SAVEPOINT w');
 const end = command('RELEASE SAVEPOINT w');
 
 /**
- * Transactions inside one that is open: each takes effect as a whole or not at all, and is durable once the outer one is. One at a time.
- * @param session the outer transaction's
+ * Returns transactions nested in an open one by savepoints: each takes effect as a whole or not at all, and becomes durable with the outer one. One
+ * at a time.
+ * @param session of the outer transaction
  */
 export function savepoints(session: Session): Transactions {
   const undone = async () => {

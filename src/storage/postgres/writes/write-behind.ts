@@ -1,107 +1,107 @@
 import { isPassing } from '../../../errors/fail.ts';
 import type { PreparedWrite } from '../../port.ts';
 
-/** How long writes that nobody waits for are kept back at the most, in milliseconds: many rows at once cost a fraction of few at a time. */
+/** Maximum delay of writes that no caller waits for, in milliseconds: many rows at once cost a fraction of few at a time. */
 const FLUSH_DELAY_MS = 200;
-/** Such writes beyond which they are carried out at once. */
-const MAX_GATHERED = 500;
-/** Such writes that wait or are under way, while the database is away say, beyond which further ones are dropped. */
-const MAX_WAITING = 10_000;
-/** How often one is tried that faults were in the way of which can pass. */
-const MAX_TRIES = 20;
+/** Number of collected writes that triggers a flush. */
+const MAX_BATCH = 500;
+/** Maximum number of waiting and pending writes; further ones are dropped, for example while the database is unreachable. */
+const MAX_PENDING = 10_000;
+/** Maximum attempts of a write that passing faults prevent. */
+const MAX_ATTEMPTS = 20;
 
-/** What becomes of writes that nobody waits for. */
+/** Callbacks of `WriteBehind`. */
 export interface WriteBehindSettings {
-  /** Called for many in one turn, which share a transaction. */
+  /** Called for many writes in one turn of the event loop, which share a transaction. */
   readonly execute: (write: PreparedWrite) => Promise<unknown>;
-  /** Resolves when the store works again after a fault that can pass. */
+  /** Resolves when the store works again after a passing fault. */
   readonly whenBack: () => Promise<void>;
-  /** Told of writes that are lost: there were too many, or the store did not come back in time. */
+  /** Called for lost writes: there were too many, or the store did not recover in time. */
   readonly dropped: (error?: unknown) => void;
-  /** Told of writes that failed. */
+  /** Called with a description of failed writes. */
   readonly report: (fault: string) => void;
 }
 
-interface QueuedBehind {
+interface CollectedWrite {
   readonly write: PreparedWrite;
-  tries: number;
+  attempts: number;
 }
 
-/** Gathers the writes that nobody waits for. What a fault was in the way of that can pass is tried again when that is over. */
+/** Collects writes that no caller waits for, and retries them after passing faults. */
 export class WriteBehind {
   readonly #settings: WriteBehindSettings;
-  #gathered: QueuedBehind[] = [];
+  #collected: CollectedWrite[] = [];
   #pending = 0;
   #closed = false;
-  #latest: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(settings: WriteBehindSettings) {
     this.#settings = settings;
   }
 
   add(write: PreparedWrite): void {
-    if (this.#gathered.length + this.#pending >= MAX_WAITING) {
+    if (this.#collected.length + this.#pending >= MAX_PENDING) {
       this.#settings.dropped();
       return;
     }
-    this.#gathered.push({ write, tries: 0 });
-    if (this.#gathered.length >= MAX_GATHERED && this.#pending === 0) this.flush();
+    this.#collected.push({ write, attempts: 0 });
+    if (this.#collected.length >= MAX_BATCH && this.#pending === 0) this.flush();
     else this.#flushLater();
   }
 
-  /** Starts all that is gathered, in this turn. */
+  /** Starts all collected writes in this turn of the event loop. */
   flush(): void {
-    clearTimeout(this.#latest);
-    this.#latest = undefined;
-    const writes = this.#gathered;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const writes = this.#collected;
     if (writes.length === 0) return;
-    this.#gathered = [];
+    this.#collected = [];
     this.#pending += writes.length;
     void this.#finish(writes);
   }
 
-  /** Starts all that is gathered; what fails from now on is lost. */
+  /** Flushes; what fails from now on is lost. */
   close(): void {
     this.#closed = true;
     this.flush();
   }
 
   #flushLater(): void {
-    this.#latest ??= setTimeout(() => this.#flushUnlessBusy(), FLUSH_DELAY_MS);
+    this.#timer ??= setTimeout(() => this.#flushUnlessBusy(), FLUSH_DELAY_MS);
   }
 
-  /** One after the other: what the database does not get done in time is gathered. */
+  /** One flush at a time: while the database is busy, writes accumulate. */
   #flushUnlessBusy(): void {
-    this.#latest = undefined;
+    this.#timer = undefined;
     if (this.#pending === 0) this.flush();
   }
 
-  async #finish(writes: readonly QueuedBehind[]): Promise<void> {
+  async #finish(writes: readonly CollectedWrite[]): Promise<void> {
     const done = await Promise.allSettled(writes.map(({ write }) => this.#settings.execute(write)));
-    const again: QueuedBehind[] = [];
+    const retries: CollectedWrite[] = [];
     let failed = 0;
     let reason: unknown;
     done.forEach((one, at) => {
       if (one.status === 'fulfilled') return;
-      const behind = writes[at] as QueuedBehind;
-      behind.tries++;
-      if (isPassing(one.reason) && !this.#closed && behind.tries < MAX_TRIES) again.push(behind);
+      const behind = writes[at] as CollectedWrite;
+      behind.attempts++;
+      if (isPassing(one.reason) && !this.#closed && behind.attempts < MAX_ATTEMPTS) retries.push(behind);
       else if (isPassing(one.reason)) this.#settings.dropped(one.reason);
-      // One that was in doubt, and had been carried out, is there already.
-      else if (behind.tries === 1) {
+      // Ignore errors after a retry: a write whose outcome was unknown may have been committed before.
+      else if (behind.attempts === 1) {
         failed++;
         reason ??= one.reason;
       }
     });
     if (failed > 0) this.#settings.report(`${failed} writes that nobody waits for failed: ${(reason as Error).message}`);
-    // Those that are tried again count as under way until then: nothing comes before them.
-    this.#pending -= writes.length - again.length;
-    if (again.length > 0) {
+    // Retried writes count as pending until then, so that later ones do not overtake them.
+    this.#pending -= writes.length - retries.length;
+    if (retries.length > 0) {
       await this.#settings.whenBack();
-      this.#pending -= again.length;
-      this.#gathered.unshift(...again);
+      this.#pending -= retries.length;
+      this.#collected.unshift(...retries);
       if (this.#closed) return this.flush();
     }
-    if (this.#pending === 0 && this.#gathered.length > 0) this.#flushLater();
+    if (this.#pending === 0 && this.#collected.length > 0) this.#flushLater();
   }
 }

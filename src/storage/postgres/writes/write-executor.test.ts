@@ -39,12 +39,12 @@ beforeEach((t) => {
     ...rowContext,
     dialect: postgresDialect('rds_test'),
     schemaName: 'rds_test',
-    known: { schema: emptySchema, changes: 1, adopt: () => {} } as unknown as SchemaCache,
+    schemaCache: { schema: emptySchema, changes: 1, adopt: () => {} } as unknown as SchemaCache,
     transactions: { transact, atomically: transact } as unknown as Transactions,
-    reload: async () => {},
-    written: () => {},
-    rejection: (error) => error,
-    look: async () => [],
+    reloadSchema: async () => {},
+    recordWrites: () => {},
+    mapFault: (error) => error,
+    query: async () => [],
   });
 });
 
@@ -79,9 +79,9 @@ const change = () => queued({ changes: [{ kind: 'createTable', className: 'A' }]
 test('a write whose plan is a stale one each time is refused after a time, and no sooner than after three plans', async () => {
   const write = change();
   outcomes = Array.from({ length: 3 }, () => ({ outcome: 'made', takesMs: 2 * CONTENTION_LIMIT_MS }));
-  assert.equal((await executor.executeChange(write)).again.length, 1);
-  assert.equal((await executor.executeChange(write)).again.length, 1);
-  assert.equal((await executor.executeChange(write)).again.length, 0);
+  assert.equal((await executor.executeChange(write)).retry.length, 1);
+  assert.equal((await executor.executeChange(write)).retry.length, 1);
+  assert.equal((await executor.executeChange(write)).retry.length, 0);
   assert.equal((rejected as { key?: string }).key, 'unavailable');
 });
 
@@ -93,8 +93,8 @@ test('the time in which others hold what a write needs is none in which its plan
   nowMs += 200;
   assert.deepEqual((await executor.executeChange(write)).obstacles, ['change A']);
   nowMs += CONTENTION_LIMIT_MS;
-  assert.equal((await executor.executeChange(write)).again.length, 1);
-  assert.equal((await executor.executeChange(write)).again.length, 1);
+  assert.equal((await executor.executeChange(write)).retry.length, 1);
+  assert.equal((await executor.executeChange(write)).retry.length, 1);
   assert.equal(rejected, undefined);
 });
 

@@ -1,18 +1,18 @@
 import { deletesRecord } from '../../column-values.ts';
 import { orderedBy } from './obstacles.ts';
-import { changes, type QueuedWrite } from './queued-write.ts';
+import { changesSchema, type QueuedWrite } from './queued-write.ts';
 
 /**
- * Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back each other, in the
- * order in which they came, and deletes, since a row that is about to be written may point at what a delete takes.
+ * Writes that others overtake: but none of the same turn, and none to the same records. Write-behind rows keep their order, and delay deletes,
+ * since a pending row may point at a deleted record.
  */
 export class WriteOrder {
   readonly entries: QueuedWrite[] = [];
   readonly #turns = new Set<number>();
   readonly #records = new Set<string>();
-  /** Of the first row that is written behind. */
+  /** State of the first write-behind row. */
   #behind: 'none' | 'waiting' | 'held' = 'none';
-  /** Turns and tables of those that wait for what others hold: the order of a turn's writes is kept within a table. */
+  /** Turns and tables of writes that wait for obstacles: within a table, the writes of a turn keep their order. */
   readonly #places = new Set<string>();
 
   add(entry: QueuedWrite): void {
@@ -25,7 +25,7 @@ export class WriteOrder {
     for (const record of entry.records) this.#records.add(record);
   }
 
-  /** Adds one that others of its turn may go on before, in other tables. Deletes that need what it waits for wait for that themselves. */
+  /** Adds a write that others of its turn may overtake in other tables. Deletes that need the same obstacle wait for it themselves. */
   hold(entry: QueuedWrite): void {
     this.entries.push(entry);
     if (entry.behind) {
@@ -36,18 +36,18 @@ export class WriteOrder {
     for (const record of entry.records) this.#records.add(record);
   }
 
-  /** Adds a row that is written behind, after others. */
+  /** Adds a write-behind row after others. */
   follow(entry: QueuedWrite): void {
     this.entries.push(entry);
     if (this.#behind === 'held') entry.heldSince ||= performance.now();
   }
 
-  /** Whether rows that are written behind are among them. */
+  /** Whether there are write-behind rows among them. */
   get hasBehind(): boolean {
     return this.#behind !== 'none';
   }
 
-  /** Whether a write must not come before one of them: by its record, or its turn and table. */
+  /** Whether a write must not overtake one of them, because of its record, or its turn and table. */
   holdsInOrder(entry: QueuedWrite): boolean {
     if (entry.records.some((record) => this.#records.has(record))) return true;
     return this.#places.size > 0 && placesOf(entry).some((place) => this.#places.has(place));
@@ -65,20 +65,20 @@ export class WriteOrder {
 
 const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);
 
-/** Writes under way together. */
+/** A group that is being executed. */
 export interface RunningGroup {
-  /** None of a group that tries what others hold: see `Passed.hold`. */
+  /** Empty for a probe group: see `WriteOrder.hold`. */
   readonly turns: ReadonlySet<number>;
-  /** Records that they write to. */
+  /** Records it writes to. */
   readonly records: ReadonlySet<string>;
   readonly isChange: boolean;
   readonly isBehind: boolean;
-  /** Of a group that tries what others hold: what it needs of that, and what later writes of its turns must not come before it in. */
-  readonly trial: { readonly obstacles: readonly string[]; readonly held: WriteOrder } | undefined;
+  /** For a probe group: the obstacles it probes, and its writes, which later writes of the same turns must not overtake. */
+  readonly probe: { readonly obstacles: readonly string[]; readonly held: WriteOrder } | undefined;
 }
 
-/** Whether a write cannot be carried out beside others. */
+/** Returns whether a write must not run concurrently with a group. */
 export function excludes(running: RunningGroup, entry: QueuedWrite): boolean {
-  if (running.turns.has(entry.turn) || (running.isChange && changes(entry))) return true;
+  if (running.turns.has(entry.turn) || (running.isChange && changesSchema(entry))) return true;
   return entry.records.some((record) => running.records.has(record));
 }

@@ -6,7 +6,7 @@ import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
 import { tableObstacle } from './obstacles.ts';
-import type { Left, QueuedWrite } from './queued-write.ts';
+import type { QueuedWrite, Unfinished } from './queued-write.ts';
 import { WriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -15,7 +15,7 @@ let schema: Schema;
 /** Groups under way: what they hold, and what ends them. */
 let pending: {
   names: string;
-  end: (again?: readonly QueuedWrite[], obstacles?: readonly string[]) => Promise<void>;
+  end: (retry?: readonly QueuedWrite[], obstacles?: readonly string[]) => Promise<void>;
   group: readonly QueuedWrite[];
 }[];
 let queue: WriteQueue;
@@ -25,18 +25,18 @@ beforeEach(() => {
   schema = applyChange(schema, { kind: 'addField', className: 'A', name: 'list', type: 'Array' });
   pending = [];
   const carry = (group: readonly QueuedWrite[]) =>
-    new Promise<Left>((resolve) => {
-      const end = async (again: readonly QueuedWrite[] = [], obstacles: readonly string[] = []) => {
+    new Promise<Unfinished>((resolve) => {
+      const end = async (retry: readonly QueuedWrite[] = [], obstacles: readonly string[] = []) => {
         pending = pending.filter((one) => one.group !== group);
-        for (const write of group) if (!again.includes(write)) write.resolve({ returned: '' });
-        resolve({ again, obstacles });
+        for (const write of group) if (!retry.includes(write)) write.resolve({ returned: '' });
+        resolve({ retry, obstacles });
         await turn();
       };
       pending.push({ names: group.map(nameOf).join(' '), end, group });
     });
   queue = new WriteQueue(
     { schema: () => schema, execute: carry, executeChange: (write) => carry([write]) },
-    { maxGroup: 4, maxGroups: 2, maxHeldMs: 1000, tooLong: () => new Error('held') },
+    { maxGroupSize: 4, maxConcurrentGroups: 2, maxHeldMs: 1000, timeoutError: () => new Error('held') },
   );
 });
 
@@ -50,7 +50,7 @@ const nameOf = ({ plan }: QueuedWrite) => {
   return `${plan.changes.length > 0 ? 'change:' : ''}${only?.kind === 'delete' ? 'delete:' : ''}${id}`;
 };
 const now = () => pending.map(({ names }) => names);
-const end = (at: number, again?: readonly QueuedWrite[], obstacles?: readonly string[]) => pending[at]?.end(again, obstacles);
+const end = (at: number, retry?: readonly QueuedWrite[], obstacles?: readonly string[]) => pending[at]?.end(retry, obstacles);
 
 const flags = { changes: false, deletes: false, behind: false, edits: false };
 const add = (id: string, more: Partial<typeof flags> & { sets?: string; condition?: string; order?: number } = {}) => {
@@ -184,8 +184,8 @@ test('rows that are written behind keep their order, and a delete waits for all 
   void add('5', { behind: true });
   await turn();
   assert.deepEqual(now(), ['1', '4']);
-  const again = pending[0]?.group ?? [];
-  await end(0, again);
+  const retry = pending[0]?.group ?? [];
+  await end(0, retry);
   assert.deepEqual(now(), ['4', '1 2 delete:3 5']);
 });
 
@@ -276,8 +276,8 @@ test('what has to be planned anew comes first', async () => {
   await turn();
   void add('4');
   await turn();
-  const again = pending[0]?.group ?? [];
-  await end(0, again);
+  const retry = pending[0]?.group ?? [];
+  await end(0, retry);
   assert.deepEqual(now(), ['3', '1 2 4']);
 });
 

@@ -2,43 +2,41 @@ import { nextWriteOrder } from '../../../kernel/ids.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { deletesRecord } from '../../column-values.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
-import { MAX_GROUP_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
+import { MAX_GROUP_TEXT, mayJoin, mayLock, textLength } from './group-limits.ts';
 import { hasEdits } from './json-updates.ts';
-import { lockSetOf, writtenAtOnce } from './lock-set.ts';
+import { lockSetOf, recordsWithoutEdits } from './lock-set.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { addInOrder, changes, type Executor, type QueuedWrite } from './queued-write.ts';
+import { addInOrder, changesSchema, type Executor, type QueuedWrite } from './queued-write.ts';
 import { excludes, type RunningGroup, WriteOrder } from './write-order.ts';
 
-/** How a queue works. */
+/** Options of a queue. */
 export interface QueueOptions {
-  /** Writes that are carried out together. */
-  readonly maxGroup: number;
-  /** Groups under way at the same time. */
-  readonly maxGroups: number;
-  /** Milliseconds for which a write may be held up by others' locks. */
+  /** Maximum writes of a group. */
+  readonly maxGroupSize: number;
+  /** Maximum concurrent groups. */
+  readonly maxConcurrentGroups: number;
+  /** Milliseconds for which other sessions' locks may delay a write. */
   readonly maxHeldMs: number;
-  /** What it is rejected with then. */
-  readonly tooLong: () => unknown;
+  /** Returns the error of a write that was delayed longer. */
+  readonly timeoutError: () => unknown;
 }
 
-/** Until what others hold is tried again: the first pause, doubled up to the longest, in milliseconds. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 400;
+/** Delay before obstacles are probed again, doubled up to the maximum, in milliseconds. */
+const MIN_RETRY_DELAY_MS = 100;
+const MAX_RETRY_DELAY_MS = 400;
 
-/** What others hold. */
+/** A lock held by another session. */
 interface Obstacle {
-  /** By `performance.now()`. */
+  /** Time of the next probe, by `performance.now()`. */
   tryAt: number;
-  pause: number;
+  delayMs: number;
 }
 
 /**
- * Gathers the writes of a turn of the event loop into groups. While as many groups are under way as may be, further writes gather, so the
- * busier the service, the larger the groups. Writes of one turn keep their order, and no two groups write to one record: they would only
- * wait for each other.
- *
- * What somebody else holds, a table under a change by hand say, holds up those alone that need it: their group gives way after a moment, the
- * others of it go on, and one group beside all others tries now and then whether it can be had.
+ * Collects the writes of a turn of the event loop into groups. While the maximum number of groups is running, further writes accumulate, so groups
+ * grow with load. Writes of one turn keep their order, and no two groups write to the same record: they would only wait for each other.
+ * A lock held by another session, such as a manual change of a table, delays only the writes that need it: their group gives up after a short time,
+ * its other writes continue, and a probe group, beside all others, tries periodically whether the lock is free.
  */
 export class WriteQueue {
   readonly #executor: Executor;
@@ -57,13 +55,13 @@ export class WriteQueue {
     this.#options = options;
   }
 
-  /** @returns what came of the write, once it is durable */
+  /** Adds a write. @returns its outcome, once it is durable */
   add(write: PreparedWrite, plan: WritePlan, plannedUnder: Schema, behind = false): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
       const entry: QueuedWrite = {
         write,
         order: write.order ?? nextWriteOrder(),
-        // Each row that is written behind is a turn of its own.
+        // Each write-behind row counts as a turn of its own.
         turn: behind ? -++this.#rowsBehind : this.#turn,
         behind,
         plan,
@@ -87,7 +85,7 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves once nothing waits and nothing is under way. */
+  /** Resolves once nothing is waiting or running. */
   whenIdle(): Promise<void> {
     if (this.#waiting.length === 0 && this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
@@ -104,63 +102,63 @@ export class WriteQueue {
   }
 
   #start(): void {
-    // First what is due: a delete is tried when no rows are being written behind, and the next ones begin at once.
-    if (this.#obstacles.size > 0) this.#try();
+    // Probe first: a delete can be probed only while no write-behind rows are running, and the next ones would start at once.
+    if (this.#obstacles.size > 0) this.#probeObstacles();
     for (let group = this.#next(); group.length > 0; group = this.#next()) void this.#run(group);
     if (this.#waiting.length > 0 || this.#running.size > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #run(group: readonly QueuedWrite[], isTrial = false): Promise<void> {
+  async #run(group: readonly QueuedWrite[], isProbe = false): Promise<void> {
     const [first] = group;
-    const isChange = first !== undefined && changes(first);
+    const isChange = first !== undefined && changesSchema(first);
     const running: RunningGroup = {
-      turns: new Set(isTrial ? [] : group.map(({ turn }) => turn)),
+      turns: new Set(isProbe ? [] : group.map(({ turn }) => turn)),
       records: new Set(group.flatMap(({ records }) => records)),
       isChange,
       isBehind: group.some(({ behind }) => behind),
-      trial: isTrial ? this.#trialOf(group) : undefined,
+      probe: isProbe ? this.#probeOf(group) : undefined,
     };
     this.#running.add(running);
-    const tried = running.trial?.obstacles ?? [];
-    const patience = isTrial && !tried.some(isTableObstacle) ? 'long' : 'short';
-    const { again, obstacles } = await (isChange ? this.#executor.executeChange(first) : this.#executor.execute(group, patience));
+    const probed = running.probe?.obstacles ?? [];
+    const lockWait = isProbe && !probed.some(isTableObstacle) ? 'long' : 'short';
+    const { retry, obstacles } = await (isChange ? this.#executor.executeChange(first) : this.#executor.execute(group, lockWait));
     this.#running.delete(running);
-    for (const obstacle of tried) if (!obstacles.includes(obstacle)) this.#obstacles.delete(obstacle);
-    for (const obstacle of obstacles) this.#met(obstacle);
-    this.#waiting.unshift(...again);
+    for (const obstacle of probed) if (!obstacles.includes(obstacle)) this.#obstacles.delete(obstacle);
+    for (const obstacle of obstacles) this.#recordObstacle(obstacle);
+    this.#waiting.unshift(...retry);
     this.#start();
   }
 
-  #trialOf(group: readonly QueuedWrite[]): RunningGroup['trial'] {
+  #probeOf(group: readonly QueuedWrite[]): RunningGroup['probe'] {
     const held = new WriteOrder();
     for (const entry of group) held.hold(entry);
     const obstacles = group.flatMap((entry) => obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle)));
     return { obstacles: [...new Set(obstacles)], held };
   }
 
-  #met(obstacle: string): void {
-    const pause = Math.min(MAX_PAUSE_MS, 2 * (this.#obstacles.get(obstacle)?.pause ?? FIRST_PAUSE_MS / 2));
-    this.#obstacles.set(obstacle, { pause, tryAt: performance.now() + pause });
+  #recordObstacle(obstacle: string): void {
+    const delayMs = Math.min(MAX_RETRY_DELAY_MS, 2 * (this.#obstacles.get(obstacle)?.delayMs ?? MIN_RETRY_DELAY_MS / 2));
+    this.#obstacles.set(obstacle, { delayMs, tryAt: performance.now() + delayMs });
   }
 
-  /** Tries what others hold and is due, one group at a time, and rejects what has waited for too long. */
-  #try(): void {
+  /** Probes obstacles that are due, one group at a time, and rejects writes that have waited too long. */
+  #probeObstacles(): void {
     clearTimeout(this.#retry);
     const now = performance.now();
     this.#waiting = this.#waiting.filter((entry) => {
       if (entry.heldSince === 0 || now - entry.heldSince < this.#options.maxHeldMs) return true;
-      entry.reject(this.#options.tooLong());
+      entry.reject(this.#options.timeoutError());
       return false;
     });
-    this.#tryDue(now);
+    this.#probeDue(now);
     if (this.#obstacles.size === 0) return;
-    const pauses = [...this.#obstacles.values()].map(({ tryAt }) => tryAt - now).filter((pause) => pause > 0);
-    this.#retry = setTimeout(() => this.#start(), Math.min(MAX_PAUSE_MS, ...pauses));
+    const delays = [...this.#obstacles.values()].map(({ tryAt }) => tryAt - now).filter((delayMs) => delayMs > 0);
+    this.#retry = setTimeout(() => this.#start(), Math.min(MAX_RETRY_DELAY_MS, ...delays));
   }
 
-  #tryDue(now: number): void {
-    for (const { trial } of this.#running) if (trial) return;
+  #probeDue(now: number): void {
+    for (const { probe } of this.#running) if (probe) return;
     const due = [...this.#obstacles].filter(([, { tryAt }]) => tryAt <= now).map(([obstacle]) => obstacle);
     if (due.length === 0) return;
     const group = this.#next(new Set(due));
@@ -168,21 +166,21 @@ export class WriteQueue {
       void this.#run(group, true);
       return;
     }
-    // Nobody waits for it any more, or for something else first: then it is tried when that is done.
+    // No write needs it any more, or those that do must wait for something else first and will probe it later.
     for (const obstacle of due)
       if (!this.#waiting.some((entry) => obstaclesOf(entry).includes(obstacle))) this.#obstacles.delete(obstacle);
-      else if (this.#running.size === 0) this.#met(obstacle);
+      else if (this.#running.size === 0) this.#recordObstacle(obstacle);
   }
 
   /**
-   * The writes to carry out next, in their order; none where they have to wait. What waits for a schema change, which may take its time
-   * (schema-change.ts), or for what others hold, is passed over.
-   * @param tried what others hold that is to be tried: only the writes that need some of it
+   * Takes the writes to execute next, in their order; none if they must wait. Skips what waits for a schema change, which may take long
+   * (schema-change.ts), or for an obstacle.
+   * @param probed obstacles to probe: only writes that need one of them are taken
    */
-  #next(tried?: ReadonlySet<string>): QueuedWrite[] {
+  #next(probed?: ReadonlySet<string>): QueuedWrite[] {
     const group: QueuedWrite[] = [];
-    if (this.#waiting.length === 0 || (!tried && this.#isFull())) return group;
-    const passed = new WriteOrder();
+    if (this.#waiting.length === 0 || (!probed && this.#isFull())) return group;
+    const skipped = new WriteOrder();
     const isBehind = this.#isBehind();
     const written = new Set<string>();
     const locked = new Set<string>();
@@ -190,16 +188,16 @@ export class WriteQueue {
     let taken = 0;
     let text = 0;
     for (const entry of this.#waiting) {
-      if (group.length === this.#options.maxGroup || text > MAX_GROUP_TEXT) break;
-      // There may be thousands of them.
-      if (entry.behind && (isBehind || passed.hasBehind)) {
-        passed.follow(entry);
+      if (group.length === this.#options.maxGroupSize || text > MAX_GROUP_TEXT) break;
+      // Handled first, because there may be thousands of them.
+      if (entry.behind && (isBehind || skipped.hasBehind)) {
+        skipped.follow(entry);
         taken++;
         continue;
       }
-      // Planned when its turn comes: a change that its turn waits for makes the plan a stale one.
-      if (passed.holdsTurnOf(entry) || this.#hasChangeOf(entry)) {
-        passed.add(entry);
+      // Replan only when its turn comes: a change that its turn waits for would outdate the plan.
+      if (skipped.holdsTurnOf(entry) || this.#hasChangeOf(entry)) {
+        skipped.add(entry);
         taken++;
         continue;
       }
@@ -207,53 +205,55 @@ export class WriteQueue {
         taken++;
         continue;
       }
-      if (this.#obstacles.size > 0 && (passed.holdsInOrder(entry) || this.#isHeld(entry, tried))) {
-        if (entry.behind && entry.heldSince === 0) passed.add(entry);
-        else passed.hold(entry);
+      if (this.#obstacles.size > 0 && (skipped.holdsInOrder(entry) || this.#isHeld(entry, probed))) {
+        if (entry.behind && entry.heldSince === 0) skipped.add(entry);
+        else skipped.hold(entry);
         taken++;
         continue;
       }
-      if (passed.holds(entry) || this.#waitsForChange(entry) || (isBehind && deletesRecord(entry.plan))) {
-        passed.add(entry);
+      if (skipped.holds(entry) || this.#waitsForChange(entry) || (isBehind && deletesRecord(entry.plan))) {
+        skipped.add(entry);
         taken++;
         continue;
       }
       if (this.#mustWait(entry)) break;
-      if (group.length > 0 && (changes(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
+      if (group.length > 0 && (changesSchema(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
       if (group.length > 0 && (entry.isSuspect || group[0]?.isSuspect)) break;
       edits ||= hasEdits(entry.plan);
-      // Of a group with edits the last writes may be left for another transaction (settle-updates.ts), conditions hold for one.
+      // Writes at the end of a group with edits may be left for another transaction (resolve-edits.ts), but conditions hold for one only.
       if (edits && group.length > 0 && locked.size + entry.locks.length > 0) break;
       for (const lock of entry.locks) locked.add(lock);
-      for (const record of writtenAtOnce(entry)) written.add(record);
+      for (const record of recordsWithoutEdits(entry)) written.add(record);
       group.push(entry);
-      text += textOf(entry.plan);
+      text += textLength(entry.plan);
       taken++;
-      if (changes(entry)) break;
+      if (changesSchema(entry)) break;
     }
-    this.#waiting.splice(0, taken, ...passed.entries);
+    this.#waiting.splice(0, taken, ...skipped.entries);
     return group;
   }
 
   #isFull(): boolean {
     let groups = 0;
-    for (const { isChange, trial } of this.#running) if (!trial && (!isChange || this.#options.maxGroups === 1)) groups++;
-    return groups >= this.#options.maxGroups;
+    for (const { isChange, probe } of this.#running)
+      if (!probe && (!isChange || this.#options.maxConcurrentGroups === 1)) groups++;
+    return groups >= this.#options.maxConcurrentGroups;
   }
 
   /**
-   * Whether a write waits for what others hold.
-   * @param tried what is to be tried of that: then all wait but those that need some of it. What they need besides may be free by now
+   * Returns whether a write must wait for an obstacle.
+   * @param probed obstacles being probed: then all writes wait except those that need one of them, even if they need other obstacles as well, which
+   * may be free by now
    */
-  #isHeld(entry: QueuedWrite, tried: ReadonlySet<string> | undefined): boolean {
-    for (const { trial } of this.#running) if (trial?.held.holdsInOrder(entry)) return true;
+  #isHeld(entry: QueuedWrite, probed: ReadonlySet<string> | undefined): boolean {
+    for (const { probe } of this.#running) if (probe?.held.holdsInOrder(entry)) return true;
     const needed = obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle));
-    const isHeld = tried ? !needed.some((obstacle) => tried.has(obstacle)) : needed.length > 0;
+    const isHeld = probed ? !needed.some((obstacle) => probed.has(obstacle)) : needed.length > 0;
     if (needed.length > 0) entry.heldSince ||= performance.now();
     return isHeld;
   }
 
-  /** Plans a write anew where the schema has changed since. @returns false where that rejected it */
+  /** Plans a write again if the schema has changed since. @returns false if that rejected it */
   #isPlanned(entry: QueuedWrite): boolean {
     const schema = this.#executor.schema();
     if (entry.plannedUnder === schema) return true;
@@ -283,7 +283,7 @@ export class WriteQueue {
     return false;
   }
 
-  /** Whether rows are being written behind: one group at a time, since they keep the order in which they came. */
+  /** Whether write-behind rows are running: only one group at a time, so that they keep their order. */
   #isBehind(): boolean {
     for (const { isBehind } of this.#running) if (isBehind) return true;
     return false;

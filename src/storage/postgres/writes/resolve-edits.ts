@@ -6,55 +6,57 @@ import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
 import { recordKey } from './compile-group.ts';
 import { type CompileContext, compileBytes } from './compile-mutation.ts';
-import { MAX_GROUP_TEXT, textOf } from './group-limits.ts';
-import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, settlePlan } from './json-updates.ts';
+import { MAX_GROUP_TEXT, textLength } from './group-limits.ts';
+import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, resolvePlan } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { recordLocksOf } from './record-locks.ts';
 import { returnedBy, SupersededUpdates } from './superseded-updates.ts';
 
-/** Characters of new values in a transaction, those too that are not carried out: some seconds of work. */
-const MAX_WORK = 16 * MAX_GROUP_TEXT;
-/** Characters of new values after which others of the process have their turn. */
-const MAX_TURN_LENGTH = 1024 * 1024;
+/** Maximum characters of new values computed in a transaction, including superseded ones: a few seconds of work. */
+const MAX_COMPUTED_LENGTH = 16 * MAX_GROUP_TEXT;
+/** Characters of new values after which the event loop gets a turn. */
+const YIELD_AFTER_LENGTH = 1024 * 1024;
 
-/** Writes whose edits are measured first, then twice as many at a time: measuring a value costs as much as reading it. */
+/** Number of writes measured first; it doubles each time. Measuring a value costs as much as reading it. */
 const FIRST_MEASURED = 8;
 
-/** What came of a write before its transaction was sent. */
-export type Settled =
+/** What is known of a write before its transaction is sent. */
+export type ResolvedWrite =
   | { readonly plan: WritePlan }
   | { readonly error: ServiceError }
-  /** Another write of the group is carried out for it (superseded-updates.ts). */
+  /** Superseded: another write of the group is executed for it (superseded-updates.ts). */
   | { readonly by: number; readonly returned: string };
 
-/** A group whose edits are to be computed. */
-export interface Unsettled extends CompileContext {
+/** A group whose edits must be computed. */
+export interface UnresolvedGroup extends CompileContext {
   readonly group: readonly QueuedWrite[];
-  /** Whether one may be carried out for several. */
+  /** Whether one write may be executed for several. */
   readonly merged: boolean;
 }
 
 /** A group whose edits are computed. */
-export interface SettledGroup {
-  /** Of the first writes of the group, in their order. */
-  readonly settled: readonly Settled[];
-  /** The others: what the first ones read, and make of it, is as much as one transaction holds. */
+export interface ResolvedGroup {
+  /** Results of the first writes of the group, in their order. */
+  readonly resolved: readonly ResolvedWrite[];
+  /** The remaining writes: the first ones already reach the limit of one transaction. */
   readonly rest: readonly QueuedWrite[];
 }
 
 /**
- * Locks the records of a group and computes its edits, one after the other, as many as may be in memory together. An edit that its record
- * refuses is out of it.
+ * Locks the records of a group and computes its edits in order, as many as fit in memory together. An edit that its record rejects is left out.
  * @throws GroupFailed
  */
-export async function settleGroup(session: Session, { group, dialect, addresses, merged }: Unsettled): Promise<SettledGroup> {
+export async function resolveGroup(
+  session: Session,
+  { group, dialect, addresses, merged }: UnresolvedGroup,
+): Promise<ResolvedGroup> {
   const covered = new SupersededUpdates();
   const records = new EditedRecords();
-  const settled: Settled[] = [];
+  const resolved: ResolvedWrite[] = [];
   try {
-    // What a single one reads is a record at the most.
-    const end = group.length > 1 ? await endOf(session, group, dialect) : group.length;
+    // No limit for a single write: it reads at most one record.
+    const end = group.length > 1 ? await readableCount(session, group, dialect) : group.length;
     const taken = group.slice(0, end);
     const locked = Promise.all(recordLocksOf(taken, dialect).map((statement) => session.query(statement)));
     locked.catch(() => {});
@@ -63,62 +65,62 @@ export async function settleGroup(session: Session, { group, dialect, addresses,
     let kept = 0;
     let made = 0;
     let turn = 0;
-    for (let at = 0; at < end && kept <= MAX_GROUP_TEXT && made <= MAX_WORK; at++) {
-      if (made - turn > MAX_TURN_LENGTH) {
+    for (let at = 0; at < end && kept <= MAX_GROUP_TEXT && made <= MAX_COMPUTED_LENGTH; at++) {
+      if (made - turn > YIELD_AFTER_LENGTH) {
         await nextTurn();
         turn = made;
       }
-      const one = await settledAt(
+      const one = await resolveAt(
         group,
         at,
-        () => settlePlan(session, planAt(group, at), dialect, records, readings[at]),
+        () => resolvePlan(session, planAt(group, at), dialect, records, readings[at]),
         records,
       );
-      settled.push(one);
+      resolved.push(one);
       if (!('plan' in one)) continue;
-      const text = textOf(one.plan);
+      const text = textLength(one.plan);
       made += text;
       kept += text;
       const before = merged ? covered.next(at, planAt(group, at), one.plan) : undefined;
-      const last = before === undefined ? undefined : settled[before];
+      const last = before === undefined ? undefined : resolved[before];
       if (before === undefined || !last || !('plan' in last)) continue;
       const returned = returnedBy(last.plan, { addresses });
-      kept += returned.length - textOf(last.plan);
-      settled[before] = { by: at, returned };
+      kept += returned.length - textLength(last.plan);
+      resolved[before] = { by: at, returned };
     }
   } catch (error) {
     throw error instanceof GroupFailed ? error : failedAt(group, group.length, error);
   }
-  return { settled, rest: group.slice(settled.length) };
+  return { resolved, rest: group.slice(resolved.length) };
 }
 
 const planAt = (group: readonly QueuedWrite[], at: number): WritePlan => (group[at] as QueuedWrite).plan;
 
-/** @throws GroupFailed where the write is refused and does not stand alone */
-async function settledAt(
+/** @throws GroupFailed if the write is rejected and others depend on it */
+async function resolveAt(
   group: readonly QueuedWrite[],
   at: number,
-  settle: () => Promise<WritePlan>,
+  resolveOne: () => Promise<WritePlan>,
   { changed }: EditedRecords,
-): Promise<Settled> {
+): Promise<ResolvedWrite> {
   const { plan, records } = group[at] as QueuedWrite;
   if (!hasEdits(plan)) return { plan };
   try {
-    return { plan: await settle() };
+    return { plan: await resolveOne() };
   } catch (error) {
     const isAlone = plan.mutations.length === 1 && !records.some((record) => changed.has(record));
-    // The record was read and refuses the edit: the transaction goes on.
+    // The record was read and rejects the edit, before anything was written: the transaction continues.
     if (!isRefusal(error) || !isAlone) throw failedAt(group, at, error);
     return { error };
   }
 }
 
-/** The columns of a record that an update edits, as a name. */
+/** Returns a key of the columns of a record that an update edits. */
 const editKey = ({ className }: TableSchema, objectId: string, fields: readonly Field[]): string =>
   `${fields.map(({ column }) => column).join('\n')}\n${recordKey(className, objectId)}`;
 
-/** Where the first writes of a group end whose edits may be read together: one at least. */
-async function endOf(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<number> {
+/** Returns the number of leading writes of a group whose edits may be read together: at least one. */
+async function readableCount(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<number> {
   const bytes = new Map<string, number>();
   const counted = new Set<string>();
   let sum = 0;
@@ -138,25 +140,25 @@ async function endOf(session: Session, group: readonly QueuedWrite[], dialect: D
   return group.length;
 }
 
-/** Asks for the bytes of what the edits of some writes read. @param bytes what is known of them, by `editKey`; the others are added */
+/** Queries the size in bytes of what the edits of some writes read. @param bytes known sizes by `editKey`; extended by this call */
 async function measure(
   session: Session,
   group: readonly QueuedWrite[],
   bytes: Map<string, number>,
   dialect: Dialect,
 ): Promise<void> {
-  const asked = new Map<string, { table: TableSchema; fields: readonly Field[]; ids: Set<string> }>();
+  const requested = new Map<string, { table: TableSchema; fields: readonly Field[]; ids: Set<string> }>();
   for (const { plan } of group)
     for (const update of editedUpdates(plan)) {
       const { table, objectId } = update;
       const fields = editedFields(update);
       if (bytes.has(editKey(table, objectId, fields))) continue;
       const key = editKey(table, '', fields);
-      const together = asked.get(key) ?? { table, fields, ids: new Set<string>() };
-      asked.set(key, together);
-      together.ids.add(objectId);
+      const entry = requested.get(key) ?? { table, fields, ids: new Set<string>() };
+      requested.set(key, entry);
+      entry.ids.add(objectId);
     }
-  const answers = [...asked.values()].map(async ({ table, fields, ids }) => {
+  const answers = [...requested.values()].map(async ({ table, fields, ids }) => {
     const { rows } = await session.query(compileBytes(table, fields, [...ids], dialect));
     for (const [objectId, size] of rows) bytes.set(editKey(table, objectId as string, fields), size as number);
   });
