@@ -66,7 +66,7 @@ describe('conditions of writes, two processes', () => {
   test('of writes for one name, at once by both, one is carried out', async () => {
     for (let round = 0; round < 40; round++) {
       const names = Array.from({ length: 8 }, (_, at) => `r${round}-${at}`);
-      // In other orders, so that their locks would cross.
+      // In different orders, so that their locks would cross.
       const outcomes = await Promise.allSettled([
         ...names.map((name) => write(a, [absent(a.store, name)], `a${name}`, name)),
         ...names.toReversed().map((name) => write(b, [absent(b.store, name)], `b${name}`, name)),
@@ -136,7 +136,7 @@ describe('conditions of writes, two processes', () => {
       isOver = true;
     });
     waiting.catch(() => {});
-    // Others go on.
+    // Other writes continue.
     await write(a, [absent(a.store, 'other')], 'h3', 'other');
     await wait(50);
     assert.equal(isOver, false);

@@ -22,7 +22,7 @@ describe('PostgreSQL store beside locks of others', () => {
   });
   after(() => close?.());
 
-  /** Holds something in another session. @returns what lets it go */
+  /** Takes a lock in another session. @returns a function that releases it */
   const hold = async (lock: string) => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -66,7 +66,7 @@ describe('PostgreSQL store beside locks of others', () => {
         ...(what === 'a table' ? [a.create('X', { n: 1 }), a.create('X', { [`new${what.length}`]: 1 })] : []),
       ];
       for (const one of held) void one.then(() => done++);
-      // One turn of the event loop: what stands in it for other tables goes on.
+      // In the same turn of the event loop: writes to other tables continue.
       const beside = timed(Promise.all([a.create('Z', { n: 2 }), a.create('Y', { n: 2 })]));
       const growth = timed(delay(400).then(() => a.create('Y', { [`grown${what.length}`]: 1 })));
       await delay(3000);
@@ -109,7 +109,7 @@ describe('PostgreSQL store beside locks of others', () => {
     const late = await timed(a.create('X', { objectId: 'late' }));
     await release();
     assert.equal((late.error as { key?: string }).key, 'unavailable');
-    // The limit of the store's statements.
+    // The time limit of the store's statements.
     assert.ok(late.ms > 9_000 && late.ms < 13_000, `${late.ms} ms`);
     assert.deepEqual((await sql.query(`SELECT 1 FROM rds_test."t_X" WHERE "objectId" = 'late'`)).rows, []);
   });

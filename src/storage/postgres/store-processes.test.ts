@@ -37,9 +37,9 @@ describe('PostgreSQL store, two processes', () => {
     const [one, two] = [await a.get('Count', 'c1'), await b.get('Count', 'c2')];
     assert.equal((one.n as number) + (two.n as number), 240);
     assert.equal((one.list as unknown[]).length + (two.list as unknown[]).length, 60);
-    // Every value was answered once.
-    const told = answers.filter((answer) => Object.hasOwn(answer, 'n')).map((answer) => `${answer.objectId}${answer.n}`);
-    assert.equal(new Set(told).size, 240);
+    // Every value was returned once.
+    const returned = answers.filter((answer) => Object.hasOwn(answer, 'n')).map((answer) => `${answer.objectId}${answer.n}`);
+    assert.equal(new Set(returned).size, 240);
   });
 
   test('a schema that another process has changed meanwhile is met by writes', async () => {
@@ -47,7 +47,7 @@ describe('PostgreSQL store, two processes', () => {
     await b.follow();
     await a.create('Grown', { n: 2, text: 'x' });
     await a.change('Grown', { fields: { n: { __op: 'Delete' } } });
-    // b does not know yet.
+    // b does not know the field yet.
     await assert.rejects(b.create('Grown', { text: ['none'], n: 'a String' }), { code: 111 });
     await b.create('Grown', { text: 'y', n: 'is a String now' });
     await assert.rejects(a.create('Grown', { n: 5, text: { no: 'text' } }), { code: 111 });
@@ -103,7 +103,7 @@ describe('PostgreSQL store, two processes', () => {
     const ids = ['x1', 'x2', 'x3', 'x4'];
     await Promise.all(ids.map((objectId) => a.create('Cross', { objectId, n: 0 })));
     await b.follow();
-    // A create that adds nothing but breaks the run, so that the updates are not put in order.
+    // A create that adds nothing but ends the run, so that the updates are not reordered.
     const batch = (process: Process, order: readonly string[]) =>
       Promise.all(
         order.flatMap((id) => [process.update('Cross', id, increment), process.remove('Cross', `no ${id}`).catch(() => {})]),
@@ -115,9 +115,9 @@ describe('PostgreSQL store, two processes', () => {
     );
   });
 
-  test('other processes are told of what they remember', async () => {
-    const told: string[] = [];
-    sql.on('notification', ({ payload }) => told.push(payload ?? ''));
+  test('other processes are returned of what they remember', async () => {
+    const returned: string[] = [];
+    sql.on('notification', ({ payload }) => returned.push(payload ?? ''));
     await sql.query(`LISTEN ${channel}`);
     await a.create('Told', { n: 1 });
     await a.create('Told', { n: 2 });
@@ -125,8 +125,8 @@ describe('PostgreSQL store, two processes', () => {
     await a.create('Config', { Name: 'z', Value: 'y' });
     await Promise.all(['p', 'q'].map((Name) => a.create('Config', { Name, Value: 'y' })));
     await sql.query(`UNLISTEN ${channel}`);
-    const seen = told.map((text) => JSON.parse(text)).map(({ s, c, t }) => ({ s, c, t }));
-    // Of tables that nothing is remembered of they hear apart from the commits, some time after.
+    const seen = returned.map((text) => JSON.parse(text)).map(({ s, c, t }) => ({ s, c, t }));
+    // Writes to tables that are not watched are announced separately, with a delay.
     const ofCommits = seen.filter(({ c, t }) => c || t.includes('Config'));
     assert.deepEqual(ofCommits, [
       { s: schemaName, c: true, t: [] },
@@ -190,7 +190,7 @@ describe('PostgreSQL store, two processes', () => {
             await process.update('Cut', 'cut', increment);
             acknowledged++;
           } catch (error) {
-            // A COMMIT that was under way may have been carried out.
+            // A pending COMMIT may have been executed.
             assert.match(String((error as { key?: string }).key), /^(unavailable|outcomeUnknown)$/, String(error));
             lost++;
             await new Promise((resolve) => setTimeout(resolve, 5));

@@ -65,7 +65,7 @@ describe('PostgreSQL store, two processes: snapshots', () => {
     const row = insert(process, '_Told', `told${++made}`, { of: objectId });
     return { ...row, isNote: true, source: { kind: 'copy', from: table(process, 'Seen'), objectId, fields } };
   };
-  /** The counts in the snapshots of a record, in the order of their rows. */
+  /** Returns the counts in the snapshots of a record, in the order of their rows. */
   const counts = async (objectId: string, isBefore: boolean) => {
     const { rows } = await sql.query(
       `SELECT record FROM "${schemaName}"."t__Queue" WHERE "of" = $1 AND "before" = $2 ORDER BY "_seq"`,
@@ -105,7 +105,7 @@ describe('PostgreSQL store, two processes: snapshots', () => {
       all += n as number;
       assert.deepEqual(sorted(afters), upTo(1, n as number));
       assert.deepEqual(sorted(befores), upTo(0, (n as number) - 1));
-      // Rows are in the order in which the record was changed.
+      // Rows are in the order of the record's changes.
       assert.deepEqual(afters, sorted(afters));
       assert.deepEqual(befores, sorted(befores));
     }
@@ -122,7 +122,7 @@ describe('PostgreSQL store, two processes: snapshots', () => {
     await Promise.all([both(a, true), both(b, false)]);
     const befores = await counts('held', true);
     assert.equal(befores.length, 240);
-    // The six of a write show the same.
+    // The six snapshots of one write are equal.
     for (let at = 0; at < befores.length; at += 6) assert.equal(new Set(befores.slice(at, at + 6)).size, 1);
     assert.deepEqual(await counts('held', false), upTo(1, 40));
   });

@@ -133,7 +133,7 @@ describe('PostgreSQL store', () => {
   test('what is pointed at stays; a record takes its join rows with it', async () => {
     const { objectId } = await a.create('Target', { n: 1 });
     await b.create('Source', { objectId: 'src', to: pointer('Target', objectId) });
-    // a has not heard of the new Pointer.
+    // a has not learned of the new Pointer.
     await assert.rejects(a.remove('Target', objectId), {
       code: 119,
       message: `Pointer to Object ${objectId} exists in table Source in key to. Delete is not allowed.`,
@@ -174,7 +174,7 @@ describe('PostgreSQL store', () => {
     };
     const remove = (objectId: string): Mutation => ({ kind: 'delete', table: table(), objectId, guard: null });
     const write = (...mutations: Mutation[]) => a.store.write({ plan: () => ({ changes: [], mutations }) });
-    // All in one turn: those that are refused take nothing of the others with them.
+    // All in one turn: rejected writes do not affect the others.
     const outcomes = await Promise.allSettled([
       write(insert('s3'), update('s1'), update('s3')),
       write(insert('s4'), update('nobody')),

@@ -53,20 +53,20 @@ test('a caller who reads on is not', async () => {
 
 test('one who takes nothing for five seconds is given up soon after others wait, though not when they were looked for first', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  let looks = 0;
-  const { pages, log } = endless(new StallAllowance(60_000), async () => ++looks === 4);
+  let checks = 0;
+  const { pages, log } = endless(new StallAllowance(60_000), async () => ++checks === 4);
   await pages.next();
   const pass = async (ms: number) => {
     t.mock.timers.tick(ms);
     await new Promise(setImmediate);
   };
   await pass(4_999);
-  assert.equal(looks, 0);
+  assert.equal(checks, 0);
   await pass(1);
-  assert.equal(looks, 1);
+  assert.equal(checks, 1);
   // Others wait 300 ms at a time for a lock.
   for (let n = 0; n < 3; n++) await pass(150);
-  assert.equal(looks, 4);
+  assert.equal(checks, 4);
   assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);
   await assert.rejects(pages.next(), { key: 'timeout' });
 });

@@ -236,7 +236,7 @@ class Stall {
 
   async #check(began: number): Promise<void> {
     const isOver = performance.now() - began >= this.#mayLast;
-    // If the database cannot be queried, assume that nobody waits.
+    // If the database cannot be queried, assume that none waits.
     const shouldStop = isOver || (await this.#hasWaiters().catch(() => false));
     // The caller may have returned meanwhile.
     if (this.#began !== began) return;

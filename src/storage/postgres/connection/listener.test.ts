@@ -9,21 +9,21 @@ import { Pooler } from './testing/pooler.ts';
 
 async function withListener(
   { url, database }: Opened,
-  work: (listener: Listener, told: string[]) => Promise<void>,
+  work: (listener: Listener, events: string[]) => Promise<void>,
   lastReceivedAt = url,
 ): Promise<void> {
-  const told: string[] = [];
+  const events: string[] = [];
   const listener = new Listener(lastReceivedAt, database, {
     channel: 'Some channel',
-    report: () => told.push('report'),
-    onNotification: (payload) => told.push(payload),
-    onReliable: () => told.push('sound'),
-    onUnreliable: () => told.push('unsound'),
+    report: () => events.push('report'),
+    onNotification: (payload) => events.push(payload),
+    onReliable: () => events.push('reliable'),
+    onUnreliable: () => events.push('unreliable'),
   });
   assert.equal(listener.isReliable(), false);
   listener.start();
   try {
-    await work(listener, told);
+    await work(listener, events);
   } finally {
     await listener.close();
   }
@@ -42,32 +42,32 @@ const notify = (payload: string) => sql('SELECT pg_notify($1, $2)', 'Some channe
 
 test('notices come, each once, with the commit', () =>
   withDatabase((opened) =>
-    withListener(opened, async (listener, told) => {
+    withListener(opened, async (listener, events) => {
       await until(() => listener.isReliable());
       await opened.database.transact(async (session) => {
         await session.query(notify('one'));
         await delay(100);
-        assert.deepEqual(told, ['sound']);
+        assert.deepEqual(events, ['reliable']);
       });
       await opened.database.atomically([notify('two')]);
       await opened.database.atomically([sql(`SELECT pg_notify('other', 'three')`)]);
-      await until(() => told.length === 3);
+      await until(() => events.length === 3);
       await delay(600);
-      assert.deepEqual(told, ['sound', 'one', 'two']);
+      assert.deepEqual(events, ['reliable', 'one', 'two']);
       assert.equal(listener.isReliable(), true);
     }),
   ));
 
 test('a listener that is cut says so, listens again by itself, and is sound again', () =>
   withDatabase((opened) =>
-    withListener(opened, async (listener, told) => {
+    withListener(opened, async (listener, events) => {
       for (let round = 1; round <= 3; round++) {
-        await until(() => told.length === 2 * round - 1 && listener.isReliable());
+        await until(() => events.length === 2 * round - 1 && listener.isReliable());
         assert.equal(await opened.cut('SELECT 1'), 1);
         await until(() => !listener.isReliable());
       }
-      await until(() => told.length === 7);
-      assert.deepEqual(told, ['sound', 'unsound', 'sound', 'unsound', 'sound', 'unsound', 'sound']);
+      await until(() => events.length === 7);
+      assert.deepEqual(events, ['reliable', 'unreliable', 'reliable', 'unreliable', 'reliable', 'unreliable', 'reliable']);
     }),
   ));
 
@@ -77,14 +77,14 @@ test('a listener that gets no answer is not sound after half a second', () =>
     try {
       await withListener(
         opened,
-        async (listener, told) => {
+        async (listener, events) => {
           await until(() => listener.isReliable());
           line.silent = true;
           await until(() => !listener.isReliable(), 800);
-          await until(() => told.at(-1) === 'unsound');
+          await until(() => events.at(-1) === 'unreliable');
           line.silent = false;
           await until(() => listener.isReliable(), 8000);
-          assert.deepEqual(told, ['sound', 'unsound', 'sound']);
+          assert.deepEqual(events, ['reliable', 'unreliable', 'reliable']);
         },
         line.url,
       );
@@ -99,11 +99,11 @@ test('behind a pooler a listener is never sound, says so once, and leaves no ses
     try {
       await withListener(
         opened,
-        async (listener, told) => {
-          await until(() => told.length > 0);
+        async (listener, events) => {
+          await until(() => events.length > 0);
           await delay(300);
           assert.equal(listener.isReliable(), false);
-          assert.deepEqual(told, ['report']);
+          assert.deepEqual(events, ['report']);
           assert.doesNotMatch(pooler.sent, /LISTEN/);
         },
         pooler.url,

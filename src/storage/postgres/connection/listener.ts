@@ -174,7 +174,7 @@ export class Listener {
 
   /**
    * Fallback without notifications: marks this process as alive for a while by an open transaction, which keeps the session even behind a pooler.
-   * The transaction reads nothing and holds no snapshot, so it obstructs nobody.
+   * The transaction reads nothing and holds no snapshot, so it blocks no other session.
    * @throws always: the listener's failure
    */
   async #holdLiveness(link: PipelinedConnection, failure: unknown): Promise<never> {

@@ -13,10 +13,10 @@ test('values come as the embedded engine has them', () =>
 
 test('reads under way together are answered each with its own rows, and fail each alone', () =>
   withDatabase(async ({ database }) => {
-    const asked = Array.from({ length: 300 }, (_, index) =>
+    const reads = Array.from({ length: 300 }, (_, index) =>
       database.short(index % 10 === 3 ? sql('SELECT missing') : sql('SELECT $1::int + 1', index)),
     );
-    const answers = await Promise.allSettled(asked);
+    const answers = await Promise.allSettled(reads);
     answers.forEach((answer, index) => {
       if (index % 10 === 3) assert.ok(answer.status === 'rejected' && isSchemaStale(answer.reason));
       else assert.deepEqual(answer.status === 'fulfilled' && answer.value, [[index + 1]]);

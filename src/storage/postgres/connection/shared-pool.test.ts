@@ -9,10 +9,10 @@ const heard = (link: PipelinedConnection | undefined) => ({ receivedSince: () =>
 
 test('a question that stands behind others is answered where these are, and waits where nothing is heard', async () => {
   const { promise, resolve } = Promise.withResolvers<Row[]>();
-  const asked = { short: () => promise };
-  await whenAnswering(asked, heard({} as PipelinedConnection));
+  const database = { short: () => promise };
+  await whenAnswering(database, heard({} as PipelinedConnection));
   let isAnswered = false;
-  const silent = whenAnswering(asked, heard(undefined)).then(() => {
+  const silent = whenAnswering(database, heard(undefined)).then(() => {
     isAnswered = true;
   });
   await wait(700);

@@ -166,9 +166,9 @@ describe('reads with includes', () => {
     );
   }
 
-  async function embedded(asked: Query): Promise<string> {
-    const job = readPlan(asked, compileList(asked, sqliteDialect, false), rowContext);
-    const resolve = includeResolver(asked, (target) => byIdsPlan(target, sqliteDialect, rowContext));
+  async function embedded(requested: Query): Promise<string> {
+    const job = readPlan(requested, compileList(requested, sqliteDialect, false), rowContext);
+    const resolve = includeResolver(requested, (target) => byIdsPlan(target, sqliteDialect, rowContext));
     const pages: string[] = [];
     for await (const piece of runPaged(sqlite, job, resolve, () => {})) pages.push(piece);
     return `[${pages.join('')}]`;
@@ -196,10 +196,10 @@ describe('reads with includes', () => {
   ] as const)
     for (const [className, parameters] of cases)
       test(`${className} ${JSON.stringify(parameters)} for ${who} are what the embedded engine gives`, async () => {
-        const asked = query(className, parameters, principal);
-        const { results } = await reader.find(asked);
+        const requested = query(className, parameters, principal);
+        const { results } = await reader.find(requested);
         const text = await wholeText(results);
-        assert.equal(text, await embedded(asked));
+        assert.equal(text, await embedded(requested));
         assert.ok(JSON.parse(text).length > 0);
       });
 
@@ -215,8 +215,8 @@ describe('reads with includes', () => {
 
   test('Pointers of every level come in the rows, arrays do not', () => {
     const sizes = (className: string, include: string) => {
-      const asked = query(className, { include }, master);
-      const { joins = [], includes } = joinedPlan(asked, compileList(asked, dialect, false), dialect, rowContext);
+      const requested = query(className, { include }, master);
+      const { joins = [], includes } = joinedPlan(requested, compileList(requested, dialect, false), dialect, rowContext);
       return [joins.length, joins[0]?.joins.length ?? 0, includes.length];
     };
     assert.deepEqual(sizes('Deals', 'owner.boss,place'), [2, 1, 0]);

@@ -91,8 +91,8 @@ const short: [string, Query, boolean][] = [
   ['the first by id with a value of an index of several fields', account(name, { order: [by(objectId)] }), false],
   ['an id and a pattern', query({ kind: 'and', items: [equals(objectId), pattern] }), false],
 ];
-for (const [what, asked, expected] of short)
-  test(`${what}: ${expected ? 'short' : 'may be long'}`, () => assert.equal(isShort(asked), expected));
+for (const [what, query, expected] of short)
+  test(`${what}: ${expected ? 'short' : 'may be long'}`, () => assert.equal(isShort(query), expected));
 
 const limit: Stage = { kind: 'limit', count: 1_000 };
 const group = (keys: number): Stage => ({ kind: 'group', keys: Array(keys).fill([]), accumulators: [] }) as unknown as Stage;

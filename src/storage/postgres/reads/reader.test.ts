@@ -119,9 +119,9 @@ describe('PostgreSQL reader', () => {
     const shared: string[] = [];
     const watched: Database = Object.create(database, {
       short: {
-        value: (...asked: Parameters<Database['short']>) => {
-          shared.push(asked[0].text);
-          return database.short(...asked);
+        value: (...args: Parameters<Database['short']>) => {
+          shared.push(args[0].text);
+          return database.short(...args);
         },
       },
       long: { value: database.long.bind(database) },

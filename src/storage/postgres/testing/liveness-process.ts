@@ -1,4 +1,4 @@
-/** A process of a service for tests: opens a store, tells its id, and stays until it is killed. */
+/** A service process for tests: opens a store, prints its process id, and runs until it is killed. */
 
 import { addressesOf } from '../../sql/testing/addresses.ts';
 import { openAnyway } from '../../testing/open.ts';

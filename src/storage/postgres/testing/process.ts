@@ -1,4 +1,4 @@
-/** A PostgreSQL server of the tests' own, which never outlives them. */
+/** A PostgreSQL server for tests, which never outlives them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { directoryOf, type Owner, programs, unprivilegedUser } from './programs.ts';
 
-/** How long the server may take until it accepts connections, in milliseconds. */
-const START_BOUND = 60_000;
+/** Maximum time until the server accepts connections, in milliseconds. */
+const START_TIMEOUT_MS = 60_000;
 
-/** Durable against the end of its process, not of the machine: the data is thrown away. */
+/** Durable against the end of its process, but not of the machine: the data is temporary. */
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -18,21 +18,21 @@ const settings = {
   shared_buffers: '128MB',
   fsync: 'off',
   full_page_writes: 'off',
-  // With less a server that is killed forgets the last values of a sequence that is new: numbers come again.
+  // With a lower level, a killed server loses the last values of a new sequence, and numbers repeat.
   wal_level: 'replica',
   max_wal_senders: 0,
   max_wal_size: '2GB',
   jit: 'off',
-  // The shared memory of containers is small.
+  // Containers have little shared memory.
   dynamic_shared_memory_type: 'mmap',
 };
 
-/** Parameters of a server, by name. */
+/** Server parameters by name. */
 export type ServerSettings = Readonly<Record<string, string | number>>;
 
 /**
- * Runs the server each time it is told to, and ends it and removes the directory when its own standard input ends: that is, when the
- * process that started it has ended, in whatever way.
+ * Starts the server on each line of standard input. When its standard input ends, that is, when the process that started it has ended in any way,
+ * it stops the server and removes the directory.
  */
 const guard = `dir=$1; shift
 while read -r _; do
@@ -44,7 +44,7 @@ until [ -e "$dir/ended" ]; do
 done
 rm -rf "$dir"`;
 
-/** A server in a temporary directory: started, stopped, started again on the same port. */
+/** A server in a temporary directory: can be stopped and started again on the same port. */
 export class ServerProcess {
   readonly #owner: Owner;
   readonly #directory: string;
@@ -52,7 +52,7 @@ export class ServerProcess {
   readonly #port: number;
   readonly #settings: ServerSettings;
   readonly #guard: ChildProcess;
-  /** Who was ended last: after a crash the file still names him. */
+  /** Process id of the server that was stopped last: after a crash, postmaster.pid still contains it. */
   #ended: string | undefined;
 
   private constructor(owner: Owner, directory: string, place: string, port: number, ownSettings: ServerSettings) {
@@ -65,9 +65,9 @@ export class ServerProcess {
   }
 
   /**
-   * Makes an empty cluster and starts it.
-   * @param ownSettings beside ours, and before them
-   * @param wal an empty directory of the server's user where the log of changes goes, in segments of 1 MB
+   * Creates an empty cluster and starts it.
+   * @param ownSettings override the defaults above
+   * @param wal an empty directory, owned by the server's user, for the WAL, in segments of 1 MB
    */
   static async create(ownSettings: ServerSettings = {}, wal?: string): Promise<ServerProcess> {
     const owner = await unprivilegedUser();
@@ -81,20 +81,20 @@ export class ServerProcess {
         return made;
       } catch (error) {
         await rm(directory, { recursive: true, force: true });
-        // The port may have been taken in the meantime.
+        // Retry: the port may have been taken meanwhile.
         if (attempt === 3) throw error;
       }
     }
   }
 
-  /** Of a database of the server. */
+  /** URL of a database of the server. */
   url(database = 'postgres'): string {
     return `postgres://postgres@127.0.0.1:${this.#port}/${database}`;
   }
 
   async start(): Promise<void> {
-    // A server that was killed leaves processes behind which hold its memory for a moment.
-    for (const deadline = Date.now() + START_BOUND; ; await sleep(100)) {
+    // Processes of a killed server hold its shared memory for a moment.
+    for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(100)) {
       await rm(join(this.#directory, 'ended'), { force: true });
       this.#guard.stdin?.write('start\n');
       if (await this.#isReady(deadline)) return;
@@ -104,28 +104,28 @@ export class ServerProcess {
     }
   }
 
-  /** Ends the server in its orderly way: sessions are cut, what was committed is written. */
+  /** Fast shutdown: sessions are terminated, committed data is written. */
   async stop(): Promise<void> {
     await this.#signal('SIGINT');
   }
 
-  /** The server's immediate end (`pg_ctl stop -m immediate`): nothing is written, the next start repairs. */
+  /** Immediate shutdown (`pg_ctl stop -m immediate`): nothing is written, the next start recovers. */
   async quit(): Promise<void> {
     await this.#signal('SIGQUIT');
   }
 
-  /** Waits until it has ended by itself. */
+  /** Waits until the server has ended by itself. */
   async ended(): Promise<void> {
-    this.#ended = (await this.#told()).pid;
+    this.#ended = (await this.#readPidFile()).pid;
     while ((await this.#read('ended')) === '') await sleep(20);
   }
 
-  /** Ends the server's main process at once, as a crash would. */
+  /** Kills the server's main process, as a crash would. */
   async kill(): Promise<void> {
     await this.#signal('SIGKILL');
   }
 
-  /** Ends the server and removes all that it has. */
+  /** Stops the server and removes its data. */
   async close(): Promise<void> {
     const { exitCode, signalCode } = this.#guard;
     if (exitCode !== null || signalCode !== null) return;
@@ -135,7 +135,7 @@ export class ServerProcess {
     await exited;
   }
 
-  /** What the server wrote. */
+  /** Returns the server's log. */
   log(): Promise<string> {
     return this.#read('log');
   }
@@ -147,22 +147,22 @@ export class ServerProcess {
       ...this.#owner,
       cwd: this.#directory,
       env: environment,
-      // The interrupt of a terminal is for the tests, which end the server when they are done.
+      // A terminal's interrupt must reach only the tests, which stop the server when they are done.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     child.on('error', () => {});
     child.stdin.on('error', () => {});
-    // The server does not keep a process alive that is done.
+    // The child must not keep this process alive.
     child.unref();
     (child.stdin as unknown as { unref(): void }).unref();
     return child;
   }
 
-  /** Whether it accepts connections; false where it ended. Its file says so. */
+  /** Returns whether it accepts connections, according to postmaster.pid; false if it ended. */
   async #isReady(deadline: number): Promise<boolean> {
     while (Date.now() < deadline && (await this.#read('ended')) === '') {
-      const { pid, status } = await this.#told();
+      const { pid, status } = await this.#readPidFile();
       if (status === 'ready' && pid !== this.#ended) return true;
       await sleep(20);
     }
@@ -170,14 +170,14 @@ export class ServerProcess {
   }
 
   async #signal(signal: NodeJS.Signals): Promise<void> {
-    const { pid } = await this.#told();
+    const { pid } = await this.#readPidFile();
     if (!pid) throw new Error('the server does not run');
     this.#ended = pid;
     process.kill(Number(pid), signal);
     while ((await this.#read('ended')) === '') await sleep(20);
   }
 
-  async #told(): Promise<{ pid: string | undefined; status: string | undefined }> {
+  async #readPidFile(): Promise<{ pid: string | undefined; status: string | undefined }> {
     const [pid, , , , , , , status] = (await this.#read('data/postmaster.pid')).split('\n');
     return { pid, status: status?.trim() };
   }

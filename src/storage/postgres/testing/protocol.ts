@@ -1,4 +1,4 @@
-/** As much of PostgreSQL's protocol as is needed to see where a transaction commits (PostgreSQL manual, "Message Formats"). */
+/** Parses as much of PostgreSQL's protocol as is needed to detect commits (PostgreSQL manual, "Message Formats"). */
 
 const SSL_REQUEST = 80_877_103;
 const CANCEL_REQUEST = 80_877_102;
@@ -6,27 +6,27 @@ const CANCEL_REQUEST = 80_877_102;
 const WRITES = /\b(?:INSERT\s+INTO|(?<!\b(?:FOR|KEY)\s+)UPDATE|DELETE\s+FROM|MERGE\s+INTO|CREATE|ALTER|DROP)\b/i;
 const COMMITS = /(?:^|;)\s*(?:COMMIT|END)\s*;?\s*$/i;
 
-/** A message that a client sent, whole. */
+/** A complete message of a client. */
 export interface Sent {
   readonly bytes: Buffer;
   /** The server answers it with ReadyForQuery. */
   readonly isSync: boolean;
-  /** The SQL of the transaction that this message commits, where it has written; with the Sync that it needs. */
+  /** SQL of the transaction that this message commits, if it has written. */
   readonly commits?: readonly string[];
 }
 
-/** Reads what a client sends, message by message. */
+/** Splits a client's bytes into messages. */
 export class ClientMessages {
   #rest: Buffer = Buffer.alloc(0);
   #isStarted = false;
   readonly #statements = new Map<string, string>();
   readonly #portals = new Map<string, string>();
-  /** Of the open transaction, or since the last Sync. */
+  /** Statements of the open transaction, or since the last Sync. */
   #texts: string[] = [];
   #isOpen = false;
   #isCommitted = false;
 
-  /** @returns the messages that are whole by now */
+  /** Adds bytes. @returns the messages that are now complete */
   *read(bytes: Buffer): Generator<Sent> {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     for (;;) {
@@ -82,7 +82,7 @@ export class ClientMessages {
   }
 }
 
-/** Counts the server's ReadyForQuery, each of which answers one message that asks for it. */
+/** Counts the server's ReadyForQuery messages; each answers one Sync or simple query. */
 export class ServerAnswers {
   ready = 0;
   #head: Buffer = Buffer.alloc(0);
@@ -98,7 +98,7 @@ export class ServerAnswers {
         at += step;
         continue;
       }
-      // The answer to a request for TLS is one byte; a message starts with its type, 'R' first.
+      // The answer to a TLS request is a single byte; the first message is of type 'R' or 'E'.
       if (!this.#isStarted && this.#head.length === 0 && bytes[at] !== 'R'.charCodeAt(0) && bytes[at] !== 'E'.charCodeAt(0)) {
         at += 1;
         continue;

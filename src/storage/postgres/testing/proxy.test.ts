@@ -27,7 +27,7 @@ async function connected(): Promise<pg.Client> {
 
 const count = async () => Number(((await query(database.url, 'SELECT count(*) FROM t'))[0] as { count: string }).count);
 
-/** Whether it has ended within so many milliseconds. */
+/** Returns whether the work ends within so many milliseconds. */
 async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const ended = work.then(
     () => true,
@@ -52,25 +52,25 @@ test('passes all on; cuts; refuses and takes connections again on the same port'
 test('silence: nothing passes, new connections hear nothing; what was kept arrives at its end', async () => {
   const client = await connected();
   proxy.silence();
-  const asked = client.query('INSERT INTO t VALUES (1)');
+  const pending = client.query('INSERT INTO t VALUES (1)');
   const dialled = connected();
-  assert.equal(await endsWithin(asked, 150), false);
+  assert.equal(await endsWithin(pending, 150), false);
   assert.equal(await endsWithin(dialled, 50), false);
   assert.equal(await count(), 0);
   proxy.speak();
-  await Promise.all([asked, dialled]);
+  await Promise.all([pending, dialled]);
   assert.equal(await count(), 1);
 });
 
 test('stranded connections are silent for ever, new ones work', async () => {
   const client = await connected();
   proxy.silence();
-  const asked = client.query('SELECT 1');
+  const pending = client.query('SELECT 1');
   assert.ok(proxy.strand() >= 1);
   await (await connected()).query('SELECT 1');
-  assert.equal(await endsWithin(asked, 100), false);
+  assert.equal(await endsWithin(pending, 100), false);
   proxy.cut();
-  await assert.rejects(asked);
+  await assert.rejects(pending);
 });
 
 test('a slow line keeps the order', async () => {
@@ -132,10 +132,10 @@ for (const [name, write] of Object.entries(ways))
 test('mute: it is carried out, and nothing is heard of it nor of the connection', async () => {
   const client = await connected();
   proxy.breakCommits({ point: 'mute', times: 1 });
-  const asked = client.query('INSERT INTO t VALUES (1)');
-  assert.equal(await endsWithin(asked, 100), false);
+  const pending = client.query('INSERT INTO t VALUES (1)');
+  assert.equal(await endsWithin(pending, 100), false);
   assert.equal(await count(), 1);
   await (await connected()).query('INSERT INTO t VALUES (2)');
   proxy.cut();
-  await assert.rejects(asked);
+  await assert.rejects(pending);
 });

@@ -1,47 +1,47 @@
-/** A line to PostgreSQL that a test can cut, silence, slow down, and break at a commit. */
+/** A TCP proxy to PostgreSQL that a test can cut, silence, slow down, and break at a commit. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { ClientMessages, ServerAnswers } from './protocol.ts';
 
 /**
- * Where the line breaks at a commit. `before`: the commit never arrives; the server rolls back. `sent`: right after it was passed on.
- * `done`: when the server has answered. `mute`: as `done`, but the connection stays and is silent for ever.
+ * Where the connection breaks at a commit. `before`: the commit never arrives, so the server rolls back. `sent`: immediately after it was
+ * forwarded. `done`: when the server has answered. `mute`: as `done`, but the connection stays open and silent for ever.
  */
 export type BreakingPoint = 'before' | 'sent' | 'done' | 'mute';
 
-/** What is broken. */
+/** Which commits to break. */
 export interface Breaking {
   readonly point: BreakingPoint;
-  /** How many commits. */
+  /** Number of commits. */
   readonly times: number;
-  /** Only transactions of which a statement is like this. */
+  /** Only transactions with a statement that matches. */
   readonly about?: RegExp;
 }
 
-/** One client's way to the server. */
+/** One client's connection through the proxy. */
 interface Line {
   readonly near: Socket;
   far: Socket | undefined;
   readonly messages: ClientMessages;
   readonly answers: ServerAnswers;
-  /** Syncs that were passed on. */
-  asked: number;
-  /** Cut when the server has answered so many; what it says until then is kept from the client. */
+  /** Number of forwarded messages that the server answers with ReadyForQuery. */
+  sentSyncs: number;
+  /** Break when the server has answered so many; its answers until then are withheld from the client. */
   breaksAt: number | undefined;
   isMute: boolean;
-  /** Nothing passes until `speak`. */
+  /** Nothing is forwarded until `speak`. */
   isSilent: boolean;
-  /** Nothing passes any more. */
+  /** Nothing is forwarded any more. */
   isStranded: boolean;
 }
 
-/** In front of a server, on a port of its own that it keeps. */
+/** A proxy in front of a server, on a fixed port of its own. */
 export class TestProxy {
-  /** Where clients connect to. */
+  /** URL for clients. */
   readonly url: string;
-  /** How long each piece is under way, in milliseconds, either way. */
+  /** Delay of each chunk, in both directions, in milliseconds. */
   delayMs = 0;
-  /** Commits that were broken: the SQL of each transaction. */
+  /** SQL of each transaction whose commit was broken. */
   readonly broken: (readonly string[])[] = [];
   readonly #target: URL;
   readonly #server: Server;
@@ -60,38 +60,41 @@ export class TestProxy {
     this.url = through.href;
   }
 
-  /** @param url of a database, with the server's host and port */
+  /** Starts a proxy. @param url of a database, with the server's host and port */
   static async before(url: string): Promise<TestProxy> {
     const server = createServer({ allowHalfOpen: false }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new TestProxy(new URL(url), server);
   }
 
-  /** How many clients are connected, as far as the proxy has heard. */
+  /** Number of clients that the proxy counts as connected. */
   get connections(): number {
     return this.#lines.size;
   }
 
-  /** Resets all connections, on both sides. @returns how many */
+  /** Resets all connections, on both sides. @returns their number */
   cut(): number {
     const lines = [...this.#lines];
     for (const line of lines) this.#drop(line);
     return lines.length;
   }
 
-  /** New connections get ECONNREFUSED; those that are there go on. */
+  /** Refuses new connections (ECONNREFUSED); existing ones continue. */
   refuse(): void {
     if (this.#server.listening) this.#server.close();
   }
 
-  /** Takes connections again, after `refuse`. */
+  /** Accepts connections again, after `refuse`. */
   async accept(): Promise<void> {
     if (this.#server.listening) return;
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
   }
 
-  /** A black hole: nothing passes either way, and new connections are accepted and hear nothing. Bytes are kept, as TCP would. */
+  /**
+   * Acts as a black hole: nothing is forwarded in either direction, and new connections are accepted but get no answer. Bytes are kept, as TCP
+   * would.
+   */
   silence(): void {
     this.#isSilent = true;
     for (const line of this.#lines) {
@@ -100,7 +103,7 @@ export class TestProxy {
     }
   }
 
-  /** The end of `silence`: what was kept arrives. */
+  /** Ends `silence`: withheld bytes are forwarded. */
   speak(): void {
     this.#isSilent = false;
     for (const line of this.#lines) {
@@ -110,7 +113,7 @@ export class TestProxy {
     }
   }
 
-  /** The connections of this moment are silent for ever, the server hears of no end; new ones work. @returns how many */
+  /** Silences the current connections for ever, without closing them; new ones work. @returns their number */
   strand(): number {
     this.#isSilent = false;
     for (const line of this.#lines) {
@@ -125,7 +128,7 @@ export class TestProxy {
     this.#breaking = { ...breaking, left: breaking.times };
   }
 
-  /** Breaks no more commits. @returns how many were left */
+  /** Stops breaking commits. @returns how many were left */
   mend(): number {
     const left = this.#breaking?.left ?? 0;
     this.#breaking = undefined;
@@ -143,7 +146,7 @@ export class TestProxy {
       far: undefined,
       messages: new ClientMessages(),
       answers: new ServerAnswers(),
-      asked: 0,
+      sentSyncs: 0,
       breaksAt: undefined,
       isMute: false,
       isSilent: this.#isSilent,
@@ -168,7 +171,7 @@ export class TestProxy {
     this.#carry(line, far, near, (bytes) => this.#passBack(line, bytes));
   }
 
-  /** Keeps pieces in order, each as late as it is to be; a side that takes no more holds up the other. */
+  /** Forwards chunks in order with the set delay, and with back-pressure. */
   #carry(line: Line, from: Socket, to: Socket, pass: (bytes: Buffer) => Buffer | undefined): void {
     let last = Promise.resolve();
     let waiting = 0;
@@ -197,15 +200,15 @@ export class TestProxy {
       if (line.breaksAt !== undefined) break;
       const point = this.#breakingPoint(message.commits);
       if (point === 'before') {
-        // What comes before the commit arrives, and then the end of the connection.
+        // Forward what precedes the commit, then close the connection.
         if (passed.length > 0) line.far?.write(Buffer.concat(passed));
         this.#end(line);
         return undefined;
       }
       passed.push(message.bytes);
-      if (message.isSync) line.asked += 1;
+      if (message.isSync) line.sentSyncs += 1;
       if (point === undefined) continue;
-      line.breaksAt = line.asked;
+      line.breaksAt = line.sentSyncs;
       line.isMute = point === 'mute';
       if (point !== 'sent') continue;
       line.far?.write(Buffer.concat(passed));
@@ -237,7 +240,7 @@ export class TestProxy {
     return breaking.point;
   }
 
-  /** The client's side breaks; the server reads what was sent, and then the end. */
+  /** Closes the client's side at once; the server reads what was sent, and then the end. */
   #end(line: Line): void {
     this.#lines.delete(line);
     line.near.destroy();
@@ -248,7 +251,7 @@ export class TestProxy {
   #drop(line: Line): void {
     if (!this.#lines.delete(line)) return;
     if (!line.near.destroyed) line.near.resetAndDestroy();
-    // What was passed on just before is read by the server before the end.
+    // The server reads what was forwarded just before, and then the end.
     line.far?.end();
     line.far?.destroySoon();
   }

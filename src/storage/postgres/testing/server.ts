@@ -1,43 +1,43 @@
-/** PostgreSQL for tests: databases of their own on a server that the whole run shares, and servers that a suite may stop. */
+/** PostgreSQL for tests: separate databases on a server shared by the whole run, and servers that a suite may stop. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { ServerProcess, type ServerSettings } from './process.ts';
 
-/** Names the server that a run shares; `npm test` starts one. Where it is missing, each test file starts its own. */
+/** Environment variable with the URL of the shared server; `npm test` starts one. If it is missing, each test file starts its own. */
 export const SERVER_VARIABLE = 'TEST_POSTGRES_URL';
 
-/** A database of a test's own. */
+/** A database for one test. */
 export interface TestDatabase {
   readonly url: string;
-  /** Cuts what is still connected. */
+  /** Terminates remaining connections and drops the database. */
   drop(): Promise<void>;
 }
 
-/** A server of a suite's own. */
+/** A server for one suite. */
 export interface TestServer {
-  /** Makes an empty database. */
+  /** Creates an empty database. */
   database(): Promise<TestDatabase>;
-  /** Runs SQL in a database of the server, as its administrator. */
+  /** Runs SQL in a database of the server, as superuser. */
   query(sql: string, database?: TestDatabase): Promise<unknown[]>;
-  /** Starts it again where it was, after `stop` or `kill`. */
+  /** Starts it again on the same port, after `stop` or `kill`. */
   start(): Promise<void>;
-  /** The orderly end: sessions are cut. */
+  /** Fast shutdown: sessions are terminated. */
   stop(): Promise<void>;
-  /** The immediate end (`pg_ctl stop -m immediate`). */
+  /** Immediate shutdown (`pg_ctl stop -m immediate`). */
   quit(): Promise<void>;
-  /** SIGKILL of its main process. */
+  /** Sends SIGKILL to its main process. */
   kill(): Promise<void>;
   /** Waits until it has ended by itself. */
   ended(): Promise<void>;
-  /** What it wrote. */
+  /** Returns its log. */
   log(): Promise<string>;
-  /** Ends it and removes its data. */
+  /** Stops it and removes its data. */
   close(): Promise<void>;
 }
 
 let own: Promise<ServerProcess> | undefined;
 
-/** The server that the run shares; one is started where the run has none. `close` ends it only then. */
+/** Returns the shared server of the run. If there is none, starts one, which only then `close` stops. */
 export async function sharedServer(): Promise<{ url: string; close(): Promise<void> }> {
   // biome-ignore lint/style/noProcessEnv: this is how the runner tells its test files where the server is
   const given = process.env[SERVER_VARIABLE];
@@ -48,8 +48,8 @@ export async function sharedServer(): Promise<{ url: string; close(): Promise<vo
 }
 
 /**
- * A fresh, empty UTF8 database on the shared server.
- * @param template a database of the server that it is a copy of
+ * Creates a fresh, empty UTF8 database on the shared server.
+ * @param template a database of the server to copy
  */
 export async function testDatabase(template = 'template0'): Promise<TestDatabase> {
   const { url } = await sharedServer();
@@ -57,9 +57,9 @@ export async function testDatabase(template = 'template0'): Promise<TestDatabase
 }
 
 /**
- * A server that a suite may stop, kill and start again. It ends with the process at the latest.
- * @param settings of its own
- * @param wal where its log of changes is to be; an empty directory of its user
+ * Starts a server that a suite may stop, kill and start again. It ends with this process at the latest.
+ * @param settings overriding the defaults
+ * @param wal empty directory for its WAL, owned by its user
  */
 export async function testServer(settings: ServerSettings = {}, wal?: string): Promise<TestServer> {
   const server = await ServerProcess.create(settings, wal);
@@ -78,7 +78,7 @@ export async function testServer(settings: ServerSettings = {}, wal?: string): P
 
 async function makeDatabase(server: string, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // Files are copied in a third of the time that it takes to log their pages.
+  // Copying files takes a third of the time of logging their pages.
   const how = template === 'template0' ? "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'" : 'STRATEGY file_copy';
   await query(server, `CREATE DATABASE "${name}" TEMPLATE "${template}" ${how}`);
   const url = new URL(server);
@@ -91,7 +91,7 @@ async function makeDatabase(server: string, template: string): Promise<TestDatab
   };
 }
 
-/** One statement on a connection of its own. @returns its rows, as objects */
+/** Runs one statement on a separate connection. @returns its rows, as objects */
 export async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

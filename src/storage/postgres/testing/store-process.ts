@@ -1,4 +1,4 @@
-/** Stores for tests that write records as a service does, several of them on one database as several processes would. */
+/** Stores for tests that write records as a service does; several of them on one database stand for several processes. */
 import pg from 'pg';
 import { master } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
@@ -16,7 +16,7 @@ import { testDatabase } from './server.ts';
 
 export const schemaName = 'rds_test';
 
-/** The files of records are no matter of stores. */
+/** Files of records do not matter to stores. */
 const noFiles = { attach: (): never[] => [], settle: async () => ({ kept: new Set<never>(), granted: new Set<never>() }) };
 
 interface Context {
@@ -33,7 +33,7 @@ interface Updated {
   readonly returned: string;
 }
 
-/** What `records/` does, which the tests hand in: it stands above the stores. */
+/** The operations of `records/`, which tests pass in, because that layer is above the stores. */
 export interface RecordOperations<Created> {
   createRecord(context: Context, className: string, body: JsonObject): Promise<Created>;
   updateRecord(context: Context, className: string, objectId: string, body: JsonObject): Promise<Updated>;
@@ -43,7 +43,7 @@ export interface RecordOperations<Created> {
   updateSchema(context: Context, className: string, body: JsonObject): Promise<unknown>;
 }
 
-/** A store of one "process": connections, notices and memory of its own. */
+/** The store of one "process", with its own connections, notifications and caches. */
 export class StoreProcess<Created> {
   readonly database: Database;
   readonly store: PostgresStore;
@@ -95,7 +95,7 @@ export class StoreProcess<Created> {
     return valueOfText<JsonObject[]>(results);
   };
 
-  /** Hears of what the others did. */
+  /** Makes the store learn of what other processes did. */
   async follow(): Promise<void> {
     this.store.markStale();
     await this.store.whenCurrent();
@@ -107,7 +107,7 @@ export class StoreProcess<Created> {
   }
 }
 
-/** Two of them on a database of their own, a connection beside them, and what ends it all. */
+/** Starts two of them on a separate database, with an additional connection; `close` ends everything. */
 export async function twoProcesses<Created>(records: RecordOperations<Created>) {
   const place = await testDatabase();
   const [a, b] = [await StoreProcess.start(place.url, records), await StoreProcess.start(place.url, records)];
@@ -122,7 +122,7 @@ export async function twoProcesses<Created>(records: RecordOperations<Created>) 
   return { place, a, b, sql, close };
 }
 
-/** What came of each: `ok`, or the code of its error. */
+/** Returns the outcome of each: `ok`, or the code of its error. */
 export const statuses = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   outcomes.map((one) => (one.status === 'fulfilled' ? 'ok' : ((one.reason as { code?: unknown }).code ?? one.reason)));
 

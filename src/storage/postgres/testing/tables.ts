@@ -12,11 +12,11 @@ import { type TestDatabase, testDatabase } from './server.ts';
 
 const schemaName = 'rds_test';
 
-/** Tables in a database of a test file's own, made as the engine makes them. */
+/** Tables in a separate database for a test file, created as the engine creates them. */
 export class PostgresTables extends EngineTables implements Session {
   readonly dialect = postgresDialect(schemaName);
   readonly database: TestDatabase;
-  /** What the server told beside its answers, by RAISE NOTICE. */
+  /** Messages of RAISE NOTICE. */
   readonly notices: string[] = [];
   readonly #client: pg.Client;
   #last: Promise<unknown> = Promise.resolve();
@@ -62,7 +62,7 @@ export class PostgresTables extends EngineTables implements Session {
     return (await this.query(statement)).rows;
   }
 
-  /** How PostgreSQL would find the records of a statement. */
+  /** Returns PostgreSQL's query plan of a statement. */
   async plan({ text, params }: Statement): Promise<string> {
     const rows = await this.run({ text: `EXPLAIN (COSTS OFF) ${text}`, params });
     return rows.map(([line]) => line).join('\n');

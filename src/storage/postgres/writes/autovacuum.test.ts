@@ -13,7 +13,7 @@ import { PostgresStore } from '../store.ts';
 import { type TestDatabase, type TestServer, testServer } from '../testing/server.ts';
 import { Autovacuums } from './autovacuum.ts';
 
-/** One that begins as soon as rows were written, and takes minutes. */
+/** Makes autovacuum start as soon as rows were written, and take minutes. */
 const slowAutovacuum = {
   autovacuum_naptime: '1s',
   autovacuum_vacuum_threshold: 10,
@@ -49,7 +49,7 @@ const isVacuumed = async (): Promise<boolean> => {
   return (await server.query(locks, place)).length > 0;
 };
 
-/** An autovacuum of the table begins. */
+/** Writes to the table and waits until an autovacuum of the table starts. */
 const vacuumed = async () => {
   await server.query('UPDATE rds_test."t_Big" SET n = n + 1', place);
   for (let n = 0; n < 300 && !(await isVacuumed()); n++) await wait(100);
@@ -61,7 +61,7 @@ test('an autovacuum gives way to changes of the schema, as it does to whoever el
   for (let n = 0; n < 20; n++)
     await Promise.all(Array.from({ length: 100 }, (_, m) => createRecord(context, 'Big', { n: m, s: 'x'.repeat(1_000) })));
   await vacuumed();
-  // Writes do not mind it.
+  // Writes are not affected.
   await createRecord(context, 'Big', { n: 1 });
   assert.ok(await isVacuumed());
   await createRecord(context, 'Big', { added: 1 });

@@ -40,7 +40,7 @@ const remove = (className: string, objectId: string): Mutation => ({
   guard: null,
 });
 
-/** Which writes share a statement, and in which order the statements come. */
+/** Returns which writes share a statement, in the order of the statements. */
 const order = (...writes: (Mutation | Mutation[])[]) => {
   const plans = writes.map((mutations): WritePlan => ({ changes: [], mutations: [mutations].flat() }));
   return compileGroup(plans, schema, context)
@@ -113,7 +113,7 @@ test('a write and what tells of it are one statement, so that it fails alone', (
     const [text, ...others] = statementsOf([...mutations]);
     assert.ok(text?.endsWith(returns) && others.length === 0, text);
   }
-  // Of another record, or beside a step that may fail: each by itself.
+  // A copy or snapshot of another record, or beside a step that may fail: separate statements.
   assert.equal(statementsOf([update('A', '2'), copying]).length, 2);
   assert.equal(statementsOf([update('A', '2'), withSnapshot]).length, 2);
   assert.equal(statementsOf([insert('A', '1'), withSnapshot]).length, 2);

@@ -13,7 +13,7 @@ const RECORDS = 300;
 
 describe('a search index is made beside the writes of others', () => {
   let two: Two;
-  /** Whose index it is; another table for each test. */
+  /** The table with the index; another one for each test. */
   let filled: FilledTable;
   let tables = 0;
 
@@ -27,7 +27,7 @@ describe('a search index is made beside the writes of others', () => {
     await two.b.follow();
   });
 
-  /** Has a transaction look at the database that the making of indexes waits for. @returns what ends it */
+  /** Opens a transaction with a snapshot, for which index builds wait. @returns a function that ends it */
   const hold = async () => {
     const client = new pg.Client({ connectionString: two.place.url });
     await client.connect();

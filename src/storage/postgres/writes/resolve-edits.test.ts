@@ -24,7 +24,7 @@ describe('edits of large values', () => {
 
   const large = (megabytes: number) => ['x'.repeat(megabytes * MB)];
   const add = (...objects: JsonValue[]): JsonObject => ({ list: { __op: 'Add', objects } });
-  /** How many transactions the records of a table were last written in. */
+  /** Number of transactions that last wrote the records of a table. */
   const transactions = async (table: string) => {
     const [row] = await query(place.url, `SELECT count(DISTINCT xmin::text)::int AS n FROM ${schemaName}."t_${table}"`);
     return (row as { n: number }).n;
@@ -67,13 +67,13 @@ describe('edits of large values', () => {
       store.update('Turns', 'r', add('d')),
     ]);
     assert.deepEqual(statuses(outcomes), ['ok', 111, 'ok', 101, 137, 'ok', 'ok', 'ok']);
-    const told = outcomes.map((one) => (one as { value?: { list?: unknown[] } }).value?.list?.slice(1));
-    assert.deepEqual(told[2], ['a', 'b']);
-    assert.deepEqual(told[5], ['a', 'b', 'c']);
+    const returned = outcomes.map((one) => (one as { value?: { list?: unknown[] } }).value?.list?.slice(1));
+    assert.deepEqual(returned[2], ['a', 'b']);
+    assert.deepEqual(returned[5], ['a', 'b', 'c']);
     assert.deepEqual((await store.get('Turns', 'r')).list, [0, 'a', 'b', 'c', 'd']);
   });
 
-  /** Counts the updates of a table's rows from now on. */
+  /** Counts updates of a table's rows from now on. */
   const counted = async (table: string) => {
     const of = `${schemaName}."t_${table}"`;
     const counts = `${schemaName}."counts_${table}"`;
@@ -94,11 +94,11 @@ describe('edits of large values', () => {
     await store.create('Once', { objectId: 'r', list: [0], doc: {}, n: 0 });
     await store.create('Once', { objectId: 's', list: [0], doc: {}, n: 0 });
     const updates = await counted('Once');
-    const told = await Promise.all(
+    const returned = await Promise.all(
       [1, 2, 3].flatMap((n) => [store.update('Once', 'r', add(n)), store.update('Once', 's', { 'list.0': n })]),
     );
     assert.deepEqual(
-      told.map(({ list }) => list),
+      returned.map(({ list }) => list),
       [[0, 1], undefined, [0, 1, 2], undefined, [0, 1, 2, 3], undefined],
     );
     assert.equal(await updates(), 2);
@@ -106,8 +106,8 @@ describe('edits of large values', () => {
     assert.deepEqual(
       rows.map(({ list, updatedAt }) => [list, updatedAt]),
       [
-        [[0, 1, 2, 3], told[4]?.updatedAt],
-        [[3], told[5]?.updatedAt],
+        [[0, 1, 2, 3], returned[4]?.updatedAt],
+        [[3], returned[5]?.updatedAt],
       ],
     );
   });
@@ -123,9 +123,9 @@ describe('edits of large values', () => {
       add(4),
       add(5),
     ];
-    const told = await Promise.all(bodies.map((body) => store.update('Each', 'r', body)));
+    const returned = await Promise.all(bodies.map((body) => store.update('Each', 'r', body)));
     assert.equal(await updates(), 5);
-    assert.deepEqual([told[3]?.n, told[4]?.list], [1, [0, 1, 2, 3, 4]]);
+    assert.deepEqual([returned[3]?.n, returned[4]?.list], [1, [0, 1, 2, 3, 4]]);
     const { list, doc, n } = await store.get('Each', 'r');
     assert.deepEqual([list, doc, n], [[0, 1, 2, 3, 4, 5], { a: 1 }, 1]);
   });

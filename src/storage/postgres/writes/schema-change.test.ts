@@ -48,7 +48,7 @@ test('changes of a schema wait for who reads the table, and writes to other tabl
   await other.query('BEGIN');
   await other.query('SELECT count(*) FROM rds_test."t_Read"');
   const grown: unknown[] = [];
-  // One after the other: writes of one turn wait for each other.
+  // Sequentially, because writes of one turn wait for each other.
   const growing: Promise<unknown>[] = [];
   growing.push(createRecord(context(), 'Read', { a: 1 }).then(() => grown.push('Read')));
   await wait(10);
@@ -58,14 +58,14 @@ test('changes of a schema wait for who reads the table, and writes to other tabl
   await wait(10);
   await createRecord(context(), 'Free', { n: 2 });
   assert.deepEqual(grown, []);
-  // Longer than a change waits for a lock at a time.
+  // Longer than the lock timeout of a schema change.
   await wait(500);
   await other.query('COMMIT');
   await Promise.all(growing);
   assert.deepEqual(grown.sort(), ['Free', 'Read']);
 });
 
-/** The store as another process has it, whose transactions meet something before they are sent, so many times. */
+/** Returns the store as another process has it; `what` runs before each of its first `times` transactions is sent. */
 async function meeting(t: TestContext, times: number, what: (n: number) => Promise<void>): Promise<PostgresStore> {
   const own = await connectDatabase(place.url, { timeLimit: 10_000 });
   const slow = await PostgresStore.open({ ...settings, database: own }, false);

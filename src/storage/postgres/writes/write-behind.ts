@@ -1,7 +1,7 @@
 import { isPassing } from '../../../errors/fail.ts';
 import type { PreparedWrite } from '../../port.ts';
 
-/** Maximum delay of writes that no caller waits for, in milliseconds: many rows at once cost a fraction of few at a time. */
+/** Maximum delay of writes that no caller waits for, in milliseconds. One large batch costs a fraction of many small ones. */
 const FLUSH_DELAY_MS = 200;
 /** Number of collected writes that triggers a flush. */
 const MAX_BATCH = 500;

@@ -16,11 +16,11 @@ import { WriteExecutor } from './write-executor.ts';
 const failed = (code: string) => Object.assign(new Error(code), { code, severity: 'ERROR' });
 const LOCK_TIMEOUT = failed('55P03');
 const DEADLOCK = failed('40P01');
-/** What a schema change finds that another process has made meanwhile: its write is an ordinary one. */
+/** Schema version as another process left it: the change has become an ordinary write. */
 const MADE: Pick<Version, 'schema' | 'changes'> = { schema: emptySchema, changes: 1 };
 
 let nowMs: number;
-/** What becomes of each transaction in turn, and how long it takes. */
+/** Outcome and duration of each transaction, in order. */
 let outcomes: { readonly outcome: Error | 'made'; readonly takesMs?: number }[];
 let executor: WriteExecutor;
 let rejected: unknown;
@@ -123,7 +123,7 @@ test('where nobody says what is held, something is in the way of each write that
     outcomes = [{ outcome: isChange ? LOCK_TIMEOUT : new StatementFailed(0, LOCK_TIMEOUT) }];
     const { obstacles } = await (isChange ? executor.executeChange(write) : executor.execute([write], 'short'));
     assert.deepEqual(obstacles, [obstacle]);
-    // It waits for that: else it would be tried again at once, without end.
+    // It waits for the obstacle; otherwise it would be retried immediately, without end.
     assert.ok(obstaclesOf(write).includes(obstacle));
   }
 });

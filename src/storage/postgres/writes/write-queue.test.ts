@@ -12,7 +12,7 @@ import { WriteQueue } from './write-queue.ts';
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 let schema: Schema;
-/** Groups under way: what they hold, and what ends them. */
+/** Running groups: what they contain, and functions that end them. */
 let pending: {
   names: string;
   end: (retry?: readonly QueuedWrite[], obstacles?: readonly string[]) => Promise<void>;
@@ -124,7 +124,7 @@ test('no two groups write to one record', async () => {
   await turn();
   assert.deepEqual(now(), ['1', '2']);
   await end(0);
-  // Its turn is under way.
+  // A group of its turn is running.
   assert.deepEqual(now(), ['2']);
   await end(0);
   assert.deepEqual(now(), ['1']);
@@ -140,7 +140,7 @@ test('a change of the schema goes by itself, between what came before and after 
   assert.deepEqual(now(), ['change:2']);
   void add('4');
   await turn();
-  // Those of its turn wait for it, others go on.
+  // Writes of its turn wait for it, others continue.
   assert.deepEqual(now(), ['change:2', '4']);
   schema = applyChange(schema, { kind: 'createTable', className: 'B' });
   await end(0);
@@ -329,7 +329,7 @@ test('who needs what others hold waits, and tries it now and then; those after h
   await turn();
   const [first] = pending;
   await end(0, first?.group, [record('1')]);
-  // The order of a turn's writes is kept within a table.
+  // Within a table, the writes of a turn keep their order.
   assert.deepEqual(now(), []);
   void add('3');
   void add('1');
@@ -337,7 +337,7 @@ test('who needs what others hold waits, and tries it now and then; those after h
   assert.deepEqual(now(), ['3']);
   await end(0);
   await wait(120);
-  // Both to the record are tried, and what had to come after the first.
+  // Probes both writes to the record, and the one that must follow the first.
   assert.deepEqual(now(), ['1 1']);
   void add('4');
   await turn();
