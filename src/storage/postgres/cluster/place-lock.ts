@@ -10,7 +10,7 @@ export async function tryLockPlace(database: Database, place: string): Promise<P
   const attempt = Promise.withResolvers<boolean>();
   const released = Promise.withResolvers<void>();
   const ended = database
-    .onSeparateConnection(async (session) => {
+    .dedicated(async (session) => {
       for (const text of ['BEGIN', 'SET LOCAL idle_in_transaction_session_timeout = 0'])
         await session.query({ text, params: [] });
       const text = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))';

@@ -83,7 +83,7 @@ export interface Database {
    * @param timeLimit milliseconds that a statement may take; 0: unlimited. Behind a pooler the database user's own limits apply
    * @param until closes the connection; the database continues the running statement, without reporting its end
    */
-  onSeparateConnection<T>(work: (session: Session) => Promise<T>, timeLimit?: number, until?: AbortSignal): Promise<T>;
+  dedicated<T>(work: (session: Session) => Promise<T>, timeLimit?: number, until?: AbortSignal): Promise<T>;
   /** Resolves if the database answers, and quickly even if many statements are queued before the probe. @throws unavailable, timeout */
   probe(): Promise<void>;
   /** Reports that connections may be dead: all are pinged before they are used again. */

@@ -54,7 +54,7 @@ test('a transaction of too many values sends nothing', () =>
 
 test('a transaction that decides is committed, or rolled back when it throws', () =>
   withDatabase(async ({ database }) => {
-    await database.onSeparateConnection((session) => session.query(sql('CREATE TABLE t (a int)')));
+    await database.dedicated((session) => session.query(sql('CREATE TABLE t (a int)')));
     const five = await database.transact(async (session) => {
       await Promise.all([session.query(sql('INSERT INTO t VALUES (1)')), session.query(sql('INSERT INTO t VALUES (2)'))]);
       return 5;
@@ -76,9 +76,9 @@ test('a transaction that decides is committed, or rolled back when it throws', (
 test('a transaction has its own limits, and the next one the usual ones again', () =>
   withDatabase(
     async ({ database }) => {
-      await database.onSeparateConnection((session) => session.query(sql('CREATE TABLE t (a int)')));
+      await database.dedicated((session) => session.query(sql('CREATE TABLE t (a int)')));
       await database.transact((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
-      await database.onSeparateConnection((session) => session.query(sql('SELECT pg_sleep(0.6)')), 0);
+      await database.dedicated((session) => session.query(sql('SELECT pg_sleep(0.6)')), 0);
       const late = await database.transact((session) => session.query(sql('SELECT pg_sleep(2)'))).catch((error) => error);
       // A write that exceeds its time limit was not done.
       assert.ok(late instanceof ServiceError && late.key === 'unavailable');

@@ -93,13 +93,8 @@ class Pool implements Database {
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT_MS } : {};
     this.#shared = new SharedPool(connector, size.short, pooled ? limits : shortLimits);
-    const writeLimits = { ...limits, lock: WRITE_LOCK_LIMIT_MS };
-    this.#transactions = new ExclusivePool({
-      ...common,
-      limits: writeLimits,
-      size: size.transactions,
-      timeoutError: 'unavailable',
-    });
+    const writing = { ...common, limits: { ...limits, lock: WRITE_LOCK_LIMIT_MS }, size: size.transactions };
+    this.#transactions = new ExclusivePool({ ...writing, timeoutError: 'unavailable' });
     this.#long = new ExclusivePool({ ...common, size: size.long, timeoutError: 'timeout' });
     this.outage = new Outage({ conditions, check: (write, system) => this.#checkWorking(write, system) });
     this.#deadConnections = new DeadConnections({
@@ -219,11 +214,7 @@ class Pool implements Database {
     }
   }
 
-  async onSeparateConnection<T>(
-    work: (session: Session) => Promise<T>,
-    timeLimit = this.timeLimit,
-    until?: AbortSignal,
-  ): Promise<T> {
+  async dedicated<T>(work: (session: Session) => Promise<T>, timeLimit = this.timeLimit, until?: AbortSignal): Promise<T> {
     const link = await this.#connector.connect({ statement: timeLimit, lock: 0 });
     const leave = () => link.destroy();
     until?.addEventListener('abort', leave);
@@ -298,8 +289,7 @@ class Pool implements Database {
 
   /** Whether another session waits for a lock of this one. Unknown behind a pooler, which hides the server process. */
   async #isBlocking({ processId }: PipelinedConnection): Promise<boolean> {
-    if (this.#connector.address.pooled) return false;
-    return this.#lockHolders.has(processId);
+    return !this.#connector.address.pooled && this.#lockHolders.has(processId);
   }
 
   async #cancel(link: PipelinedConnection): Promise<void> {

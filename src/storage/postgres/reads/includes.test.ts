@@ -125,7 +125,7 @@ describe('reads with includes', () => {
       mapFault: (error) => error,
       ...rowContext,
     });
-    const run = (text: string) => database.onSeparateConnection((session) => session.query({ text, params: [] }));
+    const run = (text: string) => database.dedicated((session) => session.query({ text, params: [] }));
     await run(`CREATE SCHEMA ${quotedName(schemaName)}`);
     for (const step of stepsOf(changes)) {
       const next = applyStep(schema, step);

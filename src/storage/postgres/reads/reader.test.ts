@@ -39,7 +39,7 @@ describe('PostgreSQL reader', () => {
   let reloads = 0;
   let version = 0;
   let changesWithReload = 1;
-  const run = (text: string) => database.onSeparateConnection((session) => session.query({ text, params: [] }));
+  const run = (text: string) => database.dedicated((session) => session.query({ text, params: [] }));
   const readerOf = (through: Database) =>
     new PostgresReader({
       database: through,

@@ -70,7 +70,7 @@ async function run({ database, closing }: FillContext, statement: Statement): Pr
     await session.query(withoutParallelWorkers);
     await session.query(statement);
   };
-  await database.onSeparateConnection(work, 0, closing);
+  await database.dedicated(work, 0, closing);
 }
 
 /** Waits for one interval for the end of a build; returns whether it ended. @throws what it fails with */
