@@ -6,15 +6,15 @@ let queue: FairQueue;
 let done: string[];
 let release: () => void;
 beforeEach(() => {
-  queue = new FairQueue({ atOnce: 1, waiting: 6 });
+  queue = new FairQueue({ concurrency: 1, maxWaiting: 6 });
   done = [];
 });
 
-/** Keeps the queue busy until `release` is called. */
+/** Occupies the queue until `release` is called. */
 function block(): Promise<void> {
   return queue.run({ system: 'none', caller: '' }, () => new Promise<void>((resolve) => (release = resolve)));
 }
-/** Work of a caller of a system: `a1` is the one of system `a` and caller `1`. */
+/** Queues a task named by system and caller: `a1` is caller `1` of system `a`. */
 const ask = (name: string) =>
   queue
     .run({ system: name[0], caller: name[1] as string }, async () => {
@@ -22,7 +22,7 @@ const ask = (name: string) =>
     })
     .catch((error: { key?: string }) => error.key);
 
-/** Work that ends when it is told to. */
+/** A task that ends when told to. */
 function hanging() {
   const ends: (() => void)[] = [];
   const hang = (system: string) => {
@@ -64,7 +64,7 @@ test('work that fails leaves its turn to the next, and tells its own caller alon
 test('work for which nobody waits any more is not done when its turn comes', async () => {
   block();
   let isGone = false;
-  const left = queue.run({ system: 'a', caller: '1', isGone: () => isGone }, async () => done.push('left'));
+  const left = queue.run({ system: 'a', caller: '1', isAbandoned: () => isGone }, async () => done.push('left'));
   const next = ask('a1');
   isGone = true;
   release();
@@ -74,7 +74,7 @@ test('work for which nobody waits any more is not done when its turn comes', asy
 });
 
 test('a system has work of its own done whatever that of others waits for', async () => {
-  queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
+  queue = new FairQueue({ concurrency: 2, guaranteedPerSystem: 1, maxWaiting: 10 });
   const { hang, ends } = hanging();
   const under = ['a', 'a', 'a'].map(hang);
   assert.equal(await ask('b1'), undefined);
@@ -86,7 +86,7 @@ test('a system has work of its own done whatever that of others waits for', asyn
 });
 
 test('its own work goes on too where the turn of another system has come', async () => {
-  queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
+  queue = new FairQueue({ concurrency: 2, guaranteedPerSystem: 1, maxWaiting: 10 });
   const { hang, ends } = hanging();
   const [first, ...others] = [hang('x'), hang('a'), hang('a')];
   const second = ask('x1');

@@ -1,21 +1,21 @@
 import { fail, serviceError } from '../errors/fail.ts';
 
-/** Whose turn it is: that of a system, and in it that of a caller. */
+/** Identifies the system, and the caller within it, that a task is queued for. */
 export interface Turn {
-  /** Its store, its name: what is one for each. */
+  /** Any value that is unique per system, such as its store or its name. */
   readonly system: unknown;
-  /** A network, a user, a key; empty where nobody is known. */
+  /** A network, a user or a key; empty if the caller is unknown. */
   readonly caller: string;
-  /** Whether nobody waits for the work any more: it is not done then. */
-  readonly isGone?: () => boolean;
+  /** Returns whether the result is no longer needed. The task is then rejected instead of run. */
+  readonly isAbandoned?: () => boolean;
 }
 
-/** How much of the work is done at once, and how much may wait. */
+/** Limits of a queue, in tasks. */
 export interface QueueBounds {
-  readonly atOnce: number;
-  readonly waiting: number;
-  /** So many of each system are done at once whatever others do, beyond `atOnce` too: 0 where it is left out. */
-  readonly ownAtOnce?: number;
+  readonly concurrency: number;
+  readonly maxWaiting: number;
+  /** Slots that each system has regardless of others, beyond `concurrency` if necessary. Default: 0. */
+  readonly guaranteedPerSystem?: number;
 }
 
 interface Waiting {
@@ -23,19 +23,20 @@ interface Waiting {
   refuse(): void;
 }
 
-/** The lines of a system's callers. */
+/** The waiting tasks of a system, by caller. */
 interface OfSystem {
   readonly lines: Map<string, Waiting[]>;
   size: number;
 }
 
 /**
- * Work that all systems share, done in turn: one of each system, in it one of each caller, in the order in which they came. Where too much
- * waits, it is the longest line of the system with most of it that loses its last one, so that nobody can fill the queue against others.
+ * A queue shared by all systems, scheduled round-robin: over systems, and within a system over its callers, each in FIFO order. When the queue is
+ * full, the newest task of the longest line of the system with most waiting tasks is refused, so that no caller can fill the queue at the expense of
+ * others.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;
-  /** In the order of their turns, as the lines of each are. */
+  /** In scheduling order, like the lines of each system. */
   readonly #systems = new Map<unknown, OfSystem>();
   #waiting = 0;
   #busy = 0;
@@ -45,7 +46,7 @@ export class FairQueue {
     this.#bounds = bounds;
   }
 
-  /** Does the work in its turn. @throws unavailable (503) where too many wait, or nobody waits for it when its turn comes */
+  /** Runs the task in its turn. @throws unavailable (503) if the queue is full, or `isGone` when its turn comes */
   run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const start = () => {
@@ -54,10 +55,10 @@ export class FairQueue {
           this.#count(turn.system, -1);
           this.#next(turn.system);
         };
-        const begin = async () => (turn.isGone?.() ? fail('unavailable') : work());
+        const begin = async () => (turn.isAbandoned?.() ? fail('unavailable') : work());
         begin().finally(end).then(resolve, reject);
       };
-      if (this.#busy < this.#bounds.atOnce || this.#hasOwn(turn.system)) start();
+      if (this.#busy < this.#bounds.concurrency || this.#hasOwn(turn.system)) start();
       else this.#wait(turn, { start, refuse: () => reject(serviceError('unavailable')) });
     });
   }
@@ -70,7 +71,7 @@ export class FairQueue {
   }
 
   #hasOwn(system: unknown): boolean {
-    return (this.#busyOf.get(system) ?? 0) < (this.#bounds.ownAtOnce ?? 0);
+    return (this.#busyOf.get(system) ?? 0) < (this.#bounds.guaranteedPerSystem ?? 0);
   }
 
   #wait({ system, caller }: Turn, waiting: Waiting): void {
@@ -80,7 +81,7 @@ export class FairQueue {
     ofSystem.lines.set(caller, line);
     line.push(waiting);
     ofSystem.size++;
-    if (++this.#waiting > this.#bounds.waiting) this.#refuseLast();
+    if (++this.#waiting > this.#bounds.maxWaiting) this.#refuseLast();
   }
 
   #refuseLast(): void {
@@ -91,20 +92,20 @@ export class FairQueue {
     last?.refuse();
   }
 
-  /** @param ended the system whose work has ended */
+  /** @param ended the system whose task has ended */
   #next(ended: unknown): void {
     const [first] = this.#systems.keys();
-    if (this.#busy < this.#bounds.atOnce && first !== undefined) this.#startOne(first);
+    if (this.#busy < this.#bounds.concurrency && first !== undefined) this.#startOne(first);
     if (this.#hasOwn(ended)) this.#startOne(ended);
   }
 
-  /** Starts what is next of a system, if anything waits. */
+  /** Starts the next waiting task of a system, if there is one. */
   #startOne(system: unknown): void {
     const ofSystem = this.#systems.get(system);
     if (!ofSystem) return;
     const [[caller, line] = ['', []]] = ofSystem.lines;
     const waited = line.shift();
-    // Behind the others.
+    // Moves the caller and the system to the end of the order.
     ofSystem.lines.delete(caller);
     ofSystem.lines.set(caller, line);
     this.#systems.delete(system);
@@ -121,7 +122,7 @@ export class FairQueue {
   }
 }
 
-/** The entry of which there is most; of several the one that came last. */
+/** Returns the entry with the largest size; of several, the last one in iteration order. */
 function longest<K, V>(of: ReadonlyMap<K, V>, sizeOf: (value: V) => number): readonly [K, V] {
   let found: readonly [K, V] | undefined;
   for (const entry of of) if (!found || sizeOf(entry[1]) >= sizeOf(found[1])) found = entry;

@@ -8,7 +8,7 @@ let share: LoopShare;
 beforeEach(() => {
   now = 0;
   turn = undefined;
-  share = new LoopShare({ most: 5, clock: () => now, afterTurn: (turned) => (turn = turned) });
+  share = new LoopShare({ maxMsPerTurn: 5, clock: () => now, afterTurn: (turned) => (turn = turned) });
 });
 
 const turned = async () => {
@@ -20,13 +20,13 @@ const turned = async () => {
 const work = (length: number) => share.spend(() => (now += length));
 
 test('pieces go on at once until the share of a turn is used up, and again in the next', async () => {
-  await share.pass('a');
+  await share.waitForTurn('a');
   work(3);
-  await share.pass('a');
+  await share.waitForTurn('a');
   share.charge(2);
   assert.equal(share.isSpent, true);
   let isGoingOn = false;
-  const waiting = share.pass('a').then(() => {
+  const waiting = share.waitForTurn('a').then(() => {
     isGoingOn = true;
   });
   await new Promise(setImmediate);
@@ -34,7 +34,7 @@ test('pieces go on at once until the share of a turn is used up, and again in th
   await turned();
   await waiting;
   assert.equal(share.isSpent, false);
-  await share.pass('a');
+  await share.waitForTurn('a');
 });
 
 test('work that fails counts', () => {
@@ -50,7 +50,7 @@ test('work that fails counts', () => {
 test('one goes on at a turn, of each system in turn, whatever the others have waiting', async () => {
   work(5);
   const order: string[] = [];
-  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) void share.pass(name[0]).then(() => order.push(name));
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) void share.waitForTurn(name[0]).then(() => order.push(name));
   while (turn) await turned();
   assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'a3']);
 });

@@ -1,44 +1,47 @@
-/** How a share of the event loop is measured. */
 export interface LoopShareSettings {
-  /** Milliseconds of each turn of the loop. */
-  readonly most: number;
-  /** Milliseconds that never go back. */
+  /** Milliseconds per turn of the event loop. */
+  readonly maxMsPerTurn: number;
+  /** A monotonic clock in milliseconds. */
   readonly clock?: () => number;
-  /** Calls back when the loop has turned. */
+  /** Calls back after the current turn of the event loop. */
   readonly afterTurn?: (turned: () => void) => void;
 }
 
 /**
- * The part of each turn of the event loop that work of a kind may take, for all systems together. Work that comes in pieces asks before each
- * of them, and waits for a later turn where this one's share is used up: one of each system in turn.
+ * Limits the time that one kind of work may take per turn of the event loop, for all systems together. Work split into chunks asks before each chunk
+ * and waits for a later turn if this turn's share is used up. Waiting systems are served round-robin.
  */
 export class LoopShare {
-  readonly #most: number;
+  readonly #maxMsPerTurn: number;
   readonly #clock: () => number;
   readonly #afterTurn: (turned: () => void) => void;
-  /** Those that wait, by system, in the order of their turns. */
+  /** Waiting callers by system, in scheduling order. */
   readonly #lines = new Map<unknown, (() => void)[]>();
   #spent = 0;
   #isAwaited = false;
 
-  constructor({ most, clock = () => performance.now(), afterTurn = (turned) => void setImmediate(turned) }: LoopShareSettings) {
-    this.#most = most;
+  constructor({
+    maxMsPerTurn,
+    clock = () => performance.now(),
+    afterTurn = (turned) => void setImmediate(turned),
+  }: LoopShareSettings) {
+    this.#maxMsPerTurn = maxMsPerTurn;
     this.#clock = clock;
     this.#afterTurn = afterTurn;
   }
 
-  /** Whether the present turn has had its share. */
+  /** Whether the share of the current turn is used up. */
   get isSpent(): boolean {
-    return this.#spent >= this.#most;
+    return this.#spent >= this.#maxMsPerTurn;
   }
 
-  /** Counts work of a known length. @param length milliseconds */
+  /** Counts work of a known duration. @param length milliseconds */
   charge(length: number): void {
     this.#spent += length;
     this.#await();
   }
 
-  /** Does a piece of work, and counts it. What it does later, where it is a promise, does not count. */
+  /** Runs a synchronous chunk of work and counts its duration. If it returns a promise, the time after the return does not count. */
   spend<T>(work: () => T): T {
     const began = this.#clock();
     try {
@@ -49,7 +52,7 @@ export class LoopShare {
   }
 
   /** Resolves when the next piece may be done: at once, or in its turn. */
-  async pass(system: unknown): Promise<void> {
+  async waitForTurn(system: unknown): Promise<void> {
     if (!this.isSpent) return;
     await new Promise<void>((resolve) => {
       const line = this.#lines.get(system);
@@ -64,7 +67,7 @@ export class LoopShare {
     this.#afterTurn(() => this.#turned());
   }
 
-  /** One goes on at a time: how long it takes is not known before. */
+  /** Releases one waiting caller per turn, because the duration of its chunk is not known in advance. */
   #turned(): void {
     this.#isAwaited = false;
     this.#spent = 0;

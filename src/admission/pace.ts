@@ -2,17 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { limits } from '../kernel/limits.ts';
 import { unsentBytes } from '../kernel/socket-handle.ts';
 
-/** Milliseconds over which it is measured how fast a client sends or takes. */
+/** Interval over which the pace of a client is measured. */
 export const PACE_INTERVAL_MS = 5_000;
 
-/** Bytes of such an interval below which a client is slow. @param interval milliseconds */
-export const leastBytesIn = (interval: number): number => (limits.leastPace * interval) / 1_000;
+/** Bytes in an interval below which a client counts as slow. @param interval milliseconds */
+export const minBytesIn = (interval: number): number => (limits.leastPace * interval) / 1_000;
 
 /**
- * Bytes that the client of an answer has taken from its connection; without end where nothing waits for it: the answer is not begun, or all
- * that there is of it has been taken.
+ * Bytes of a response that have left the connection's buffers. Infinity if nothing waits for the client: the response has not begun, or all that was
+ * written has been sent.
  */
-export function takenBytes({ headersSent, socket }: ServerResponse): number {
+export function sentBytes({ headersSent, socket }: ServerResponse): number {
   if (!headersSent || !socket || socket.writableLength === 0) return Number.POSITIVE_INFINITY;
   return socket.bytesWritten - unsentBytes(socket);
 }

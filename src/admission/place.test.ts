@@ -12,7 +12,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 
 const places = new Places({ all: 4, ofSystem: 3, ofCaller: 2 });
 
-/** A request whose place is free before, or after, its body is whole. @returns what it held */
+/** Runs a request whose place is freed before or after its body is complete. @returns the request it held */
 function pass(steps: readonly ('ended' | 'free')[]): WeakRef<object> {
   const request = { body: 'x'.repeat(1_000) };
   const place = places.ask({ system: 'a', caller: 'x' });
@@ -44,7 +44,7 @@ test('the place of a whole body is kept until its request is answered, and given
   const response = new Answer();
   response.headersSent = false;
   first.freeWhenAnswered(response.asServerResponse());
-  // Its body is whole, and waits for room among the values.
+  // The body is complete, and waits for room among the values.
   for (const place of [first, second, other]) place.ended();
   mock.timers.tick(600_000);
   assert.deepEqual([first.isGiven, second.isGiven, other.isGiven], [true, false, true]);
@@ -93,7 +93,7 @@ test('an answer that its client does not take loses the connection where others 
   assert.equal(next.isGiven, true);
 });
 
-/** An answer of which something waits for its client. */
+/** A response with bytes waiting for the client. */
 class Answer extends EventEmitter {
   headersSent = true;
   destroyed = false;

@@ -1,36 +1,36 @@
 import type { ServerResponse } from 'node:http';
 import { serviceError } from '../errors/fail.ts';
-import { takenBytes } from './pace.ts';
+import { sentBytes } from './pace.ts';
 
-/** Bytes of a body that anybody may send without a place: the usual request, however many of them there are. */
+/** Bodies up to this size need no place, so the usual request never waits, however many there are. */
 export const FREE_BYTES = 16 * 1024;
 
-/** Whose body it is: nobody is to keep all others waiting. */
+/** The sender of a body, by whom shares are counted. */
 export interface Sender {
-  /** Empty where nobody is named yet; all of those count as one. */
+  /** Empty if no system is named yet; all such senders share one count. */
   readonly system: string;
-  /** A key, a user or a network; what is meant to count for itself in each system has its name in the text. */
+  /** A key, a user or a network. If it is to count separately in each system, the text includes the system's name. */
   readonly caller: string;
 }
 
-/** A place that was asked for. */
+/** A reservation of capacity for one request body. */
 export class Place {
   readonly sender: Sender;
   readonly size: number;
-  /** Fulfilled when the place is given, or freed before. */
+  /** Resolves when the place is granted, or freed before. */
   readonly given: Promise<void>;
-  /** Rejects with bodyTooSlow when the place is taken away. */
+  /** Rejects with bodyTooSlow when the place is revoked. */
   readonly taken: Promise<never>;
   readonly #leave: (place: Place) => void;
   #give: () => void = () => {};
   #take: (error: Error) => void = () => {};
   #bytes = 0;
-  /** Bytes at the last measure; `undefined` before the first. */
+  /** Bytes at the last measurement; `undefined` before the first. */
   #measured: number | undefined;
   #isWhole = false;
   #isGiven = false;
   #isFree = false;
-  /** Where the answer goes to the request whose body it is. */
+  /** The response to the request whose body holds the place. */
   #response: ServerResponse | undefined;
 
   constructor(sender: Sender, size: number, leave: (place: Place) => void) {
@@ -43,35 +43,35 @@ export class Place {
     this.taken = new Promise((_resolve, reject) => {
       this.#take = reject;
     });
-    // Mostly nobody listens any more.
+    // Usually nobody listens any more; avoids an unhandled rejection.
     this.taken.catch(() => {});
   }
 
-  /** Whether nobody has to wait for it. */
+  /** Whether the place has been granted. */
   get isGiven(): boolean {
     return this.#isGiven;
   }
 
-  give(): void {
+  grant(): void {
     this.#isGiven = true;
     this.#give();
   }
 
-  /** Tells that so many bytes have come. */
+  /** Counts bytes received. */
   came(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** Tells that the body has come whole: its sender is waited for only where he does not take the answer. */
+  /** Records that the body is complete. From now on the client can be slow only in reading the answer. */
   ended(): void {
     this.#isWhole = true;
     this.#measured = undefined;
   }
 
-  /** Has it free once the whole answer is made, which counts for itself where it is long (`UntakenAnswers`), or the client is gone. */
+  /** Frees the place when the answer has been written completely (a long one is then counted by `BufferedAnswers`) or the connection is closed. */
   freeWhenAnswered(response: ServerResponse): void {
     if (this.#isFree) return;
-    // The client has gone meanwhile: nothing more is told of him.
+    // The client has disconnected; no further events will come.
     if (response.destroyed) {
       this.free();
       return;
@@ -80,7 +80,10 @@ export class Place {
     for (const event of ['prefinish', 'close']) response.once(event, () => this.free());
   }
 
-  /** Bytes since the last measure, of the body or the answer; without end at the first one, and where the client is not waited for. */
+  /**
+   * Returns the bytes since the last measurement, of the body or of the answer. Infinity at the first measurement, and while nothing waits for the
+   * client.
+   */
   measure(): number {
     const bytes = this.#isWhole ? this.#answered() : this.#bytes;
     const since = this.#measured === undefined ? Number.POSITIVE_INFINITY : bytes - this.#measured;
@@ -89,15 +92,15 @@ export class Place {
   }
 
   #answered(): number {
-    return this.#response ? takenBytes(this.#response) : Number.POSITIVE_INFINITY;
+    return this.#response ? sentBytes(this.#response) : Number.POSITIVE_INFINITY;
   }
 
-  /** Has the next measure be the first. */
+  /** Makes the next measurement the first again. */
   forget(): void {
     this.#measured = undefined;
   }
 
-  /** Takes it away: of a body that is whole the connection, whose answer has begun. */
+  /** Revokes the place. If the body is complete, the connection is closed, because the answer has begun. */
   take(): void {
     if (this.#isWhole) this.#response?.destroy();
     else this.#take(serviceError('bodyTooSlow'));

@@ -13,7 +13,7 @@ afterEach(() => mock.timers.reset());
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const ask = (system: string, caller: string) => places.ask({ system, caller: `${system} ${caller}` });
 
-/** Notes what becomes of a place. */
+/** Records the state of a place. */
 function watch(place: Place): { given: boolean; taken: unknown } {
   const state = { given: false, taken: undefined as unknown };
   place.given.then(() => {
@@ -87,7 +87,7 @@ test('a body that comes slowly loses its place where others wait: 408', async ()
     [408, undefined, undefined, undefined],
   );
   assert.deepEqual(await given(...waiting), [true, false, false]);
-  // Who has just come in has the whole time.
+  // A newly granted place has the whole interval.
   fast.came(64 * 1024);
   mock.timers.tick(1_000);
   assert.deepEqual(await given(...waiting), [true, true, false]);
@@ -105,7 +105,7 @@ test('places of several sizes: the one who comes first is not passed over by sma
   assert.deepEqual(await given(large, small), [false, false]);
   held[1].free();
   assert.deepEqual(await given(large, small), [true, true]);
-  // What is larger than all that one may have is given when he has nothing else.
+  // A size beyond the share of one caller is granted when the caller holds nothing else.
   held[0].free();
   large.free();
   assert.deepEqual(await given(ask('e', 1_000)), [true]);
@@ -116,7 +116,7 @@ test('a slow body is ended for who has less, and for who waits for himself only 
   const ask = (caller: string, size: number) => sized.ask({ system: 'a', caller }, size);
   const [slow, greedy] = [ask('slow', 10), ask('greedy', 60)] as const;
   const states = [slow, greedy].map(watch);
-  // His share is used up: nobody else is in his way.
+  // The caller's share is used up; no other caller is in its way.
   const more = ask('greedy', 10);
   mock.timers.tick(1_000);
   await settled();
@@ -125,7 +125,7 @@ test('a slow body is ended for who has less, and for who waits for himself only 
     [false, true],
   );
   assert.deepEqual(await given(more), [true]);
-  // Who has more than the slow one has waits; who has nothing does not.
+  // A caller that holds more than the slow one waits; one that holds nothing does not.
   const other = ask('greedy', 50);
   assert.deepEqual(await given(other), [true]);
   const third = ask('third', 30);

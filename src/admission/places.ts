@@ -1,28 +1,28 @@
 import { LRUCache } from 'lru-cache';
-import { leastBytesIn, PACE_INTERVAL_MS } from './pace.ts';
+import { minBytesIn, PACE_INTERVAL_MS } from './pace.ts';
 import { Place, type Sender } from './place.ts';
 
-/** How much there is, and how much of it one system and one caller may have: others find room however long theirs take. */
+/** The capacity, and the shares of it that one system and one caller may hold, so that others find room however slow their bodies are. */
 export interface Bounds {
   readonly all: number;
   readonly ofSystem: number;
   readonly ofCaller: number;
 }
 
-/** Callers of whom it is remembered when they were given a place last. */
+/** Callers for which the time of the last grant is remembered. */
 const MAX_REMEMBERED_CALLERS = 10_000;
 
-/** The room that bodies take, in memory or on a disk. Who finds none waits, unread (docs/adr/0017-admission.md). */
+/** Admission control for request bodies, in memory or on disk. A body that finds no room waits unread (adr/0017). */
 export class Places {
   readonly #bounds: Bounds;
   readonly #interval: number;
-  /** By sender, in the order in which they asked. */
+  /** By sender, in order of arrival. */
   readonly #waiting = new Map<string, Set<Place>>();
   readonly #held = new Set<Place>();
   #taken = 0;
   readonly #bySystem = new Tally();
   readonly #byCaller = new Tally();
-  /** Callers by when they were given a place last. */
+  /** Number of the last grant, by caller. */
   readonly #served = new LRUCache<string, number>({ max: MAX_REMEMBERED_CALLERS });
   #given = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -32,12 +32,12 @@ export class Places {
     this.#interval = interval;
   }
 
-  /** Asks for a place, which is to be freed whether it was given or not. @param size how much it takes */
+  /** Requests a place. The caller must free it, whether it was granted or not. @param size units of capacity */
   ask(sender: Sender, size = 1): Place {
     const { all, ofSystem, ofCaller } = this.#bounds;
     const place = new Place(sender, Math.min(size, all, ofSystem, ofCaller), (one) => this.#leave(one));
     if (this.#waiting.size === 0 && this.#hasRoom(place)) {
-      this.#give(place);
+      this.#grant(place);
       return place;
     }
     const key = lineOf(sender);
@@ -70,18 +70,18 @@ export class Places {
   #fill(): void {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#leaveLine(next);
-      this.#give(next);
+      this.#grant(next);
     }
     if (this.#waiting.size > 0) this.#startWatch();
     else this.#stopWatch();
     if (this.#held.size === 0) this.#served.clear();
   }
 
-  #give(place: Place): void {
+  #grant(place: Place): void {
     this.#held.add(place);
     this.#count(place, place.size);
     this.#served.set(place.sender.caller, ++this.#given);
-    place.give();
+    place.grant();
   }
 
   #hasRoom(place: Place): boolean {
@@ -89,8 +89,8 @@ export class Places {
   }
 
   /**
-   * Whose system and who himself has the least comes first, then who was given a place the longest ago, then who has waited longest.
-   * Nobody is passed over because he needs more room than there is just now: small ones would keep him waiting for ever.
+   * Picks by least held by the system, then least held by the caller, then the oldest last grant, then arrival. A large request is not skipped when
+   * it does not fit yet; otherwise small ones would starve it.
    */
   #next(): Place | undefined {
     let first: Place | undefined;
@@ -101,12 +101,12 @@ export class Places {
     return first && this.#taken + first.size <= this.#bounds.all ? first : undefined;
   }
 
-  /** Of each line the first. */
+  /** The first request of each line. */
   *#heads(): IterableIterator<Place> {
     for (const [head] of this.#waiting.values()) if (head) yield head;
   }
 
-  /** Whose share is used up; `null` where there is nothing but others in the way. */
+  /** Returns whose share is used up; `null` if only the total capacity can be in the way. */
   #beyond({ sender, size }: Place): 'caller' | 'system' | null {
     if (this.#byCaller.of(sender.caller) + size > this.#bounds.ofCaller) return 'caller';
     return this.#bySystem.of(sender.system) + size > this.#bounds.ofSystem ? 'system' : null;
@@ -123,7 +123,7 @@ export class Places {
   #startWatch(): void {
     if (this.#timer) return;
     for (const place of this.#held) place.measure();
-    this.#timer = setInterval(() => this.#endSlow(), this.#interval);
+    this.#timer = setInterval(() => this.#revokeSlow(), this.#interval);
     this.#timer.unref();
   }
 
@@ -134,14 +134,17 @@ export class Places {
     for (const place of this.#held) place.forget();
   }
 
-  #endSlow(): void {
-    const least = leastBytesIn(this.#interval);
-    const isInTheWay = this.#inTheWay();
+  #revokeSlow(): void {
+    const least = minBytesIn(this.#interval);
+    const isInTheWay = this.#findBlocking();
     for (const place of [...this.#held]) if (place.measure() < least && isInTheWay(place)) place.take();
   }
 
-  /** Tells which places keep others waiting: of who waits for himself his own, else of those who have no less than he has. */
-  #inTheWay(): (place: Place) => boolean {
+  /**
+   * Returns a predicate for places that block waiting requests. A caller at its own limit is blocked by its own places; otherwise by those of callers
+   * that hold at least as much as the waiting one.
+   */
+  #findBlocking(): (place: Place) => boolean {
     const callers = new Set<string>();
     const leastOf = new Map<string, number>();
     let least = Number.POSITIVE_INFINITY;
@@ -158,7 +161,7 @@ export class Places {
   }
 }
 
-/** How much each has. Who has nothing is forgotten. */
+/** Sums by key. Keys with a sum of 0 are removed. */
 class Tally {
   readonly #sums = new Map<string, number>();
 

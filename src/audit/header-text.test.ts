@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { truncate, withoutCredentials, withoutSecrets } from './header-text.ts';
 
 for (const [sent, kept] of [
   ['https://crm.example/cases/12?tab=2', 'https://crm.example/cases/12?tab=2'],
@@ -43,7 +43,7 @@ for (const [text, end, kept] of [
   ['a\ud800b', undefined, 'a\ufffdb'],
   ['123456789\u{1f600}', undefined, '123456789\ufffd'],
 ] as const)
-  test(`bounded text: ${JSON.stringify(text)}`, () => assert.equal(bounded(text, 10, end), kept));
+  test(`bounded text: ${JSON.stringify(text)}`, () => assert.equal(truncate(text, 10, end), kept));
 
 const token = `r:${'0123456789abcdef'.repeat(2)}`;
 for (const [sent, kept] of [

@@ -1,29 +1,29 @@
-/** What a parameter is called that carries a secret. */
+/** Names of parameters that may carry a secret. */
 const secretName = /token|key|pass|session|secret|code|auth|credential/i;
 const hidden = '***';
 
 /**
- * Text of a client as a row may hold it: of bounded length, without NUL and lone surrogates. What is cut is copied, so that the row
- * does not keep the whole in memory.
- * @param end where the text ends that is wanted
+ * Prepares text from a client for a row: truncates it and replaces NUL and lone surrogates. A truncated text is copied, so that the row does not keep
+ * the whole text in memory.
+ * @param end end of the wanted part of the text
  */
-export function bounded(text: string, most: number, end = text.length): string {
-  const length = Math.min(end, most);
+export function truncate(text: string, maxLength: number, end = text.length): string {
+  const length = Math.min(end, maxLength);
   const cut = length === text.length ? text : Buffer.from(text.slice(0, length)).toString();
   const whole = cut.isWellFormed() ? cut : cut.toWellFormed();
   return whole.includes('\0') ? whole.replaceAll('\0', '\ufffd') : whole;
 }
 
 /**
- * An address without what nobody but its reader should know: `user:password@` is taken out, and values of parameters whose name smells of a
- * secret are hidden, in the fragment too.
+ * Removes secrets from an address: the credentials before the host (`user:password@`), and the values of parameters with a suspicious name, in the
+ * fragment too.
  */
 export function withoutSecrets(address: string): string {
   const open = address.includes('@') ? address.replace(/^((?:[a-z][a-z0-9+.-]*:)?[\\/]{2})?[^/\\?#]*@/i, '$1') : address;
   return open.includes('=') ? open.replace(/[^&#]+/g, withoutSecret) : open;
 }
 
-/** One parameter; the first has the path before it, and old ones stand apart by semicolons. */
+/** Handles one parameter. The first one has the path before it; older parameters may be separated by semicolons. */
 function withoutSecret(part: string): string {
   for (let from = 0; ; ) {
     const equals = part.indexOf('=', from);
@@ -31,14 +31,17 @@ function withoutSecret(part: string): string {
     const semicolon = part.indexOf(';', equals);
     const name = part.slice(from, equals).replace(/^.*[?;/]/, '');
     const value = part.slice(equals + 1, semicolon < 0 ? part.length : semicolon);
-    // A secret may hold semicolons and question marks itself: all up to the next parameter goes.
+    // A secret may itself contain semicolons and question marks, so hide everything up to the next `&`.
     if (secretName.test(decoded(name)) || holdsSecret(decoded(value))) return part.slice(0, equals + 1) + hidden;
     if (semicolon < 0) return part;
     from = semicolon + 1;
   }
 }
 
-/** Whether a value is an address with such a parameter itself. Not one expression: its time would be the square of a value's length. */
+/**
+ * Returns whether a value is itself an address with a secret parameter. Not a single regular expression, because its time would be quadratic in the
+ * length of the value.
+ */
 function holdsSecret(value: string): boolean {
   return value.split('&').some((part) => {
     const end = part.lastIndexOf('=');
@@ -46,7 +49,7 @@ function holdsSecret(value: string): boolean {
   });
 }
 
-/** Percent-encoded text, as deep as addresses travel in addresses; what cannot be decoded stays. */
+/** Decodes percent-encoding up to three times, because addresses are nested in addresses; invalid sequences stay. */
 function decoded(text: string): string {
   let plain = text;
   for (let depth = 0; depth < 3 && plain.includes('%'); depth++)
@@ -55,11 +58,11 @@ function decoded(text: string): string {
 }
 
 const sessionToken = /r(?::|%3a)[0-9a-f]{32}/gi;
-/** A credential that is shorter stands in too many texts by chance, and is worth too little. */
+/** Shorter credentials occur in ordinary text by chance, and are worth too little. */
 const MIN_CREDENTIAL_LENGTH = 8;
 
 /**
- * Text without session tokens, anybody's, and without the credentials of its own request, which clients put where they do not belong.
+ * Removes session tokens of any user, and the credentials of the request itself, which clients sometimes send in the wrong place.
  * @param credentials as they were sent
  */
 export function withoutCredentials(text: string, credentials: readonly string[]): string {

@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LoggedRequest } from './request-log.ts';
 
-/** A request as the HTTP framework has it. */
+/** A request as the HTTP framework represents it. */
 export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
-  /** The framework has none for a connection that is gone. */
+  /** `undefined` if the connection is already closed. */
   readonly ip: string | undefined;
-  /** The proxies that it came by. */
+  /** The proxies that the request came through. */
   readonly ips?: readonly string[] | undefined;
   readonly body: unknown;
 }
 
-/** What the log says of a request, whatever it asked. */
+/** The facts that the log records for every request. */
 type RequestFacts = Pick<LoggedRequest, 'ip' | 'country' | 'referer' | 'userAgent' | 'contentLength'>;
 
-/** @param trustProxy whose word counts for others (CONTRACT "Running": TRUST_PROXY) */
+/** Collects the facts of a request for the log. @param trustProxy the proxies whose headers are trusted (settings.md#trust_proxy) */
 export function factsOf(request: HttpRequest, trustProxy: boolean | string[]): RequestFacts {
   const { headers, ip = '' } = request;
   return {
@@ -26,14 +26,14 @@ export function factsOf(request: HttpRequest, trustProxy: boolean | string[]): R
   };
 }
 
-/** Bytes of the body as it was sent; where nobody said, those of its text. */
+/** Returns the body's size in bytes: `Content-Length`, or without it the size of the body's text. */
 function lengthOf({ headers, body }: HttpRequest): number {
-  const said = headers['content-length'];
-  if (said !== undefined) return Number(said) || 0;
+  const declared = headers['content-length'];
+  if (declared !== undefined) return Number(declared) || 0;
   return typeof body === 'string' ? Buffer.byteLength(body) : 0;
 }
 
-/** The country that a proxy names, where the request came by one whose word counts. */
+/** Returns the country that a trusted proxy names in `CF-IPCountry`. */
 function countryOf({ headers, ips = [] }: HttpRequest, trustProxy: boolean | string[]): string | undefined {
   const country = headers['cf-ipcountry'];
   if (trustProxy === false || typeof country !== 'string' || !/^[A-Z][A-Z0-9]$/i.test(country)) return undefined;

@@ -23,7 +23,7 @@ const empty: Schema = { version: 0, tables: new Map(), referencesTo: new Map() }
 const schemaOf = (columns: typeof fields): Schema =>
   planTable(empty, '_RequestLog', { fields: columns }, () => {}).reduce(applyChange, empty);
 
-/** The row that a request leaves; `undefined` where it leaves none. */
+/** Returns the row that a request leaves; `undefined` if it leaves none. */
 function logged(request: Partial<LoggedRequest>, schema = schemaOf(fields), later = schema): Record<string, unknown> | undefined {
   let write: PreparedWrite | undefined;
   const store = { schema: () => schema, writeBehind: (one: PreparedWrite) => (write = one) } as unknown as Store;

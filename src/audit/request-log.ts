@@ -2,43 +2,43 @@ import { actorId, type Principal } from '../access/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { truncate, withoutCredentials, withoutSecrets } from './header-text.ts';
 import { logTableOf } from './log-table.ts';
 import { type Column, ownColumns, ownValues } from './timeline.ts';
 
-/** A request that has its answer. */
+/** A request that has been answered. */
 export interface LoggedRequest {
   readonly method: string;
-  /** As it was sent; the log leaves the query out. */
+  /** As it was sent; the log omits the query string. */
   readonly url: string;
   readonly ip: string;
-  /** Two letters; `undefined` where nobody said. */
+  /** Two letters; `undefined` if no trusted proxy named one. */
   readonly country: string | undefined;
   readonly referer: string | undefined;
   readonly userAgent: string | undefined;
   readonly installationId: string | undefined;
-  /** Credentials that came with it, to be kept out of the row. */
+  /** Credentials sent with the request, to be removed from the row. */
   readonly credentials: readonly string[];
-  /** `null` where the row is to name nobody. */
+  /** `null` if the row must name no user. */
   readonly principal: Principal | null;
   readonly statusCode: number;
   /** Bytes of the request's body. */
   readonly contentLength: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** What was asked: the data endpoints and functions, the agent tools, or the console. */
+  /** The part of the service that was called: data endpoints and functions, agent tools, or the console. */
   readonly service?: 'platform' | 'mcp' | 'console';
 }
 
 const className = '_RequestLog';
 
-/** Characters that a row keeps of what a client sent. */
-const most = { path: 1_000, referer: 1_000, userAgent: 500, installationId: 256, other: 100 } as const;
+/** Maximum length of what a row keeps of a client's text, in characters. */
+const maxLengths = { path: 1_000, referer: 1_000, userAgent: 500, installationId: 256, other: 100 } as const;
 
-/** The server takes no longer address. */
+/** The server accepts no longer address. */
 const MAX_URL_LENGTH = 64 * 1024;
 
-/** The columns of a row, in the order of its values: one statement for all rows. */
+/** The columns of a row, in the order of its values. Fixed, so that one statement serves all rows. */
 const columns: readonly Column[] = [
   ...ownColumns,
   ['path', 'String'],
@@ -59,12 +59,11 @@ const columns: readonly Column[] = [
   ['installationId', 'String'],
 ];
 
-/** The log of a schema. */
 const logOf = logTableOf(className, columns);
 
 /**
- * Adds a row to `_RequestLog`, soon (SPEC "Other system tables"; docs/decisions.md "Request log"). Nobody waits for it. A
- * system whose table has not all the columns keeps no log.
+ * Adds a row to `_RequestLog` asynchronously; the caller does not wait for it. If the table lacks one of the columns, nothing is logged.
+ * Reference: audit.md#request-log.
  */
 export function logRequest(store: Store, request: LoggedRequest): void {
   if (!logOf(store.schema())) return;
@@ -85,17 +84,17 @@ function planRow(schema: Schema, values: readonly StoredValue[]): WritePlan {
 /** In the order of `columns`. */
 function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
   const { principal, url, country, referer, userAgent, installationId, credentials, service = 'platform' } = request;
-  const clean = (text: string, length: number) => bounded(withoutCredentials(text, credentials), length);
+  const clean = (text: string, length: number) => truncate(withoutCredentials(text, credentials), length);
   const user = principal && actorId(principal);
   const query = url.indexOf('?');
   return [
     ...ownValues(at),
-    clean(withoutSecrets(bounded(url, MAX_URL_LENGTH, query < 0 ? url.length : query)), most.path),
+    clean(withoutSecrets(truncate(url, MAX_URL_LENGTH, query < 0 ? url.length : query)), maxLengths.path),
     request.method,
-    bounded(request.ip, most.other),
-    country === undefined ? null : bounded(country, most.other),
-    referer === undefined ? null : clean(withoutSecrets(referer), most.referer),
-    userAgent === undefined ? null : clean(userAgent, most.userAgent),
+    truncate(request.ip, maxLengths.other),
+    country === undefined ? null : truncate(country, maxLengths.other),
+    referer === undefined ? null : clean(withoutSecrets(referer), maxLengths.referer),
+    userAgent === undefined ? null : clean(userAgent, maxLengths.userAgent),
     user,
     user === 'master',
     false,
@@ -105,11 +104,11 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
     request.contentLength,
     service,
     0,
-    installationId === undefined ? null : clean(installationId, most.installationId),
+    installationId === undefined ? null : clean(installationId, maxLengths.installationId),
   ];
 }
 
-/** Whether a request came from the machine itself. */
+/** Whether the request came from this machine. */
 function isLoopback(ip: string): boolean {
   return ip === '::1' || ip.startsWith('127.') || ip.startsWith('::ffff:127.');
 }

@@ -13,7 +13,7 @@ import type { Mutation } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
-import { deleteOld, type KeptDays } from './retention.ts';
+import { deleteOld, type RetentionDays } from './retention.ts';
 
 const now = Date.UTC(2026, 5, 1);
 const directory = mkdtempSync(join(tmpdir(), 'rds-retention-'));
@@ -41,11 +41,16 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** All kept for ever but for what is said. */
-const keeping = (days: Partial<KeptDays>): KeptDays => ({ requestLogDays: 0, triggerLogDays: 0, timelineDays: 0, ...days });
+/** Retention with all tables kept for ever except the given ones. */
+const keeping = (days: Partial<RetentionDays>): RetentionDays => ({
+  requestLogDays: 0,
+  triggerLogDays: 0,
+  timelineDays: 0,
+  ...days,
+});
 const never = () => false;
 
-/** Adds a record for each time; a session's is that of its end. */
+/** Adds a record for each time: its time of creation, for a session its expiry. */
 async function add(className: string, times: readonly number[]): Promise<void> {
   await store.write({
     plan: (schema) => {
@@ -60,7 +65,7 @@ async function add(className: string, times: readonly number[]): Promise<void> {
   });
 }
 
-/** The times of creation that are left, sorted. */
+/** Returns the remaining creation times, sorted. */
 async function left(className: string): Promise<number[]> {
   const fields = ['createdAt'];
   const rows = await readRows<{ createdAt: string }>(store, { className, fields, filter: () => ({ kind: 'always' }) });

@@ -5,18 +5,18 @@ import { readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 
-/** Records that are found at once, and that one commit deletes at the most: some milliseconds. */
+/** Records per read, and the maximum per commit. A commit of this size takes some milliseconds. */
 const MAX_BATCH_SIZE = 500;
-/** Rows may be of any length: the first commit deletes few, and the time that one took says how many the next one may. */
+/** Rows may be of any length, so the first commit is small. The duration of each commit determines the size of the next. */
 const MIN_BATCH_SIZE = 20;
 const MAX_BATCH_GROWTH = 4;
-/** Milliseconds that a commit should take. */
+/** Target duration of a commit, in milliseconds. */
 const COMMIT_TARGET_MS = 100;
-/** Milliseconds between two of them, in which others have their turn. */
-const PAUSE_MS = 50;
+/** Pause between two commits, which lets other work run. */
+const BATCH_INTERVAL_MS = 50;
 
-/** Days that rows are kept; 0: for ever. */
-export interface KeptDays {
+/** Days that rows are kept; 0 means for ever. */
+export interface RetentionDays {
   /** Of `_RequestLog`. */
   readonly requestLogDays: number;
   /** Of `_syslogTriggers`. */
@@ -26,65 +26,65 @@ export interface KeptDays {
 }
 
 /**
- * Deletes what has grown old in one system, little by little: rows of logs and of the timeline after so many days, and sessions that have
- * expired (docs/decisions.md "Request log", "Triggers").
- * @param isEnough asked before each commit
+ * Deletes old data of one system in small batches: rows of the logs and of the timeline past their retention, and expired sessions.
+ * @param shouldStop called before each commit
+ * Reference: audit.md#retention.
  */
-export async function deleteOld(store: Store, kept: KeptDays, now: number, isEnough: () => boolean): Promise<void> {
+export async function deleteOld(store: Store, kept: RetentionDays, now: number, shouldStop: () => boolean): Promise<void> {
   const logs = [
     ['_RequestLog', kept.requestLogDays],
     ['_syslogTriggers', kept.triggerLogDays],
     ['_Timeline', kept.timelineDays],
   ] as const;
   for (const [className, days] of logs)
-    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY_MS), isEnough);
-  await deleteExpired(store, '_Session', now, isEnough);
+    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY_MS), shouldStop);
+  await deleteExpired(store, '_Session', now, shouldStop);
 }
 
 /**
- * Deletes records whose `expiresAt` is over, little by little.
+ * Deletes records whose `expiresAt` has passed, in small batches.
  * @param now milliseconds since 1970
- * @param isEnough asked before each commit
+ * @param shouldStop called before each commit
  */
-export function deleteExpired(store: Store, className: string, now: number, isEnough: () => boolean): Promise<void> {
-  return deleteInBatches(store, className, () => expired(store, className, now), isEnough);
+export function deleteExpired(store: Store, className: string, now: number, shouldStop: () => boolean): Promise<void> {
+  return deleteInBatches(store, className, () => expired(store, className, now), shouldStop);
 }
 
 /** Records to delete, and whether there may be more of them. */
 interface Found {
   readonly ids: readonly string[];
   readonly more: boolean;
-  /** What has to hold of them in the commit too, where it may change after the read; `null` where the table has not what it speaks of. */
-  readonly still?: (table: TableSchema) => Filter | null;
+  /** A condition that the commit checks again, for records that may change after the read. Returns `null` if the table lacks the field. */
+  readonly stillHolds?: (table: TableSchema) => Filter | null;
 }
 
-/** @param find is a read of its own, which leaves the event loop where it may be long; the deletion then goes by ids */
+/** @param find reads separately, since a long read can leave the event loop; the deletion then goes by id */
 async function deleteInBatches(
   store: Store,
   className: string,
   find: () => Promise<Found>,
-  isEnough: () => boolean,
+  shouldStop: () => boolean,
 ): Promise<void> {
-  let most = MIN_BATCH_SIZE;
-  while (!isEnough()) {
+  let batchSize = MIN_BATCH_SIZE;
+  while (!shouldStop()) {
     const found = await find();
-    for (let at = 0; at < found.ids.length && !isEnough(); ) {
-      if (at > 0) await wait(PAUSE_MS);
-      const ids = found.ids.slice(at, at + most);
+    for (let at = 0; at < found.ids.length && !shouldStop(); ) {
+      if (at > 0) await wait(BATCH_INTERVAL_MS);
+      const ids = found.ids.slice(at, at + batchSize);
       const began = performance.now();
       await store.write({ plan: (schema) => planDeletion(schema, className, { ...found, ids }) });
       at += ids.length;
-      most = Math.floor(most * Math.min(MAX_BATCH_GROWTH, COMMIT_TARGET_MS / (performance.now() - began)));
-      most = Math.max(MIN_BATCH_SIZE, Math.min(MAX_BATCH_SIZE, most));
+      batchSize = Math.floor(batchSize * Math.min(MAX_BATCH_GROWTH, COMMIT_TARGET_MS / (performance.now() - began)));
+      batchSize = Math.max(MIN_BATCH_SIZE, Math.min(MAX_BATCH_SIZE, batchSize));
     }
     if (!found.more) return;
-    await wait(PAUSE_MS);
+    await wait(BATCH_INTERVAL_MS);
   }
 }
 
 /**
- * Rows of a log that were created earlier. They lie in the order of creation, so the first few tell: nobody looks through a table of which
- * nothing is old. Processes' clocks differ, so some of these may be younger than those that follow; where all are, they wait.
+ * Finds rows of a log that were created before a time. Rows are stored in creation order, so reading the first ones suffices and a table without old
+ * rows is not scanned. Clocks of processes differ, so the order is approximate: if all rows of a page are younger, the older ones after it wait.
  */
 async function oldest(store: Store, className: string, before: number): Promise<Found> {
   const rows = await readRows<{ objectId: string; createdAt: string }>(store, {
@@ -97,31 +97,31 @@ async function oldest(store: Store, className: string, before: number): Promise<
   return { ids, more: ids.length > 0 && rows.length === MAX_BATCH_SIZE };
 }
 
-/** Records that ended before. */
+/** Finds records that expired before a time. */
 async function expired(store: Store, className: string, before: number): Promise<Found> {
-  const still = (table: TableSchema): Filter | null => {
+  const stillHolds = (table: TableSchema): Filter | null => {
     const field = table.fields.get('expiresAt');
     return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
   };
   const rows = await readRows<{ objectId: string }>(store, {
     className,
     fields: ['objectId'],
-    filter: still,
+    filter: stillHolds,
     orderBy: 'expiresAt',
     limit: MAX_BATCH_SIZE,
   });
-  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === MAX_BATCH_SIZE, still };
+  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === MAX_BATCH_SIZE, stillHolds };
 }
 
-function planDeletion(schema: Schema, className: string, { ids, still }: Found): WritePlan {
+function planDeletion(schema: Schema, className: string, { ids, stillHolds }: Found): WritePlan {
   const table = schema.tables.get(className);
-  const filter = table && deletable(table, ids, still);
+  const filter = table && deletable(table, ids, stillHolds);
   return { changes: [], mutations: filter ? [{ kind: 'deleteAll', table, filter }] : [] };
 }
 
-function deletable(table: TableSchema, values: readonly string[], still: Found['still']): Filter | null {
+function deletable(table: TableSchema, values: readonly string[], stillHolds: Found['stillHolds']): Filter | null {
   const among: Filter = { kind: 'in', field: fieldOf(table, 'objectId'), values };
-  if (!still) return among;
-  const holds = still(table);
+  if (!stillHolds) return among;
+  const holds = stillHolds(table);
   return holds && { kind: 'and', items: [among, holds] };
 }

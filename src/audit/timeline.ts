@@ -5,11 +5,11 @@ import { type Field, type FieldType, rootOf, type Schema, type TableSchema } fro
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { truncate, withoutCredentials, withoutSecrets } from './header-text.ts';
 
 const className = '_Timeline';
 
-/** Characters of a page's address that a row keeps. */
+/** Maximum length of a page's address in a row, in characters. */
 const MAX_REFERER_LENGTH = 8_000;
 
 /** A column that a row of a log needs. */
@@ -25,9 +25,9 @@ export const ownColumns: readonly Column[] = [
 ];
 
 /**
- * Their values in a new row. SPEC "`_Timeline` fields": its author is always master.
+ * Values of `ownColumns` for a new row. The author is always master (system-tables.md#_timeline).
  * @param at milliseconds since 1970
- * @param objectId of a row whose id has to be known before
+ * @param objectId the row's id, if it must be known beforehand
  */
 export const ownValues = (at: number, objectId = newRowId(at)): StoredValue[] => [objectId, at, at, 'master', 'master'];
 
@@ -46,8 +46,8 @@ const columns: readonly Column[] = [
 const none: readonly Mutation[] = [];
 
 /**
- * Keeps the timeline: a row of `_Timeline` for each write of a record whose table has its timeline on, in the write's own commit (SPEC
- * "`_Timeline` fields"; docs/decisions.md "Timeline").
+ * Keeps the timeline: if a table has its timeline on, each write of a record adds a row to `_Timeline` in the same commit.
+ * Reference: audit.md#timeline.
  */
 export const timeline: WriteObserver = {
   plan(event, schema) {
@@ -63,29 +63,29 @@ function rowsFor({ table, flags }: WriteEvent, schema: Schema): Rows | null {
   return table.timeline === undefined || flags.timeline ? null : rowsOf(table, schema);
 }
 
-/** How the rows of a table's records lie in `_Timeline`. */
+/** How rows for one table's records are laid out in `_Timeline`. */
 interface Rows {
   readonly timeline: TableSchema;
-  /** Those of `columns` that the timeline has, and which ones they are. */
+  /** The fields of `columns` that the timeline has, with their positions. */
   readonly own: ReadonlyArray<readonly [Field, at: number]>;
   /** Index columns: Pointers that both tables have. */
   readonly shared: ReadonlyArray<readonly [to: Field, from: Field]>;
-  /** What the row of a deletion takes over: by the ACL that the record had callers may hear of it. `null` where one of the tables has none. */
+  /** For a deletion, the ACL copied from the record, which decides who may see the row. `null` if one of the tables has no ACL. */
   readonly acl: ReadonlyArray<readonly [to: Field, from: Field]> | null;
-  /** What names a record, and the mark of its newest row; `null` where the timeline cannot hold them. */
+  /** The fields that identify a record, and the flag of its newest row; `null` if the timeline lacks one of them. */
   readonly last: { readonly objectClass: Field; readonly objectIdValue: Field; readonly mark: Field } | null;
 }
 
-/** By the table of the records; `null` where it has no rows. Remembered for as long as both tables stay. */
-const known = new WeakMap<TableSchema, { readonly timeline: TableSchema | undefined; readonly rows: Rows | null }>();
+/** Layouts by the table of the records; `rows` is `null` if the table has no timeline rows. Valid as long as both table objects are current. */
+const layouts = new WeakMap<TableSchema, { readonly timeline: TableSchema | undefined; readonly rows: Rows | null }>();
 
 function rowsOf(table: TableSchema, schema: Schema): Rows | null {
   const timeline = schema.tables.get(className);
-  let found = known.get(table);
+  let found = layouts.get(table);
   if (found?.timeline !== timeline || !found) {
     const isKept = timeline !== undefined && !isLog(table.className) && !isHidden(table.className);
     found = { timeline, rows: isKept ? layOut(timeline, table) : null };
-    known.set(table, found);
+    layouts.set(table, found);
   }
   return found.rows;
 }
@@ -114,9 +114,9 @@ function layOut(timeline: TableSchema, table: TableSchema): Rows {
 
 function stepsOf(event: WriteEvent, rows: Rows): readonly Mutation[] {
   const { table, objectId } = event;
-  // The row of a deletion was added before it.
+  // The row for a deletion is inserted before the record is deleted.
   const added = event.event === 'delete' ? none : [insertOf(event, rows)];
-  // Nothing was there before a record; of one that was deleted no row is marked.
+  // A new record has no earlier row; the row of a deletion does not take over the flag.
   if (event.event === 'create' || !rows.last) return added;
   const { objectClass, objectIdValue, mark } = rows.last;
   const holding = [
@@ -143,25 +143,27 @@ function insertOf(event: WriteEvent, { timeline, own, shared, acl }: Rows): Muta
   return { ...insert, values: [...values, ...pointers] };
 }
 
-/** In the order of `columns`. SPEC "`_Timeline` fields": a row of a delete carries none of the last three. */
+/** In the order of `columns`. A row of a delete has none of the last three (system-tables.md#_timeline). */
 function valuesOf(event: WriteEvent): readonly StoredValue[] {
   const { table, objectId, principal, at } = event;
   const row = [...ownValues(at), event.event, table.className, objectId, actorId(principal)];
   return event.event === 'delete' ? [...row, null, null, null] : [...row, true, refererOf(event), dataOf(event)];
 }
 
-/** SPEC "`_Timeline` fields": the page of a session user, and the function of a write with full rights. */
+/** Returns the page that a session user wrote from; for a write with full rights only the name of a function (system-tables.md#_timeline). */
 function refererOf({ principal, referer }: WriteEvent): string | null {
   if (referer === null) return null;
   if (holdsKey(principal)) return tellsOfFunction(referer) ? referer : null;
-  return withoutCredentials(withoutSecrets(bounded(referer, MAX_REFERER_LENGTH)), []);
+  return withoutCredentials(withoutSecrets(truncate(referer, MAX_REFERER_LENGTH)), []);
 }
 
-/** JSON text of the fields as they were sent. SPEC "`_syslogTriggers` fields": it names the trigger whose action wrote. */
+/**
+ * Returns the fields as they were sent, as JSON text. If the action of a trigger wrote them, its id is included (system-tables.md#_syslogtriggers).
+ */
 function dataOf({ table, sent, cause }: WriteEvent): string {
   const secret = secretFieldsOf(table.className);
   if (secret.size === 0 && !cause) return JSON.stringify(sent);
-  const shown = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === causeField));
-  if (cause) shown.push([causeField, cause.triggerId]);
-  return JSON.stringify(Object.fromEntries(shown));
+  const visible = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === causeField));
+  if (cause) visible.push([causeField, cause.triggerId]);
+  return JSON.stringify(Object.fromEntries(visible));
 }

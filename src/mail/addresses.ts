@@ -2,90 +2,90 @@ import { randomBytes } from 'node:crypto';
 import { emailKey } from '../kernel/login-key.ts';
 import { parseAddresses } from './nodemailer.ts';
 
-/** Who a message is from or for. */
+/** A sender or recipient. */
 export interface MailAddress {
-  /** Empty where there is none. */
+  /** Empty if there is no name. */
   readonly name: string;
   readonly address: string;
 }
 
-/** What a list of addresses says. */
+/** The result of parsing a list of addresses. */
 export interface AddressList {
-  /** Each address once, in their order. */
+  /** Each address once, in the order of the list. */
   readonly addresses: readonly MailAddress[];
-  /** The first entry that is no address, bounded; `null` where all are. */
-  readonly wrong: string | null;
+  /** The first entry that is not an address, truncated; `null` if all are valid. */
+  readonly invalid: string | null;
 }
 
-/** Characters of a list: room for more addresses than a message goes to. */
+/** Maximum length of a list in characters: more addresses than a message may have fit in. */
 const MAX_LIST_LENGTH = 50_000;
-/** Characters of an address: more have no place in SMTP. */
+/** Maximum length of an address in characters; SMTP allows no more. */
 const MAX_ADDRESS_LENGTH = 320;
-/** Characters of an entry that is shown. */
-const MAX_SHOWN_LENGTH = 100;
+/** Maximum length of an invalid entry in a message, in characters. */
+const MAX_EXCERPT_LENGTH = 100;
 
-/** What ends a line or is not to be seen: none is in a list of addresses, and a line break would begin another header. */
+/** Control characters and line separators. They are not allowed in a list: a line break would begin another header. */
 const control = /\p{Cc}|\p{Zl}|\p{Zp}/u;
 
-/** A piece of a list: text of its own, in which separators and names count, or the texts of a value, each of them one bare address. */
+/** A piece of a list: literal text, in which separators and names count, or the texts of a filled-in value, each of which is one bare address. */
 export type ListPiece = string | readonly string[];
 
 /**
- * Reads addresses that stand between commas or semicolons, with or without names: `dana@example.com; "Cohen, Dana" <dana@example.com>`.
- * @param list white space around it does not count
+ * Parses a list of addresses separated by commas or semicolons, with or without names: `dana@example.com; "Cohen, Dana" <dana@example.com>`. White
+ * space around the list is ignored.
  */
 export function addressesOf(list: string): AddressList {
   return addressesIn([list]);
 }
 
 /**
- * Reads a list that values were filled into. A value never adds a recipient: it is one bare address, or a part of one; an empty one is
- * nothing. A name that a value has a part in is left out.
+ * Parses a list with filled-in values. A value cannot add recipients: each of its texts is one bare address or a part of one; empty texts are
+ * skipped. A name that contains a value is dropped.
  */
 export function addressesIn(pieces: readonly ListPiece[]): AddressList {
   if (lengthOf(pieces) > MAX_LIST_LENGTH)
-    return { addresses: [], wrong: shown(pieces.flat().find((text) => text.trim() !== '') ?? '') };
+    return { addresses: [], invalid: excerpt(pieces.flat().find((text) => text.trim() !== '') ?? '') };
   const values = new Values();
   const text = pieces
     .map((piece) => (typeof piece === 'string' ? piece : values.markOf(piece)))
     .join('')
     .trim();
   const filled = values.fill(text);
-  if (filled.length > MAX_LIST_LENGTH || control.test(text)) return { addresses: [], wrong: shown(filled) };
+  if (filled.length > MAX_LIST_LENGTH || control.test(text)) return { addresses: [], invalid: excerpt(filled) };
   const addresses = new Map<string, MailAddress>();
   for (const { name: written, address } of parseAddresses(text, { flatten: true })) {
     const name = values.fill(written);
     for (const one of values.textsOf(address)) {
       const { key, normal } = oneAddress(one);
-      // Two addresses without a comma between them are read as one that is named like the other.
+      // The parser reads two addresses without a comma between them as one address with the other as its name.
       if (key === null || (written.includes('@') && unquoted(name) !== normal))
-        return { addresses: [], wrong: shown(name || one) };
+        return { addresses: [], invalid: excerpt(name || one) };
       if (!addresses.has(key)) addresses.set(key, { name: name === written ? name : '', address: normal });
     }
   }
-  return { addresses: [...addresses.values()], wrong: null };
+  return { addresses: [...addresses.values()], invalid: null };
 }
 
-/** Characters that a list comes to, about. */
+/** Approximate length of a list in characters. */
 const lengthOf = (pieces: readonly ListPiece[]): number =>
   pieces.reduce(
     (sum, piece) => sum + (typeof piece === 'string' ? piece.length : piece.reduce((all, text) => all + text.length, 0)),
     0,
   );
 
-/** A text as one address; the key is `null` where it is none. */
+/** Parses a text as a single address; `key` is `null` if it is invalid. */
 function oneAddress(text: string): { readonly key: string | null; readonly normal: string } {
   const normal = text.length > MAX_ADDRESS_LENGTH ? '' : text.normalize('NFKC');
   return { key: emailKey(normal), normal };
 }
 
-/** The values of a list while it is read: each is a mark that nobody can know, so that nothing in it counts as the list's own text. */
+/** Replaces values by unguessable placeholders while a list is parsed, so that nothing in a value is parsed as list syntax. */
 class Values {
   readonly #nonce = randomBytes(12).toString('hex');
   readonly #marks = new RegExp(`${this.#nonce}-(\\d+)(?:@${this.#nonce}|-)`, 'g');
   readonly #texts: (readonly string[])[] = [];
 
-  /** What stands for a value in the text: like an address where it is one, so that it is never taken for the name of another. */
+  /** Returns the placeholder of a value. It has the form of an address if the value is one, so that the parser never takes it for a name. */
   markOf(value: readonly string[]): string {
     const texts = value.map((text) => text.trim()).filter((text) => text !== '');
     if (texts.length === 0) return '';
@@ -93,12 +93,12 @@ class Values {
     return `${this.#nonce}-${at}${texts.every((text) => oneAddress(text).key !== null) ? `@${this.#nonce}` : '-'}`;
   }
 
-  /** A text with the values in place of their marks. */
+  /** Puts the values in place of their placeholders. */
   fill(text: string): string {
     return text.replace(this.#marks, (_mark, at: string) => (this.#texts[Number(at)] as readonly string[]).join(', '));
   }
 
-  /** The texts of an entry: those of the value that it is, else itself. */
+  /** Returns the texts of an entry: those of the value if the entry is a placeholder, else the entry itself. */
   textsOf(entry: string): readonly string[] {
     const [mark] = entry.match(this.#marks) ?? [];
     return mark !== undefined && mark === entry
@@ -109,7 +109,7 @@ class Values {
 
 const unquoted = (name: string): string => name.replace(/^'(.*)'$/, '$1');
 
-function shown(text: string): string {
+function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ');
-  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
+  return line.length > MAX_EXCERPT_LENGTH ? `${line.slice(0, MAX_EXCERPT_LENGTH)}…` : line;
 }

@@ -1,24 +1,23 @@
 import type { MailAddress } from './addresses.ts';
 import { plainText } from './plain-text.ts';
 
-/** A message. */
 export interface MailMessage {
-  /** A text is one address, whatever stands in it. */
+  /** A string is taken as exactly one address. */
   readonly to: string | readonly MailAddress[];
   readonly cc?: readonly MailAddress[];
-  /** They get it, and no copy but one that is kept tells of them. */
+  /** These receive the message but are not named in it. Only a copy kept in the outbox names them. */
   readonly bcc?: readonly MailAddress[];
   readonly subject: string;
   readonly html: string;
-  /** The same; made from `html` where it is left out. */
+  /** Plain text version; derived from `html` if omitted. */
   readonly text?: string;
-  /** An address, with a name or without; the service's own where it is left out. */
+  /** An address, with or without a name. Default: the sender of the service. */
   readonly from?: string;
-  /** `<…@…>`: the same for each attempt to send it. A new one where it is left out. */
+  /** `<…@…>`, the same for each attempt to send the message. Default: a new one. */
   readonly messageId?: string;
-  /** When it was written, in milliseconds since 1970; now where it is left out. */
+  /** Time of writing in milliseconds since 1970. Default: now. */
   readonly date?: number;
-  /** The addresses that it is to go to now, of all that it names; all of them where it is left out. */
+  /** Recipients of this attempt, out of all that the message names. Default: all. */
   readonly only?: readonly string[];
 }
 
@@ -30,24 +29,24 @@ export interface ComposedMail {
 
 const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** A text as a header has it: without line breaks and their like. */
+/** Makes a text safe for a header: control characters and line breaks become spaces. */
 export function headerText(text: string): string {
   return text.replace(controls, ' ').trim();
 }
 
 /**
- * Puts a message together: plain text and HTML, nothing fetched from anywhere. No text in it adds a header, nor a recipient.
- * @param from of messages that name none
- * @param use a copy that is kept names all recipients, so that it can be sent by other means
+ * Composes a message with plain text and HTML. Nothing is fetched from anywhere, and no text can add a header or a recipient.
+ * @param from sender of messages that name none
+ * @param use `keep` includes Bcc recipients, so that the copy can be sent by other means
  */
 export async function compose(from: string, message: MailMessage, use: 'send' | 'keep'): Promise<ComposedMail> {
   const { to, cc = [], bcc = [], subject, html, messageId, date, only } = message;
   const text = message.text ?? (await plainText(html));
-  // Loaded when the first message is sent: it takes longer than many a start.
+  // Loaded lazily: loading it takes longer than many a start of the service.
   const { createTransport } = await import('nodemailer');
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const sender = message.from ?? from;
-  // As objects each is one address, whatever stands in it.
+  // As objects, each is one address, whatever it contains.
   const first = typeof to === 'string' ? [{ name: '', address: to }] : to.map(inHeader);
   const composed = await composer.sendMail({
     from: sender,
@@ -60,7 +59,7 @@ export async function compose(from: string, message: MailMessage, use: 'send' | 
     html,
     ...(messageId !== undefined && { messageId }),
     ...(date !== undefined && { date: new Date(date) }),
-    // RFC 3834: no automatic answers, please.
+    // RFC 3834: asks recipients' systems to send no automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

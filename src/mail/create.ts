@@ -4,19 +4,19 @@ import { type Mailer, ReliableMailer } from './mailer.ts';
 import { Outbox } from './outbox.ts';
 import { smtpTransport } from './smtp.ts';
 
-/** What the settings say of outgoing mail (CONTRACT "Running"). */
+/** Settings of outgoing mail (settings.md#smtp_url). */
 export interface MailOptions {
-  /** A secret. `undefined`: mail is kept, not sent. */
+  /** A secret. If `undefined`, mail is kept in the outbox instead of sent. */
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly baseUrl: string | undefined;
-  /** The box of messages that are kept. Made when there is a first one. */
+  /** The outbox directory, created with the first message. */
   readonly directory: string;
 }
 
 /**
- * The way that mail takes out of the service. What an earlier process left half sent is kept in the box.
- * @throws errors of the operating system where the box is there and cannot be read
+ * Creates the mailer. Messages that an earlier process left half sent are kept in the outbox.
+ * @throws errors of the operating system if the outbox exists and cannot be read
  */
 export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: MailOptions, log: Logger): Promise<Mailer> {
   const box = new Outbox(directory);
@@ -30,7 +30,7 @@ export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: Ma
   });
 }
 
-/** The sender of mail where MAIL_FROM is not set: `no-reply` at the host of BASE_URL, or at `localhost` where that is no name. */
+/** Returns the sender used if MAIL_FROM is not set: `no-reply` at the host of BASE_URL, or at `localhost` if that is not a host name. */
 export function senderFor(baseUrl: string | undefined): string {
   const host = baseUrl === undefined ? '' : (URL.parse(baseUrl)?.hostname ?? '');
   const isName = host !== '' && isIP(host) === 0 && !host.startsWith('[');

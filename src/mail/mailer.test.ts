@@ -10,7 +10,7 @@ import { Outbox } from './outbox.ts';
 
 const message = { to: 'dana@example.com', subject: 'שלום', text: 'secret text', html: '<p>secret text</p>' };
 
-/** Answers its attempts from a list: an error, or `null` for success; beyond the list every attempt succeeds. */
+/** Returns results from a list: an error, or `null` for success; beyond the list every attempt succeeds. */
 class FakeTransport implements MailTransport {
   readonly sent: ComposedMail[] = [];
   attempts = 0;
@@ -60,7 +60,7 @@ const inBox = () => {
   }
 };
 const mailer = (transport: MailTransport | null, more: Partial<MailerParts> = {}) =>
-  new ReliableMailer({ from: 'Us <us@example.com>', transport, box: new Outbox(boxPath()), log, pauses: [1, 2], ...more });
+  new ReliableMailer({ from: 'Us <us@example.com>', transport, box: new Outbox(boxPath()), log, retryDelaysMs: [1, 2], ...more });
 
 const refused = Object.assign(new Error('550 no such user dana@example.com'), {
   code: 'EENVELOPE',
@@ -116,12 +116,12 @@ test('every attempt sends the same bytes to one recipient', async () => {
 
 test('while it is being sent a message is in the box already, and a new process keeps it', async () => {
   const transport = new FakeTransport('hang');
-  const one = mailer(transport, { patience: 1 });
+  const one = mailer(transport, { closeTimeoutMs: 1 });
   const done = one.send(message, 'app');
   while (transport.attempts === 0) await new Promise(setImmediate);
   assert.match(inBox().join(), /^[^,]+\.sending$/);
   writeFileSync(join(boxPath(), 'x.part'), 'half');
-  // Of a process that runs.
+  // A process that is running.
   writeFileSync(join(boxPath(), `y.${process.ppid}.sending`), 'another');
   assert.equal(await new Outbox(boxPath()).recover(), 1);
   assert.match(inBox().sort().join(), /^[^,]+\.eml,y\.\d+\.sending$/);
@@ -130,7 +130,7 @@ test('while it is being sent a message is in the box already, and a new process 
 
 test('the end does not wait for another attempt', async () => {
   const transport = new FakeTransport(busy);
-  const one = mailer(transport, { pauses: [60_000] });
+  const one = mailer(transport, { retryDelaysMs: [60_000] });
   const done = one.send(message, 'app');
   while (transport.attempts === 0) await new Promise(setImmediate);
   await Promise.all([one.close(), done]);
@@ -140,7 +140,7 @@ test('the end does not wait for another attempt', async () => {
 
 test('the end cuts an attempt that takes too long, and later messages are kept', async () => {
   const transport = new FakeTransport('hang');
-  const one = mailer(transport, { patience: 20 });
+  const one = mailer(transport, { closeTimeoutMs: 20 });
   const done = one.send(message, 'app');
   while (transport.attempts === 0) await new Promise(setImmediate);
   await one.close();
@@ -186,7 +186,7 @@ test('a single attempt without a transport keeps the message, hidden recipients 
 
 test('the end cuts a single attempt, which may be made again', async () => {
   const transport = new FakeTransport('hang');
-  const one = mailer(transport, { patience: 20 });
+  const one = mailer(transport, { closeTimeoutMs: 20 });
   const outcome = one.attempt(message, 'app');
   while (transport.attempts === 0) await new Promise(setImmediate);
   one.leave();
@@ -196,7 +196,7 @@ test('the end cuts a single attempt, which may be made again', async () => {
   await one.close();
 });
 
-/** A server that takes no message before it is told to. */
+/** A server that accepts no message until `take` is called. */
 class SlowTransport extends FakeTransport {
   readonly #waiting: (() => void)[] = [];
   readonly recipients: string[] = [];
@@ -205,7 +205,7 @@ class SlowTransport extends FakeTransport {
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return [];
   }
-  /** Takes the messages under way. */
+  /** Accepts the messages in progress. */
   async take(): Promise<void> {
     for (const taken of this.#waiting.splice(0)) taken();
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
@@ -239,7 +239,7 @@ test('systems take turns, whatever one of them has waiting, and what is sent tak
 
 test('who has too many under way keeps his own further ones, and nobody else’s', async () => {
   const transport = new SlowTransport();
-  const one = mailer(transport, { patience: 1 });
+  const one = mailer(transport, { closeTimeoutMs: 1 });
   const all = Array.from({ length: 1_000 }, () => one.send(message, 'a'));
   const more = one.send(message, 'a');
   await more;

@@ -5,83 +5,86 @@ import { type ComposedMail, compose, type MailMessage } from './compose.ts';
 import type { Outbox, OutboxState } from './outbox.ts';
 import { type MailFault, mailFault, type RefusedRecipient } from './smtp-errors.ts';
 
-/** What came of a single attempt to send a message. */
+/** The result of a single attempt to send a message. */
 export type MailAttempt =
-  /** The server took it, though not for those who are `refused`. */
+  /** The server accepted the message, except for the `refused` recipients. */
   | { readonly kind: 'sent'; readonly refused: readonly RefusedRecipient[] }
-  /** There is no mail server: it is in the box. */
+  /** There is no mail server: the message is kept in the outbox. */
   | { readonly kind: 'kept'; readonly file: string }
-  /** The service ends: it was not made, or cut. */
+  /** The service is shutting down: the attempt was not made, or was cut off. */
   | { readonly kind: 'ended' }
   | ({ readonly kind: 'failed' } & MailFault);
 
-/** Outgoing mail. A message is sent, or kept in the box: none is lost in silence. */
+/** Outgoing mail. Each message is sent or kept in the outbox; none is lost silently. */
 export interface Mailer {
-  /** The sender of messages that name none: an address, with a name or without. */
+  /** The sender of messages that name none: an address, with or without a name. */
   readonly from: string;
   /**
-   * Resolves when the message was handed to the mail server, or is kept in the box and the log says so.
-   * @param system whose message it is: an application id
-   * @throws errors of the operating system where it could neither be sent nor kept
+   * Resolves when the message has been handed to the mail server, or is kept in the outbox and a warning is logged.
+   * @param system application id of the sender
+   * @throws errors of the operating system if it could neither be sent nor kept
    */
   send(message: MailMessage, system: string): Promise<void>;
   /**
-   * Tries once to send a message that its sender keeps until it is sent. @throws errors of the operating system where it is to be kept in
-   * the box and cannot be
-   * @param system as above
+   * Makes a single attempt to send a message that the caller stores until it is sent.
+   * @param system application id of the sender
+   * @throws errors of the operating system if the message must be kept in the outbox and cannot be
    */
   attempt(message: MailMessage, system: string): Promise<MailAttempt>;
-  /** The end is near: nothing is tried any more, and what is under way is cut after a while. Called again it does nothing. */
+  /** Begins the shutdown: no further attempts are made, and those in progress are cut off after a grace period. Idempotent. */
   leave(): void;
-  /** As `leave`; waits for the messages under way, and keeps the rest in the box. */
+  /** As `leave`; then waits for the messages in progress, and keeps the rest in the outbox. */
   close(): Promise<void>;
 }
 
-/** Something that takes messages out of the house. */
+/** Delivers messages to a mail server. */
 export interface MailTransport {
   /**
-   * @returns the recipients who were refused, where others were not
-   * @throws whatever is in the way; `permanent: true` on it says that trying again is of no use
+   * @returns the refused recipients, if others were accepted
+   * @throws any error; `permanent: true` on it means that a retry is useless
    */
   deliver(mail: ComposedMail, signal: AbortSignal): Promise<readonly RefusedRecipient[]>;
   close(): Promise<void>;
 }
 
-/** What a mailer works with. */
+/** The dependencies and settings of a mailer. */
 export interface MailerParts {
   readonly from: string;
-  /** `null` where there is none: every message is kept. */
+  /** `null` if there is no mail server: every message is kept. */
   readonly transport: MailTransport | null;
   readonly box: Outbox;
   readonly log: Logger;
-  /** Milliseconds before each further attempt. */
-  readonly pauses?: readonly number[];
-  /** Milliseconds that messages under way are waited for at the end. */
-  readonly patience?: number;
+  /** Delay before each retry. */
+  readonly retryDelaysMs?: readonly number[];
+  /** Grace period for messages in progress at shutdown. */
+  readonly closeTimeoutMs?: number;
 }
 
 const RETRY_DELAYS_MS = [500, 2_000, 8_000];
 const CLOSE_TIMEOUT_MS = 3_000;
-/** Milliseconds of an attempt, whatever the server does meanwhile. */
+/** Timeout of an attempt, regardless of progress. */
 const ATTEMPT_TIMEOUT_MS = 300_000;
 const noServer = 'SMTP_URL is not set';
-/** Messages that are sent at a time: one of each system in turn, so that nobody's wait for all that another one sends. */
+/** Messages sent concurrently: one of each system in turn, so that no system waits for all messages of another. */
 export const CONCURRENCY = 3;
-/** Messages under way beyond which a system keeps further ones at once that has its share of them: they lie in memory meanwhile. */
-const MAX_UNDER_WAY = 1_000;
+/**
+ * Limit for messages in progress, all of which are in memory. Beyond it, a system that has used its share keeps further messages in the outbox
+ * immediately.
+ */
+const MAX_IN_PROGRESS = 1_000;
 
-/** Sends what it can, several times where the fault may pass, and keeps what it cannot. */
+/** Sends messages, retries transient failures, and keeps in the outbox what cannot be sent. */
 export class ReliableMailer implements Mailer {
   readonly #parts: MailerParts;
-  readonly #underWay = new Set<Promise<unknown>>();
-  readonly #turns = new FairQueue({ atOnce: CONCURRENCY, waiting: Number.POSITIVE_INFINITY });
-  /** Files are written in turn too: each waits for the disk. */
-  readonly #writing = new FairQueue({ atOnce: CONCURRENCY, waiting: Number.POSITIVE_INFINITY });
-  /** Messages under way that nobody else keeps, by system. */
+  readonly #inProgress = new Set<Promise<unknown>>();
+  readonly #turns = new FairQueue({ concurrency: CONCURRENCY, maxWaiting: Number.POSITIVE_INFINITY });
+  /** File writes are queued too, because each waits for the disk. */
+  readonly #writing = new FairQueue({ concurrency: CONCURRENCY, maxWaiting: Number.POSITIVE_INFINITY });
+  /** Number of messages in progress that were passed to `send`, by system. Those of `attempt` are stored by the caller. */
   readonly #sending = new Map<string, number>();
-  /** The end has been announced: no more waiting for another attempt. */
+  /** Aborted when shutdown begins: no further retries. */
   readonly #leaving = new AbortController();
-  /** The end is here: no more attempts. */
+  /** Aborted at the end of the grace period: attempts in progress are cut off. */
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
@@ -96,18 +99,18 @@ export class ReliableMailer implements Mailer {
   send(message: MailMessage, system: string): Promise<void> {
     const isCrowded = this.#isCrowded(system);
     this.#count(system, 1);
-    return this.#awaited(this.#send(message, system, isCrowded).finally(() => this.#count(system, -1)));
+    return this.#track(this.#send(message, system, isCrowded).finally(() => this.#count(system, -1)));
   }
 
   attempt(message: MailMessage, system: string): Promise<MailAttempt> {
-    return this.#awaited(this.#attempt(message, system));
+    return this.#track(this.#attempt(message, system));
   }
 
   #isCrowded(system: string): boolean {
     const all = [...this.#sending.values()].reduce((sum, count) => sum + count, 0);
     const own = this.#sending.get(system) ?? 0;
     const systems = this.#sending.size + (own === 0 ? 1 : 0);
-    return all >= MAX_UNDER_WAY && own >= MAX_UNDER_WAY / systems;
+    return all >= MAX_IN_PROGRESS && own >= MAX_IN_PROGRESS / systems;
   }
 
   #count(system: string, more: number): void {
@@ -116,10 +119,10 @@ export class ReliableMailer implements Mailer {
     else this.#sending.set(system, count);
   }
 
-  /** Has the end wait for it. */
-  #awaited<T>(work: Promise<T>): Promise<T> {
-    const done = work.finally(() => this.#underWay.delete(done));
-    this.#underWay.add(done);
+  /** Makes `close` wait for the work. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    const done = work.finally(() => this.#inProgress.delete(done));
+    this.#inProgress.add(done);
     return done;
   }
 
@@ -153,7 +156,7 @@ export class ReliableMailer implements Mailer {
       );
       return;
     }
-    // A full disk is no reason not to send.
+    // Send the message even if it cannot be stored first, e.g. when the disk is full.
     let notKept: unknown;
     const name = await this.#put(mail, system, 'sending').catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'the mail box cannot be written');
@@ -162,14 +165,14 @@ export class ReliableMailer implements Mailer {
     });
     const fault = await this.#deliver(transport, mail, system);
     if (name === null) {
-      if (fault) throw neither(notKept);
+      if (fault) throw neitherSentNorKept(notKept);
     } else if (fault) {
       await box.keep(name);
-      this.#tellKept(name, { why: 'it could not be sent', ...fault });
+      this.#logKept(name, { why: 'it could not be sent', ...fault });
     } else await box.drop(name);
   }
 
-  /** In its turn, so that it counts from there. */
+  /** Called when the message's turn has come, so that the timeout starts then. */
   #tryOnce(transport: MailTransport, mail: ComposedMail): Promise<readonly RefusedRecipient[]> {
     return transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]));
   }
@@ -177,7 +180,7 @@ export class ReliableMailer implements Mailer {
   /** @returns the name of its file */
   async #keep(mail: ComposedMail, system: string, why: string): Promise<string> {
     const name = await this.#put(mail, system, 'kept');
-    this.#tellKept(name, { why });
+    this.#logKept(name, { why });
     return `${name}.eml`;
   }
 
@@ -185,50 +188,50 @@ export class ReliableMailer implements Mailer {
     return this.#writing.run({ system, caller: '' }, () => this.#parts.box.put(raw, state));
   }
 
-  /** @returns what was in the way at the last attempt; `null` where the message was sent */
+  /** @returns the error of the last attempt; `null` if the message was sent */
   async #deliver(transport: MailTransport, mail: ComposedMail, system: string): Promise<Fault | null> {
-    const { pauses = RETRY_DELAYS_MS } = this.#parts;
+    const { retryDelaysMs = RETRY_DELAYS_MS } = this.#parts;
     for (let attempt = 0; ; attempt++)
       try {
         await this.#turns.run({ system, caller: 'send' }, () => this.#tryOnce(transport, mail));
         return null;
       } catch (error) {
         const fault = faultOf(error);
-        const wait = pauses[attempt];
-        if (fault.permanent || wait === undefined || !(await this.#pause(wait))) return fault;
+        const wait = retryDelaysMs[attempt];
+        if (fault.permanent || wait === undefined || !(await this.#delay(wait))) return fault;
       }
   }
 
-  /** @returns whether there is to be another attempt */
-  #pause(milliseconds: number): Promise<boolean> {
+  /** @returns whether to make another attempt; `false` at shutdown */
+  #delay(milliseconds: number): Promise<boolean> {
     return pause(milliseconds, true, { signal: this.#leaving.signal }).catch(() => false);
   }
 
-  #tellKept(file: string, about: object): void {
+  #logKept(file: string, about: object): void {
     this.#parts.log.warn({ file: `${file}.eml`, ...about }, 'a message is kept in the mail box');
   }
 
   leave(): void {
     this.#leaving.abort();
-    this.#timer ??= setTimeout(() => this.#over.abort(), this.#parts.patience ?? CLOSE_TIMEOUT_MS);
+    this.#timer ??= setTimeout(() => this.#over.abort(), this.#parts.closeTimeoutMs ?? CLOSE_TIMEOUT_MS);
   }
 
   async close(): Promise<void> {
     this.leave();
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    while (this.#inProgress.size > 0) await Promise.allSettled(this.#inProgress);
     clearTimeout(this.#timer);
     this.#over.abort();
     await this.#parts.transport?.close();
   }
 }
 
-/** @param notKept why it could not be kept, which decides whether it may be tried again */
-function neither(notKept: unknown): Error {
+/** @param notKept the error of storing it; its code decides whether the caller may retry */
+function neitherSentNorKept(notKept: unknown): Error {
   const { code } = notKept as NodeJS.ErrnoException;
   return Object.assign(new Error('a message could neither be sent nor kept', { cause: notKept }), { code });
 }
 
-/** What the log tells of an error: the server's own words may hold the address. */
+/** The facts of an error that are logged. The server's words are not: they may contain the address. */
 interface Fault {
   readonly code: unknown;
   readonly responseCode: unknown;

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { newObjectId } from '../kernel/ids.ts';
 import { syncDirectory } from '../kernel/sync-directory.ts';
 
-/** What becomes of a message in the box: it stays, or it is there until it is sent. */
+/** State of a stored message: kept for good, or present only until it is sent. */
 export type OutboxState = 'kept' | 'sending';
 
-/** Processes of one machine may share the box: what is not finished bears the number of the process that is at it. */
+/** Processes on one machine may share the outbox, so unfinished files carry the id of their process. */
 const endings = { kept: '.eml', sending: `.${process.pid}.sending` } as const;
 const PART = `.${process.pid}.part`;
 const UNFINISHED = /^(.+?)(?:\.(\d+))?\.(part|sending)$/;
 
 /**
- * A directory of messages, one file each, `<time>-<id>.eml`, for the service's own user alone. A message that is being sent stands there
- * too (`.<process>.sending`), so that no crash loses it. Every file appears whole.
+ * A directory of messages, one file each (`<time>-<id>.eml`), readable only by the service's user. A message being sent is stored too
+ * (`.<process>.sending`), so that a crash does not lose it. Files appear atomically.
  */
 export class Outbox {
   readonly #directory: string;
@@ -22,7 +22,7 @@ export class Outbox {
     this.#directory = directory;
   }
 
-  /** Puts a message in. @returns its name in the box @throws errors of the operating system */
+  /** Stores a message. @returns its name in the outbox @throws errors of the operating system */
   async put(raw: Buffer, state: OutboxState): Promise<string> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const name = `${new Date().toISOString().replace(/[-:.]/g, '')}-${newObjectId()}`;
@@ -37,25 +37,26 @@ export class Outbox {
     return name;
   }
 
-  /** A message that could not be sent stays. */
+  /** Keeps a message that could not be sent. */
   keep(name: string): Promise<void> {
     return this.#rename(name, endings.sending, endings.kept);
   }
 
-  /** A message that was sent leaves. */
+  /** Removes a message that was sent. */
   drop(name: string): Promise<void> {
     return unlink(this.#path(name, endings.sending));
   }
 
-  /** Keeps what an earlier process did not finish sending. @returns the number of messages */
+  /** Keeps what earlier processes did not finish sending. @returns the number of messages */
   async recover(): Promise<number> {
     const files = await readdir(this.#directory).catch(unlessMissing);
     let left = 0;
     for (const file of files ?? []) {
       const [, name, processId, state] = UNFINISHED.exec(file) ?? [];
-      if (name === undefined || isAnothers(processId)) continue;
+      if (name === undefined || isOtherProcess(processId)) continue;
       const path = join(this.#directory, file);
-      // Half written: its sender never heard that it was taken on. What is missing was taken by another process that starts now.
+      // A partial file: its sender was never told that the message was stored, so it is deleted. A missing file was handled by another process that
+      // starts at the same time.
       const done = state === 'part' ? unlink(path) : rename(path, this.#path(name, endings.kept)).then(() => void left++);
       await done.catch(unlessMissing);
     }
@@ -83,8 +84,8 @@ function unlessMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
-/** Whether a process of this number runs that is not this one. */
-function isAnothers(processId: string | undefined): boolean {
+/** Whether another process with this id is running. */
+function isOtherProcess(processId: string | undefined): boolean {
   if (processId === undefined || Number(processId) === process.pid) return false;
   try {
     return process.kill(Number(processId), 0);

@@ -1,15 +1,15 @@
 import type { TokenizerCallbacks } from 'htmlparser2';
 import { TextLines } from './text-lines.ts';
 
-/** Characters of a page that are looked at: nobody reads plain text beyond. */
+/** Characters of the page that are converted; plain text beyond that is not read. */
 const MAX_LENGTH = 500_000;
 
 /**
- * The text of a page for readers of plain text: paragraphs, rows and list items on lines of their own, addresses of links in brackets. It
- * takes time by the length of the page, whatever stands in it.
+ * Converts a page to plain text: paragraphs, rows and list items on separate lines, link addresses in parentheses. Runs in time linear in the length
+ * of the page.
  */
 export async function plainText(html: string): Promise<string> {
-  // Loaded when the first page comes. Its tokenizer alone, since the parser takes the square of the depth of a page.
+  // Loaded lazily. Uses the tokenizer only, because the parser is quadratic in the nesting depth of a page.
   const { Tokenizer } = await import('htmlparser2');
   const page = new Page(html.slice(0, MAX_LENGTH));
   const tokenizer = new Tokenizer({ decodeEntities: true }, page);
@@ -18,7 +18,7 @@ export async function plainText(html: string): Promise<string> {
   return page.lines.text();
 }
 
-/** How many line breaks are before and after an element, by its name. */
+/** Number of line breaks before and after an element, by its name. */
 const breaks: ReadonlyMap<string, number> = new Map(
   [
     'address article aside center dd div dt fieldset figcaption figure footer form header hr li main nav section tr',
@@ -26,10 +26,10 @@ const breaks: ReadonlyMap<string, number> = new Map(
   ].flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
 );
 
-/** Elements whose text nobody sees. Their ends may not be left out. */
-const unseen: ReadonlySet<string> = new Set(['noembed', 'noframes', 'script', 'style', 'template', 'title']);
+/** Elements whose text is not displayed. Their end tags are mandatory. */
+const hiddenElements: ReadonlySet<string> = new Set(['noembed', 'noframes', 'script', 'style', 'template', 'title']);
 
-/** What stands at the beginning of an element. */
+/** Text at the beginning of an element. */
 const marks: ReadonlyMap<string, string> = new Map([
   ['li', '- '],
   ['hr', '---'],
@@ -37,19 +37,19 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['th', ' '],
 ]);
 
-/** What the tokenizer comes upon, on its way through a page. */
+/** Callbacks of the tokenizer. */
 class Page implements TokenizerCallbacks {
   readonly html: string;
   readonly lines = new TextLines();
   #tag = '';
   #attribute = '';
   #value = '';
-  /** Of the tag: where a link leads; what stands for a picture. */
+  /** Of the current tag: the target of a link, and the alternative text of an image. */
   #href = '';
   #alt = '';
-  /** The element whose text is passed over. */
-  #unseen: string | null = null;
-  /** Of the links that are open. */
+  /** The element whose text is being skipped. */
+  #skipped: string | null = null;
+  /** Targets of the open links. */
   readonly #links: string[] = [];
 
   constructor(html: string) {
@@ -82,13 +82,13 @@ class Page implements TokenizerCallbacks {
 
   onopentagend(): void {
     const tag = this.#tag;
-    if (this.#unseen !== null) return;
-    if (unseen.has(tag)) this.#unseen = tag;
-    else if (tag === 'br') this.lines.end();
+    if (this.#skipped !== null) return;
+    if (hiddenElements.has(tag)) this.#skipped = tag;
+    else if (tag === 'br') this.lines.endLine();
     else if (tag === 'img') this.lines.add(this.#alt);
     else if (tag === 'a') this.#links.push(this.#href);
     else {
-      this.lines.apart(breaks.get(tag) ?? 0);
+      this.lines.breakLines(breaks.get(tag) ?? 0);
       this.lines.add(marks.get(tag) ?? '');
     }
   }
@@ -99,17 +99,17 @@ class Page implements TokenizerCallbacks {
 
   onclosetag(start: number, end: number): void {
     const name = this.#name(start, end);
-    if (this.#unseen === name) this.#unseen = null;
-    else if (this.#unseen === null && name === 'a') this.#endLink();
-    else if (this.#unseen === null) this.lines.apart(breaks.get(name) ?? 0);
+    if (this.#skipped === name) this.#skipped = null;
+    else if (this.#skipped === null && name === 'a') this.#endLink();
+    else if (this.#skipped === null) this.lines.breakLines(breaks.get(name) ?? 0);
   }
 
   ontext(start: number, end: number): void {
-    if (this.#unseen === null) this.lines.add(this.html.slice(start, end));
+    if (this.#skipped === null) this.lines.add(this.html.slice(start, end));
   }
 
   ontextentity(code: number): void {
-    if (this.#unseen === null) this.lines.add(String.fromCodePoint(code));
+    if (this.#skipped === null) this.lines.add(String.fromCodePoint(code));
   }
 
   oncdata(): void {}

@@ -1,25 +1,25 @@
 import type { NodemailerError } from './nodemailer.ts';
 
-/** Why a message did not go out, as users of the system may know it. */
+/** Why a message was not sent, as users of the system may see it. */
 export interface MailFault {
-  /** Trying again is of no use. */
+  /** Whether a retry is useless. */
   readonly permanent: boolean;
-  /** The server's words, or ours; bounded, without line breaks. It may hold addresses. */
+  /** The server's words, or ours; truncated, without line breaks. May contain addresses. */
   readonly why: string;
-  /** The server as a whole was in the way: it is for other messages too. */
-  readonly isOfServer?: true;
+  /** The failure concerns the server as a whole, so it affects other messages too. */
+  readonly isServerFault?: true;
 }
 
-/** A recipient whom the server refused, while it took the message for others. */
+/** A recipient that the server refused while accepting the message for others. */
 export interface RefusedRecipient extends MailFault {
   readonly address: string;
 }
 
-/** Characters of the server's words. */
+/** Maximum length of the server's words, in characters. */
 const MAX_WORDS_LENGTH = 500;
-const unseen = /[\s\p{C}\p{Zl}\p{Zp}]+/gu;
+const invisible = /[\s\p{C}\p{Zl}\p{Zp}]+/gu;
 
-/** What a fault says that has no words of a server, by its code. */
+/** Texts by error code, for errors without words of a server. */
 const texts: ReadonlyMap<string, string> = new Map([
   ['EABORT', 'The attempt was ended.'],
   ['EAUTH', 'The mail server does not let the service sign in.'],
@@ -33,10 +33,10 @@ const texts: ReadonlyMap<string, string> = new Map([
   ['ETLS', 'The connection to the mail server cannot be secured.'],
 ]);
 
-/** What a server says of the message itself; all else tells of the server, and may pass. */
-const ofMessage: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE']);
-/** What comes before a message is told of, mostly. */
-const ofServer: ReadonlySet<unknown> = new Set([
+/** Codes that concern the message itself. All others concern the server, and may be transient. */
+const messageCodes: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE']);
+/** Codes that mostly occur before a message is submitted. */
+const serverCodes: ReadonlySet<unknown> = new Set([
   'EAUTH',
   'ENOAUTH',
   'ECONNECTION',
@@ -47,17 +47,18 @@ const ofServer: ReadonlySet<unknown> = new Set([
   'ETLS',
 ]);
 
-/** The fault that an attempt to send ended with. @param error of nodemailer */
+/** Describes the failure of an attempt to send. @param error from nodemailer */
 export function mailFault(error: unknown): MailFault {
   const { code = '', response, responseCode, permanent } = error as NodemailerError;
-  const isOfMessage = ofMessage.has(code);
-  // Signing in may be answered with what was sent to do so.
-  const words = isOfMessage || code === 'EPROTOCOL' || code === 'ECONNECTION' ? response?.replace(unseen, ' ').trim() : undefined;
+  const isOfMessage = messageCodes.has(code);
+  // An answer to a login attempt may repeat the credentials, so it is not shown.
+  const words =
+    isOfMessage || code === 'EPROTOCOL' || code === 'ECONNECTION' ? response?.replace(invisible, ' ').trim() : undefined;
   return {
-    // Without an answer of the server it was not even tried.
+    // Without an answer of the server, nodemailer itself rejected the message, so a retry is useless.
     permanent: isOfMessage && (responseCode === undefined || permanent === true),
     why: words ? bounded(words) : (texts.get(code) ?? 'The message could not be sent.'),
-    ...(ofServer.has(code) && { isOfServer: true }),
+    ...(serverCodes.has(code) && { isServerFault: true }),
   };
 }
 

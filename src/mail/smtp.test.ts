@@ -9,7 +9,7 @@ import { smtpTransport } from './smtp.ts';
 let server: SMTPServer;
 let transport: MailTransport;
 let received: { to: string[]; text: string }[];
-/** What the server answers to a recipient; to one alone, where one is named. */
+/** The server's answer to a recipient; only to `refusedOne` if that is set. */
 let refusal: (Error & { responseCode?: number }) | undefined;
 let refusedOne: string | undefined;
 

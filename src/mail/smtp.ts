@@ -3,10 +3,10 @@ import { CONCURRENCY, type MailTransport } from './mailer.ts';
 import type { NodemailerError } from './nodemailer.ts';
 import { mailFault } from './smtp-errors.ts';
 
-/** Milliseconds for each step of an attempt. */
+/** Timeouts of the steps of an attempt, in milliseconds. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 };
 
-/** Sends through an SMTP server. @param url with the credentials, a secret: it is in no error and no log */
+/** Sends through an SMTP server. @param url contains the credentials, so it must not appear in errors or logs */
 export function smtpTransport(url: string): MailTransport {
   let pool: ReturnType<typeof openPool> | undefined;
   return {

@@ -1,9 +1,9 @@
-/** Text that is put together piece by piece; white space comes to one space, as browsers show it. */
+/** Builds text piece by piece; white space collapses to single spaces, as in browsers. */
 export class TextLines {
   readonly #lines: string[] = [];
-  /** The pieces of the line that is written on. */
+  /** The pieces of the current line. */
   #line: string[] = [];
-  /** White space has come that only counts where more text follows. */
+  /** White space is pending; it counts only if more text follows. */
   #isSpaced = false;
 
   add(text: string): void {
@@ -18,21 +18,21 @@ export class TextLines {
     }
   }
 
-  /** Ends the line, empty or not. */
-  end(): void {
+  /** Ends the current line, even if it is empty. */
+  endLine(): void {
     this.#lines.push(this.#line.join(''));
     this.#line = [];
     this.#isSpaced = false;
   }
 
-  /** What follows is on another line than what was before; with 2 there is an empty line between, with 0 nothing changes. */
-  apart(lineBreaks: number): void {
+  /** Separates what follows from what came before: 1 starts a new line, 2 leaves an empty line between, 0 does nothing. */
+  breakLines(lineBreaks: number): void {
     if (lineBreaks === 0) return;
-    if (this.#line.length > 0) this.end();
+    if (this.#line.length > 0) this.endLine();
     if (lineBreaks === 2 && this.#lines.length > 0 && this.#lines.at(-1) !== '') this.#lines.push('');
   }
 
-  /** Whether the last of what was written is this text. */
+  /** Whether the current line ends with the text. */
   endWith(text: string): boolean {
     let left = text.length;
     for (let at = this.#line.length - 1; at >= 0 && left > 0; at--) {
@@ -44,7 +44,7 @@ export class TextLines {
   }
 
   text(): string {
-    if (this.#line.length > 0) this.end();
+    if (this.#line.length > 0) this.endLine();
     return `${this.#lines.join('\n').trim()}\n`;
   }
 }

@@ -4,38 +4,38 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { S3Fault } from './fault.ts';
 import { INACTIVITY_TIMEOUT_MS } from './stall.ts';
 
-/** How often a request is made at the most. */
+/** Attempts per request, the first one included. */
 export const MAX_ATTEMPTS = 3;
-/** How long a store may take until a connection is there, in milliseconds. */
+/** Timeout for establishing a connection to the store. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** A client that any S3-compatible store understands. Keys come from the standard AWS variables and files. */
+/** Creates a client that works with any S3-compatible store. Keys come from the standard AWS variables and files. */
 export async function connect(location: S3Location): Promise<S3Client> {
   return new S3Client({
     ...(location.endpoint === undefined ? {} : { endpoint: location.endpoint }),
-    region: location.region ?? (await usualRegion()),
+    region: location.region ?? (await defaultRegion()),
     forcePathStyle: location.forcePathStyle,
     maxAttempts: MAX_ATTEMPTS,
-    // Checksums that only AWS knows make other stores refuse.
+    // Checksums that only AWS supports make other stores refuse the request.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
-    // Faults are thrown, and logged where they are caught.
+    // Errors are thrown, and logged by the code that catches them.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: INACTIVITY_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      // A client that reads slowly is no reason to cut: `watchBody` tells who is waiting.
+      // A reader that is slow must not cut the connection; `watchBody` detects a store that stalls.
       socketTimeout: 0,
-      // Each request to the store is part of one to the service: those are bounded already.
+      // No socket limit is needed: each request to the store belongs to a request to the service, and those are bounded.
       httpAgent: { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY },
       httpsAgent: { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY },
     },
   });
 }
 
-async function usualRegion(): Promise<string> {
+async function defaultRegion(): Promise<string> {
   const client = new S3Client({});
   try {
     return await client.config.region();
@@ -47,9 +47,9 @@ async function usualRegion(): Promise<string> {
 }
 
 /**
- * A client of a bucket that can be read.
- * @param setting what named the bucket, for messages
- * @throws OperatorError with one line that says what to mend
+ * Returns a client for a bucket, after checking that the bucket can be listed.
+ * @param setting name of the setting that named the bucket, for messages
+ * @throws OperatorError one line that says what to correct
  */
 export async function connectBucket(location: S3Location, setting: string): Promise<S3Client> {
   const client = await connect(location);
@@ -62,7 +62,7 @@ export async function connectBucket(location: S3Location, setting: string): Prom
   }
 }
 
-/** Looks whether the bucket can be read with the keys that there are. @throws OperatorError as `connectBucket` */
+/** Checks that the bucket can be listed with the current keys. @throws OperatorError as `connectBucket` */
 async function checkBucket(client: S3Client, { bucket, prefix, endpoint }: S3Location, setting: string): Promise<void> {
   try {
     await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }));

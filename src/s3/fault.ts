@@ -1,7 +1,7 @@
-/** Errors of the way to the store: those of the system, of TLS, of HTTP, and the client's own when it has waited long enough. */
-const onTheWay = /^(?:E[A-Z]+(?:_[A-Z]+)*|ERR_(?:SSL|TLS|STREAM|SOCKET)_\w+|HPE_\w+|TimeoutError)$/;
+/** Codes of network errors: of the operating system, TLS, the HTTP parser, and the client's own timeouts. */
+const networkCodes = /^(?:E[A-Z]+(?:_[A-Z]+)*|ERR_(?:SSL|TLS|STREAM|SOCKET)_\w+|HPE_\w+|TimeoutError)$/;
 
-/** What went wrong at the store. It holds no id of a file, since that opens the file, and nothing of a signature. */
+/** An error from the store. Contains no file id, because knowing the id grants access to the file, and no part of a signature. */
 export class S3Fault extends Error {
   /** The store's own code (`AccessDenied`), or that of the network (`ECONNREFUSED`). */
   readonly code: string;
@@ -17,25 +17,24 @@ export class S3Fault extends Error {
     this.status = status;
   }
 
-  /** Whether the store is away or busy: the same request may go well a moment later. */
+  /** Whether the error is transient (store unreachable or overloaded), so that the same request may succeed later. */
   get isPassing(): boolean {
-    if (this.status === undefined) return onTheWay.test(this.code);
-    // A bucket that is missing may come back; files in it are not gone for that.
+    if (this.status === undefined) return networkCodes.test(this.code);
+    // A missing bucket may come back, so it does not mean that the files in it are gone.
     return this.status >= 500 || this.status === 408 || this.status === 429 || this.code === 'NoSuchBucket';
   }
 
-  /** Whether the store answered that there is no such object. */
   get isMissing(): boolean {
     return this.status === 404 && this.code !== 'NoSuchBucket';
   }
 
-  /** Whether an object that is to be new is there, or is just being stored by another request. */
+  /** Whether a conditional create failed because the object exists or another request is creating it. */
   get isTaken(): boolean {
     return this.status === 412 || this.code === 'ConditionalRequestConflict';
   }
 
-  /** Whether the object has another version than the one that was asked for, or lacks the range that this one has. */
-  get isAnother(): boolean {
+  /** Whether the object has another version than requested, or is shorter than the requested range. */
+  get isOtherVersion(): boolean {
     return this.status === 412 || this.status === 416;
   }
 }
@@ -47,6 +46,6 @@ function read(error: unknown): { code: string; status: number | undefined; reque
     $metadata?: { httpStatusCode?: number; requestId?: string };
   };
   // Errors of the store have a name, those of the network a code.
-  const told = code ?? name ?? 'Error';
-  return { code: told, status: $metadata?.httpStatusCode, request: $metadata?.requestId };
+  const reported = code ?? name ?? 'Error';
+  return { code: reported, status: $metadata?.httpStatusCode, request: $metadata?.requestId };
 }

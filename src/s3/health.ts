@@ -1,7 +1,7 @@
 import { type ServiceError, serviceError } from '../errors/fail.ts';
 import type { S3Fault } from './fault.ts';
 
-/** How the requests to a store go. It tells of the first that finds the store away; from there on only after one went well. */
+/** Tracks whether a store is reachable. Reports the first failure of an outage only, and again only after a request has succeeded. */
 export class S3Health {
   readonly #report: (fault: string) => void;
   #isAway = false;
@@ -10,15 +10,15 @@ export class S3Health {
     this.#report = report;
   }
 
-  /** The store has answered. */
-  well(): void {
+  /** Records that the store has answered. */
+  succeeded(): void {
     this.#isAway = false;
   }
 
-  /** The error that callers get: `unavailable` (503) where the store is away, with its cause, else the fault itself. */
+  /** Returns the error for callers: `unavailable` (503) with the fault as its cause if the fault is transient, else the fault itself. */
   errorOf(fault: S3Fault): ServiceError | S3Fault {
     if (!fault.isPassing) {
-      this.well();
+      this.succeeded();
       return fault;
     }
     if (!this.#isAway) this.#report(fault.message);

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { S3Fault } from './fault.ts';
 
-/** How long a store may send or take nothing, in milliseconds. */
+/** Inactivity timeout of a transfer to or from a store. */
 export const INACTIVITY_TIMEOUT_MS = 30_000;
 
 /**
- * Looks whether something goes on.
- * @param progress a number that grows while it does; `null` while nothing is to be expected
- * @param stalled called once where it does not for `INACTIVITY_TIMEOUT_MS` at the least, twice that at the most
- * @returns ends the watch
+ * Watches a transfer for progress.
+ * @param progress returns a counter that grows while the transfer progresses, or `null` while no progress is expected
+ * @param stalled called once when there was no progress for at least `INACTIVITY_TIMEOUT_MS` (at most twice that)
+ * @returns a function that ends the watch
  */
-export function watch(progress: () => number | null, stalled: (fault: S3Fault) => void): () => void {
+export function watchProgress(progress: () => number | null, stalled: (fault: S3Fault) => void): () => void {
   let seen: number | null = null;
   const timer = setInterval(() => {
     const now = progress();
@@ -25,12 +25,12 @@ export function watch(progress: () => number | null, stalled: (fault: S3Fault) =
 }
 
 /**
- * Cuts an answer whose store sends nothing any more, but not one whose reader is slow.
- * @param errorOf what the reader gets then
+ * Destroys a response body when the store stops sending. A slow reader does not count as a stall.
+ * @param errorOf makes the error that the reader gets
  */
 export function watchBody(body: IncomingMessage, errorOf: (fault: S3Fault) => Error): void {
   const isAwaited = () => !body.complete && body.readableLength < body.readableHighWaterMark;
-  const end = watch(
+  const end = watchProgress(
     () => (isAwaited() ? body.socket.bytesRead : null),
     (fault) => body.destroy(errorOf(fault)),
   );

@@ -110,8 +110,8 @@ const textOf = (pieces: readonly ListPiece[]): string =>
 
 /** Why a message cannot be sent to these; `null` where it can. */
 function whyNot(lists: readonly AddressList[]): string | null {
-  const wrong = lists.find((list) => list.wrong !== null);
-  if (wrong) return `"${wrong.wrong}" is not an e-mail address.`;
+  const wrong = lists.find((list) => list.invalid !== null);
+  if (wrong) return `"${wrong.invalid}" is not an e-mail address.`;
   const count = lists.reduce((sum, { addresses }) => sum + addresses.length, 0);
   if (count > MAX_RECIPIENTS) return `The message is for more than ${MAX_RECIPIENTS} recipients.`;
   return count === 0 ? 'There is nobody to send the message to.' : null;

@@ -75,7 +75,7 @@ const failed = (permanent: boolean, why: string): MailAttempt => ({ kind: 'faile
 
 test('a fault of the server is one of all messages; an attempt that was cut changes nothing', async () => {
   await queue();
-  answers = [{ kind: 'failed', permanent: false, why: 'away', isOfServer: true }, { kind: 'ended' }];
+  answers = [{ kind: 'failed', permanent: false, why: 'away', isServerFault: true }, { kind: 'ended' }];
   assert.deepEqual(await work(), { kind: 'again', pause: 1_000, isShared: true });
   const row = await rowNow();
   assert.deepEqual(row, ['queued', 'away', false]);

@@ -49,7 +49,7 @@ export const deliverMail: RetryableWork = async (system, job, parts) => {
     return settle(system, job, mail, fields, notSent(mail, why));
   }
   await tellWhy(system, job, mail, why);
-  return { kind: 'again', pause, ...(outcome.isOfServer && { isShared: true }) };
+  return { kind: 'again', pause, ...(outcome.isServerFault && { isShared: true }) };
 };
 
 /** Why a message did not go out; where others got it, who did not, and why. */

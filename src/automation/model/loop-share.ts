@@ -4,6 +4,6 @@ import { LoopShare } from '../../admission/loop-share.ts';
 const MAX_TURN_MS = 5;
 
 /** Criteria that are looked at before a commit: what is beyond it is left to the runner. */
-export const beforeCommits = new LoopShare({ most: MAX_TURN_MS });
+export const beforeCommits = new LoopShare({ maxMsPerTurn: MAX_TURN_MS });
 /** Criteria and templates that are worked off. */
-export const workingOff = new LoopShare({ most: MAX_TURN_MS });
+export const workingOff = new LoopShare({ maxMsPerTurn: MAX_TURN_MS });

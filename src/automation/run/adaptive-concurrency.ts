@@ -19,7 +19,7 @@ const MEAN_WEIGHT = 1 / 64;
  * Of all systems together: one of each in turn, so that none waits for what another one has queued; and one of each at any time, whatever
  * the actions of others wait for.
  */
-const ofAll = new FairQueue({ atOnce: CONCURRENCY.most, ownAtOnce: 1, waiting: Number.POSITIVE_INFINITY });
+const ofAll = new FairQueue({ concurrency: CONCURRENCY.most, guaranteedPerSystem: 1, maxWaiting: Number.POSITIVE_INFINITY });
 
 interface Share {
   readonly limit: LimitFunction;

@@ -82,7 +82,7 @@ export class WriteRun {
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
       if (id === undefined || isSpent(jobContext.system.store, job.chain)) return this.#isRemoved ? 'done' : 'idle';
-      await workingOff.pass(jobContext.system.store);
+      await workingOff.waitForTurn(jobContext.system.store);
       if (jobContext.isEnough()) return 'stopped';
       const trigger = await this.#trigger(id);
       if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);

@@ -144,7 +144,7 @@ class RecordFiller implements Filler {
 
   /** Before each step. */
   #turn(): Promise<void> {
-    const turn = workingOff.pass(this.#store);
+    const turn = workingOff.waitForTurn(this.#store);
     workingOff.charge(STEP_MS);
     return turn;
   }

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { S3Fault } from '../../s3/fault.ts';
-import { watch } from '../../s3/stall.ts';
+import { watchProgress } from '../../s3/stall.ts';
 import { S3Store } from './s3.ts';
 import { newId, received } from './testing/cases.ts';
 import { largeBytes, locationOf, storeOnS3, useKeys } from './testing/s3.ts';
@@ -144,7 +144,7 @@ test('what stalls is told once, what waits for its reader is not', (context) => 
   context.mock.timers.enable({ apis: ['setInterval'] });
   let progress: number | null = 0;
   const stalled: string[] = [];
-  const end = watch(
+  const end = watchProgress(
     () => progress,
     (error) => stalled.push(error.message),
   );

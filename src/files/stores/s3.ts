@@ -17,7 +17,7 @@ import type { S3Location } from '../../config/index.ts';
 import { connectBucket, MAX_ATTEMPTS } from '../../s3/client.ts';
 import { S3Fault } from '../../s3/fault.ts';
 import { S3Health } from '../../s3/health.ts';
-import { watch, watchBody } from '../../s3/stall.ts';
+import { watchBody, watchProgress } from '../../s3/stall.ts';
 import { placePattern } from '../../storage/places.ts';
 import { sortFileError } from './faults.ts';
 import { fileIdPattern } from './name.ts';
@@ -62,12 +62,12 @@ export class S3Store implements FileStore {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#send(place, id, file);
-        this.#health.well();
+        this.#health.succeeded();
         break;
       } catch (error) {
         if (!(error instanceof S3Fault)) throw sortFileError(error);
         if (error.isTaken) {
-          this.#health.well();
+          this.#health.succeeded();
           // What an earlier attempt has stored, whose answer was lost, is what was to be stored.
           if (attempt > 1) break;
           throw Object.assign(new Error('the object is there', { cause: error }), { code: 'EEXIST' });
@@ -86,7 +86,7 @@ export class S3Store implements FileStore {
     const body = createReadStream(file.path);
     // Otherwise the request would wait for bytes that never come.
     body.once('error', (error) => stop.abort(error));
-    const end = watch(
+    const end = watchProgress(
       () => body.bytesRead,
       (fault) => stop.abort(fault),
     );
@@ -196,12 +196,12 @@ export class S3Store implements FileStore {
   async #ask<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer | null> {
     try {
       const answered = await answer;
-      this.#health.well();
+      this.#health.succeeded();
       return answered;
     } catch (error) {
       const fault = new S3Fault(operation, error);
       const known = this.#health.errorOf(fault);
-      if (fault.isMissing || fault.isAnother) return null;
+      if (fault.isMissing || fault.isOtherVersion) return null;
       throw known;
     }
   }

@@ -69,7 +69,7 @@ export class OperatorFunctions {
 }
 
 /** Calls of requests that a system runs at a time, and that wait for their turn. What triggers call is bounded by their queue. */
-const bounds = { atOnce: 64, waiting: 1_000 };
+const bounds = { concurrency: 64, maxWaiting: 1_000 };
 
 const queueOf = memoByObject<Store, FairQueue>(() => new FairQueue(bounds));
 

@@ -22,7 +22,7 @@ const GROWTH = 4;
 const SLOW_PAGE_MS = 500;
 
 /** Milliseconds of a turn of the event loop after which exports, all together, wait for the next one: a page is read and written in some. */
-const exporting = new LoopShare({ most: 1 });
+const exporting = new LoopShare({ maxMsPerTurn: 1 });
 
 /** The records of a table as a text, page by page. To be read to its end, or returned. */
 export interface Export extends AsyncIterableIterator<string> {
@@ -195,7 +195,7 @@ class ExportPieces implements Export {
 
   async #read(): Promise<readonly Row[] | null> {
     for (;;) {
-      await exporting.pass(this.#system);
+      await exporting.waitForTurn(this.#system);
       const size = this.#size;
       const began = performance.now();
       try {

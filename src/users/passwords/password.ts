@@ -10,7 +10,7 @@ import { FairQueue, type Turn } from '../../admission/fair-queue.ts';
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Beyond so many that wait, some half a minute of work, one of who has most of them is refused. */
 const MAX_WAITING = 1_000;
-const queue = new FairQueue({ atOnce: Math.max(1, availableParallelism() - 1), waiting: MAX_WAITING });
+const queue = new FairQueue({ concurrency: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING });
 
 /** The form in which a password is kept. Off the main thread. @throws unavailable (503) where too many wait */
 export function hashPassword(turn: Turn, password: string): Promise<string> {

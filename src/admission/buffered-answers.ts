@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { leastBytesIn, PACE_INTERVAL_MS, takenBytes } from './pace.ts';
+import { minBytesIn, PACE_INTERVAL_MS, sentBytes } from './pace.ts';
 
-/** A whole answer that is in memory until its client has taken it. */
-class Untaken {
+/** A complete response in memory that its client has not yet read. */
+class BufferedAnswer {
   readonly response: ServerResponse;
-  /** The network of its client. */
+  /** The network of the client. */
   readonly caller: string;
   readonly size: number;
   isSlow = false;
-  /** Bytes at the last measure; without end before the first, and where nothing waited for the client. */
+  /** Bytes at the last measurement; infinity before the first, and when nothing waited for the client. */
   #measured = Number.POSITIVE_INFINITY;
 
   constructor(response: ServerResponse, caller: string, size: number) {
@@ -18,42 +18,41 @@ class Untaken {
   }
 
   measure(): void {
-    const taken = takenBytes(this.response);
+    const taken = sentBytes(this.response);
     const isMeasured = Number.isFinite(taken) && Number.isFinite(this.#measured);
-    this.isSlow = isMeasured && taken - this.#measured < leastBytesIn(PACE_INTERVAL_MS);
+    this.isSlow = isMeasured && taken - this.#measured < minBytesIn(PACE_INTERVAL_MS);
     this.#measured = taken;
   }
 }
 
 /**
- * Long answers that are in memory whole, with a bound on all of them. Where they are more, those whose clients do not take them are closed
- * (docs/adr/0017-admission.md).
+ * Bounds the memory of all long, complete responses. Beyond the limit, connections whose clients do not read are closed, slow ones first (adr/0017).
  */
-export class UntakenAnswers {
-  readonly #most: number;
-  /** In the order in which they were made. */
-  readonly #answers = new Set<Untaken>();
+export class BufferedAnswers {
+  readonly #maxBytes: number;
+  /** In order of creation. */
+  readonly #answers = new Set<BufferedAnswer>();
   #size = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param most bytes */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxBytes total size of the responses */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
-  /** Counts an answer until its client has taken it, or is gone. */
+  /** Counts a response until it is sent or its connection is closed. */
   add(response: ServerResponse, caller: string, size: number): void {
-    // A client that is gone takes nothing, and is gone once.
+    // A closed connection emits no further event, so the response would be counted for ever.
     if (response.destroyed || response.closed) return;
-    const answer = new Untaken(response, caller, size);
+    const answer = new BufferedAnswer(response, caller, size);
     this.#answers.add(answer);
     this.#size += size;
     for (const event of ['finish', 'close']) response.once(event, () => this.#remove(answer));
     this.#timer ??= setInterval(() => this.#measure(), PACE_INTERVAL_MS).unref();
-    this.#letGo(answer);
+    this.#evict(answer);
   }
 
-  #remove(answer: Untaken): void {
+  #remove(answer: BufferedAnswer): void {
     if (!this.#answers.delete(answer)) return;
     this.#size -= answer.size;
     if (this.#answers.size > 0) return;
@@ -65,12 +64,12 @@ export class UntakenAnswers {
     for (const answer of this.#answers) answer.measure();
   }
 
-  /** Keeps them within the bound. @param added the one that is yet to be sent */
-  #letGo(added: Untaken): void {
-    while (this.#size > this.#most) {
+  /** Closes connections until the total is within the limit. @param added the newest response, which is exempt */
+  #evict(added: BufferedAnswer): void {
+    while (this.#size > this.#maxBytes) {
       const others = [...this.#answers].filter((answer) => answer !== added);
       const slow = others.filter(({ isSlow }) => isSlow);
-      const answer = oldestOfMost(slow.length > 0 ? slow : others);
+      const answer = oldestOfLargestNetwork(slow.length > 0 ? slow : others);
       if (!answer) return;
       this.#remove(answer);
       answer.response.destroy();
@@ -78,8 +77,8 @@ export class UntakenAnswers {
   }
 }
 
-/** Of the network with the most bytes the answer that has waited longest. */
-function oldestOfMost(answers: readonly Untaken[]): Untaken | undefined {
+/** Returns the oldest response of the network that holds the most bytes. */
+function oldestOfLargestNetwork(answers: readonly BufferedAnswer[]): BufferedAnswer | undefined {
   const sizes = new Map<string, number>();
   for (const { caller, size } of answers) sizes.set(caller, (sizes.get(caller) ?? 0) + size);
   const most = Math.max(...sizes.values());

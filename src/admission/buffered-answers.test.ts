@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import { UntakenAnswers } from './untaken.ts';
+import { BufferedAnswers } from './buffered-answers.ts';
 
-/** An answer of which something waits for its client. */
+/** A response with bytes waiting for the client. */
 class Answer extends EventEmitter {
   readonly headersSent = true;
   closed = false;
@@ -17,7 +17,7 @@ class Answer extends EventEmitter {
   }
 }
 
-let answers: UntakenAnswers;
+let answers: BufferedAnswers;
 const add = (caller: string, size: number) => {
   const answer = new Answer();
   answers.add(answer as unknown as ServerResponse, caller, size);
@@ -26,7 +26,7 @@ const add = (caller: string, size: number) => {
 const cut = (...all: readonly Answer[]) => all.map(({ destroyed }) => destroyed);
 
 test('where answers are too many, the oldest of the network with most is closed; what was taken does not count', () => {
-  answers = new UntakenAnswers(100);
+  answers = new BufferedAnswers(100);
   const first = add('a', 30);
   const [many, more, last] = [add('b', 20), add('b', 20), add('b', 20)];
   assert.deepEqual(cut(first, many, more, last), [false, false, false, false]);
@@ -39,7 +39,7 @@ test('where answers are too many, the oldest of the network with most is closed;
 
 test('who takes his answer keeps it while others do not take theirs, however much he has', ({ mock }) => {
   mock.timers.enable({ apis: ['setInterval'] });
-  answers = new UntakenAnswers(100);
+  answers = new BufferedAnswers(100);
   const reading = add('a', 60);
   const stalled = [add('b', 20), add('c', 20)] as const;
   for (let time = 0; time < 3; time++) {
@@ -55,7 +55,7 @@ test('who takes his answer keeps it while others do not take theirs, however muc
 
 test('a client is slow from the second measure on, and one that has left is not counted', ({ mock }) => {
   mock.timers.enable({ apis: ['setInterval'] });
-  answers = new UntakenAnswers(100);
+  answers = new BufferedAnswers(100);
   const gone = new Answer();
   gone.destroyed = true;
   answers.add(gone as unknown as ServerResponse, 'a', 90);
@@ -63,7 +63,7 @@ test('a client is slow from the second measure on, and one that has left is not 
   mock.timers.tick(4_999);
   const fresh = add('c', 45);
   mock.timers.tick(1);
-  // Nobody is known to be slow: the oldest of the network with most goes.
+  // None is known to be slow: the oldest response of the network that holds most is closed.
   const next = add('d', 10);
   assert.deepEqual(cut(steady, more, fresh, next), [true, false, false, false]);
   mock.timers.tick(5_000);
