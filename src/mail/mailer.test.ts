@@ -167,7 +167,7 @@ for (const [what, answers, outcome] of [
   [
     'a passing fault of the server',
     [unreachable],
-    { kind: 'failed', permanent: false, why: 'The mail server cannot be reached.', isOfServer: true },
+    { kind: 'failed', permanent: false, why: 'The mail server cannot be reached.', isServerFault: true },
   ],
 ] as const)
   test(`a single attempt: ${what}`, async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mailFault } from './smtp-errors.ts';
 
-for (const [error, permanent, why, isOfServer = false] of [
+for (const [error, permanent, why, isServerFault = false] of [
   [
     { code: 'EENVELOPE', response: '550 5.1.1 no such\r\n user', responseCode: 550, permanent: true },
     true,
@@ -25,4 +25,4 @@ for (const [error, permanent, why, isOfServer = false] of [
   [{ code: 'EMESSAGE', response: 'x'.repeat(600), responseCode: 550, permanent: true }, true, `${'x'.repeat(500)}…`],
 ] as const)
   test(`${'code' in error ? error.code : 'no code'}: ${why.slice(0, 60)}`, () =>
-    assert.deepEqual(mailFault(error), { permanent, why, ...(isOfServer && { isOfServer }) }));
+    assert.deepEqual(mailFault(error), { permanent, why, ...(isServerFault && { isServerFault }) }));
