@@ -20,7 +20,7 @@ import type { ActionRun } from './model/action.ts';
 import { finish, left, logged, makes, partsOf, queueRows, trigger, type WorldOptions } from './run/testing/world.ts';
 import { makeTables } from './schedule/testing/tables.ts';
 
-/** An engine whose stores have what triggers need. */
+/** An engine whose stores have the tables that triggers need. */
 class SmallEngine implements Pick<Engine, 'open'> {
   readonly #directory: string;
   readonly #pool: ReaderPool;
@@ -145,8 +145,8 @@ test('what a write left that nobody knows the end of is looked for', async () =>
   const running = begin({ triggers });
   const system = await systems.acquire('one');
   assert.ok(system);
-  for (let n = 0; n < 3; n++) running.doubted({ appId: 'one', store: system.store } as never, false);
-  // It is carried out late.
+  for (let n = 0; n < 3; n++) running.outcomeUnknown({ appId: 'one', store: system.store } as never, false);
+  // The commit takes effect late.
   await queueRows(system.store, [{ triggers: 't', objectIdValue: 'x' }]);
   await until(async () => (await logged(system.store)).length === 2);
   system.release();

@@ -4,39 +4,39 @@ import { isPassing } from '../errors/fail.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import type { WriteListener } from './matching/trigger-observer.ts';
-import type { ActionParts } from './model/action.ts';
+import type { ActionServices } from './model/action.ts';
 import { LiveProcesses } from './queue/live-processes.ts';
 import { CircuitBreaker } from './run/circuit-breaker.ts';
 import { ClockWatch } from './run/clock-watch.ts';
-import { Doubts } from './run/doubts.ts';
 import { ProcessWatch } from './run/process-watch.ts';
 import type { JobServices } from './run/services.ts';
-import { Sweep, UnderWay } from './run/sweep.ts';
+import { BackgroundTasks, Sweep } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
 import { TimerQueue } from './run/timer-queue.ts';
+import { UncertainWrites } from './run/uncertain-writes.ts';
 import { standardParts } from './standard-parts.ts';
 
-/** Milliseconds between two looks at the systems that are open. */
+/** Interval at which the open systems are polled. */
 const POLL_INTERVAL_MS = 2_000;
-/** Systems that are opened at the same time, where many are due. */
+/** Systems that are opened concurrently when many are due. */
 const MAX_CONCURRENT_OPENS = 8;
-/** Milliseconds for which the look at one system keeps those at others waiting. */
-const MAX_LOOK_MS = 200;
-/** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
+/** Time that polling one system may delay the others. */
+const MAX_POLL_WAIT_MS = 200;
+/** Time that running jobs, and the functions that they call, have after shutdown begins. */
 const CLOSE_TIMEOUT_MS = 6_000;
 const FUNCTIONS_TIMEOUT_MS = 5_000;
-/** Milliseconds until a system is looked at again that could not be opened, or not be looked at: since what it stands on is away; for a fault. */
-const RETRY_DELAYS_MS = { passing: 1_000, fault: 5_000 };
-const notLookedAt = 'a system could not be looked at for its triggers';
+/** Delay before a system is visited again after a failure: transient (something it needs is unavailable), or a fault. */
+const RETRY_DELAYS_MS = { transient: 1_000, fault: 5_000 };
+const visitFailed = 'a system could not be looked at for its triggers';
 
-/** What automation stands on. */
-export interface AutomationParts extends ActionParts {
+/** The dependencies of automation. */
+export interface AutomationParts extends ActionServices {
   readonly systems: Systems;
-  /** Of what actions write. */
+  /** Write hooks for records that actions write. */
   readonly hooks: WriteHooks;
 }
 
-/** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
+/** Runs the triggers of all systems that this process serves (triggers.md#order-and-delivery, adr/0012). */
 export class Automation implements WriteListener {
   readonly #systems: Systems;
   readonly #parts: JobServices;
@@ -44,21 +44,21 @@ export class Automation implements WriteListener {
   readonly #processWatch: ProcessWatch;
   readonly #workers = new WeakMap<System, SystemWorker>();
   readonly #atWork = new Map<string, SystemWorker>();
-  readonly #woken = new Map<string, { schedules: boolean }>();
+  readonly #pendingVisits = new Map<string, { schedules: boolean }>();
   readonly #jobsDue = new TimerQueue(
-    (appId) => this.#call(appId, false),
+    (appId) => this.#scheduleVisit(appId, false),
     () => performance.now(),
   );
   readonly #schedulesDue = new TimerQueue(
-    (appId) => this.#call(appId, true),
+    (appId) => this.#scheduleVisit(appId, true),
     () => Date.now(),
   );
-  readonly #clock = new ClockWatch(() => this.#schedulesDue.allAreDue());
+  readonly #clock = new ClockWatch(() => this.#schedulesDue.fireAll());
   readonly #limit = pLimit(MAX_CONCURRENT_OPENS);
-  readonly #doubts = new Doubts((appId, schedules) => this.#call(appId, schedules));
-  /** Systems that are being looked at: what hangs in one holds no other up. */
-  readonly #lookedAt = new Set<System>();
-  readonly #underWay = new UnderWay();
+  readonly #uncertainWrites = new UncertainWrites((appId, schedules) => this.#scheduleVisit(appId, schedules));
+  /** Systems being polled, so that one that hangs does not block the others. */
+  readonly #polled = new Set<System>();
+  readonly #background = new BackgroundTasks();
   readonly #sweep = new Sweep({
     appIds: () => this.#systems.appIds(),
     found: () => {
@@ -66,14 +66,14 @@ export class Automation implements WriteListener {
     },
     visit: (appId) => this.#visit(appId),
     atWork: () => this.#atWork.size,
-    isOver: () => this.#isClosed,
-    failed: (error, what) => this.#tell(error, what),
-    underWay: this.#underWay,
+    shouldStop: () => this.#isClosed,
+    failed: (error, what) => this.#report(error, what),
+    background: this.#background,
   });
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
   #losses = 0;
-  /** The systems that are at work, as of the last look. */
+  /** The systems in service as of the last poll, with the ids of their stores. */
   #active: ReadonlyMap<string, string> = new Map();
   #isClosed = false;
 
@@ -83,74 +83,74 @@ export class Automation implements WriteListener {
     this.#parts = { ...parts, ...standardParts, breaker: new CircuitBreaker(), ...instead };
   }
 
-  /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
+  /** A write has queued jobs: starts the worker of its system after this turn of the event loop. */
   queued({ appId, store }: RecordContext): void {
-    this.#heard(appId, () => {
+    this.#guard(appId, () => {
       const worker = this.#atWork.get(appId);
       if (worker?.system.store === store) worker.runner.wake();
-      else this.#call(appId, false);
+      else this.#scheduleVisit(appId, false);
     });
   }
 
-  /** A definition was written: the system's schedules are looked at. */
+  /** A trigger definition was written: checks the schedules of the system. */
   triggersChanged({ appId }: RecordContext): void {
-    this.#heard(appId, () => this.#call(appId, true));
+    this.#guard(appId, () => this.#scheduleVisit(appId, true));
   }
 
-  /** The write may have been carried out, at once or a little later: the database did not answer. */
-  doubted({ appId, store }: RecordContext, schedules: boolean): void {
-    this.#heard(appId, () => this.#doubts.add(appId, schedules, store));
+  /** The outcome of a write is unknown, because the database did not answer: its jobs may appear now or a little later. */
+  outcomeUnknown({ appId, store }: RecordContext, schedules: boolean): void {
+    this.#guard(appId, () => this.#uncertainWrites.add(appId, schedules, store));
   }
 
-  /** Faults here do not reach the write: what was queued is found all the same. */
-  #heard(appId: string, listen: () => void): void {
+  /** Errors here must not fail the write; polling finds the queued jobs anyway. */
+  #guard(appId: string, listen: () => void): void {
     try {
       listen();
     } catch (error) {
-      this.#tell(error, 'automation could not be told of a write', appId);
+      this.#report(error, 'automation could not be told of a write', appId);
     }
   }
 
-  /** Begins to look for what was left undone, in all systems one after the other, in the background. */
+  /** Starts polling, and visits all systems one by one in the background to find unfinished work. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
+    this.#timer ??= setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
     this.#clock.start();
-    this.#sweep.begin(notLookedAt);
+    this.#sweep.begin(visitFailed);
   }
 
-  /** Looks at a system after this turn; many calls of a turn are one. */
-  #call(appId: string, schedules: boolean): void {
+  /** Visits a system after this turn of the event loop; further calls in the same turn are merged. */
+  #scheduleVisit(appId: string, schedules: boolean): void {
     if (this.#isClosed) return;
-    const woken = this.#woken.get(appId);
+    const woken = this.#pendingVisits.get(appId);
     if (woken) woken.schedules ||= schedules;
     else {
-      this.#woken.set(appId, { schedules });
-      setImmediate(() => void this.#limit(() => this.#attend(appId)));
+      this.#pendingVisits.set(appId, { schedules });
+      setImmediate(() => void this.#limit(() => this.#wakeSystem(appId)));
     }
   }
 
-  async #attend(appId: string): Promise<void> {
+  async #wakeSystem(appId: string): Promise<void> {
     if (this.#isClosed) return;
-    const woken = this.#woken.get(appId);
+    const woken = this.#pendingVisits.get(appId);
     try {
-      // Calls that come meanwhile are part of this one: a system that hangs takes the place of one.
+      // Calls during the wait are merged into this one, so that a system that hangs uses only one slot.
       const system = await this.#acquire(appId);
       if (!system) return this.#forget(appId);
       const { worker, isNew } = this.#workerOf(system);
       worker.runner.wake();
-      const asked = woken?.schedules && !isNew ? worker.askSchedules() : Promise.resolve();
-      this.#underWay.follow(asked.finally(() => system.release()));
+      const asked = woken?.schedules && !isNew ? worker.checkSchedules() : Promise.resolve();
+      this.#background.track(asked.finally(() => system.release()));
     } catch (error) {
       this.#failed(appId, error, woken?.schedules === true);
     }
   }
 
-  /** A system could not be looked at. It is tried again soon; of what passes others tell. */
+  /** A system could not be visited: schedules a retry. Transient errors are logged elsewhere. */
   #failed(appId: string, error: unknown, schedules: boolean): void {
     if (this.#isClosed) return;
     const isFault = !isPassing(error);
-    if (isFault) this.#parts.conditions.met(notLookedAt, { app: appId }, error);
-    const pause = isFault ? RETRY_DELAYS_MS.fault : RETRY_DELAYS_MS.passing;
+    if (isFault) this.#parts.conditions.met(visitFailed, { app: appId }, error);
+    const pause = isFault ? RETRY_DELAYS_MS.fault : RETRY_DELAYS_MS.transient;
     this.#jobsDue.set(appId, performance.now() + pause);
     if (schedules) this.#schedulesDue.set(appId, Date.now() + pause);
   }
@@ -159,17 +159,17 @@ export class Automation implements WriteListener {
     try {
       return await this.#systems.acquire(appId);
     } finally {
-      this.#woken.delete(appId);
+      this.#pendingVisits.delete(appId);
     }
   }
 
-  /** The system is gone. */
+  /** Drops the timers of a system that no longer exists. */
   #forget(appId: string): void {
     this.#jobsDue.set(appId, null);
     this.#schedulesDue.set(appId, null);
   }
 
-  /** @returns the worker of a system that the caller holds; one that is new is attached in the background */
+  /** @returns the worker of a system that the caller holds; a new one is attached in the background */
   #workerOf(system: System): { worker: SystemWorker; isNew: boolean } {
     const known = this.#workers.get(system);
     if (known) return { worker: known, isNew: false };
@@ -201,54 +201,54 @@ export class Automation implements WriteListener {
     }
   }
 
-  #look(): void {
-    this.#looking ??= this.#lookAtOpened()
-      .catch((error) => this.#tell(error, 'the open systems could not be looked at for their triggers'))
+  #poll(): void {
+    this.#polling ??= this.#pollOpenSystems()
+      .catch((error) => this.#report(error, 'the open systems could not be looked at for their triggers'))
       .finally(() => {
-        this.#looking = undefined;
+        this.#polling = undefined;
       });
   }
 
-  /** Of what passes others tell. */
-  #tell(error: unknown, what: string, appId?: string): void {
+  /** Logs a fault. Transient errors are logged elsewhere. */
+  #report(error: unknown, what: string, appId?: string): void {
     if (!isPassing(error)) this.#parts.conditions.met(what, { app: appId }, error);
   }
 
-  /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
-  async #lookAtOpened(): Promise<void> {
-    // What is in the way of one of these is in the way of no other.
+  /** Looks for work that other processes queued or left behind. Holds only systems that may have news, so that the others can be closed. */
+  async #pollOpenSystems(): Promise<void> {
+    // A failure of one of these must not prevent the other.
     for (const look of [() => this.#followSystems(), () => this.#processWatch.look()])
-      await look().catch((error) => this.#tell(error, 'the systems and processes could not be looked at'));
+      await look().catch((error) => this.#report(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
       const known = this.#workers.get(system);
       const news = known?.mayHaveNews;
-      if (known?.isAway || (news && !news.jobs && !news.schedules) || this.#lookedAt.has(system)) continue;
-      const look = this.#lookAt(system, news).catch((error) => this.#tell(error, notLookedAt, system.appId));
-      await this.#underWay.atMostFor(MAX_LOOK_MS, look);
+      if (known?.isAway || (news && !news.jobs && !news.schedules) || this.#polled.has(system)) continue;
+      const look = this.#pollSystem(system, news).catch((error) => this.#report(error, visitFailed, system.appId));
+      await this.#background.waitAtMost(MAX_POLL_WAIT_MS, look);
     }
     if (this.#losses === this.#processes.losses) return;
-    // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
+    // The process that ended may have had jobs, or known schedules, of systems that are not open here.
     this.#losses = this.#processes.losses;
-    this.#sweep.begin(notLookedAt);
+    this.#sweep.begin(visitFailed);
   }
 
-  async #lookAt(system: System, news: SystemWorker['mayHaveNews'] | undefined): Promise<void> {
-    this.#lookedAt.add(system);
-    // Looking is no use: who looks now and then must not keep the system open.
+  async #pollSystem(system: System, news: SystemWorker['mayHaveNews'] | undefined): Promise<void> {
+    this.#polled.add(system);
+    // Polling does not count as use: otherwise it would keep the system open.
     system.hold(false);
     try {
       const { worker, isNew } = this.#workerOf(system);
       if (isNew) return;
       if (news?.jobs) await worker.adopt();
-      if (news?.schedules) await worker.askSchedules();
+      if (news?.schedules) await worker.checkSchedules();
     } finally {
-      this.#lookedAt.delete(system);
+      this.#polled.delete(system);
       system.release();
     }
   }
 
-  /** Leaves systems that were removed, whatever is queued in them, and begins with those that are new or restored, or held no longer. */
+  /** Stops the workers of removed systems, whatever is queued, and starts those of systems that are new, restored or resumed. */
   async #followSystems(): Promise<void> {
     await this.#systems.appIds();
     const before = this.#active;
@@ -259,7 +259,7 @@ export class Automation implements WriteListener {
       this.#atWork.delete(appId);
       void worker.close(CLOSE_TIMEOUT_MS);
     }
-    for (const [appId, id] of this.#active) if (before.get(appId) !== id) this.#call(appId, true);
+    for (const [appId, id] of this.#active) if (before.get(appId) !== id) this.#scheduleVisit(appId, true);
   }
 
   async #visit(appId: string): Promise<void> {
@@ -273,7 +273,7 @@ export class Automation implements WriteListener {
     }
   }
 
-  /** Begins nothing more and waits for what is under way, for a while. What is left is done after the next start. */
+  /** Begins nothing more and waits, for a limited time, for running jobs. The rest is done after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#parts.mailer.leave();
@@ -283,9 +283,9 @@ export class Automation implements WriteListener {
     this.#clock.close();
     this.#jobsDue.close();
     this.#schedulesDue.close();
-    const background = Promise.all([this.#looking, this.#sweep.ended()]);
+    const background = Promise.all([this.#polling, this.#sweep.ended()]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
     await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_TIMEOUT_MS)));
-    await Promise.race([Promise.all([background, this.#underWay.ended()]), bound]);
+    await Promise.race([Promise.all([background, this.#background.ended()]), bound]);
   }
 }

@@ -2,9 +2,9 @@ import type { Store } from '../storage/port.ts';
 import { queueTable } from './queue/index.ts';
 import { readScheduled } from './schedule/definitions.ts';
 
-/** What waits in a system while it is held. */
+/** Work that waits in a system while it is held. */
 export interface HeldWork {
-  /** Triggers that run by the clock. */
+  /** Triggers with a schedule. */
   readonly schedules: number;
   /** Rows of the queue. */
   readonly jobs: number;

@@ -14,27 +14,27 @@ export interface ActionPreview {
   readonly id: string;
   readonly type: ActionType;
   readonly isActive: boolean;
-  /** `null` where it could not be done. */
+  /** `null` if it could not be done. */
   readonly does: JsonObject | null;
   readonly error: string | null;
 }
 
-/** What a trigger would do for a record as it is. */
+/** What a trigger would do for the current state of a record. */
 export interface TriggerPreview {
   readonly trigger: Trigger;
-  /** `null` where they no longer fit the table. */
+  /** `null` if the criteria no longer fit the table. */
   readonly meetsCriteria: boolean | null;
   readonly error: string | null;
-  /** Why it does nothing for this record whatever its criteria: its author; `null` where he is no hindrance. */
+  /** Why the author's permissions prevent any action for this record; `null` if they do not. */
   readonly obstacle: string | null;
   readonly actions: readonly ActionPreview[];
 }
 
 /**
- * Looks at what a trigger would do for a record as it is now; nothing is written, sent or called. It reads as the caller, so that
- * neither criteria nor templates tell more than he may see.
- * @param shorten what is told of what an action does; at once, since that may fill the memory
- * @throws objectNotFound (101), permissionDenied (119) where the caller may not read the definition or the record; timeout, unavailable
+ * Previews what a trigger would do for a record; nothing is written, sent or called. Reads with the caller's permissions, so that neither criteria
+ * nor templates reveal more than the caller may see.
+ * @param shorten reduces the preview of an action; called for each one immediately, to bound memory
+ * @throws objectNotFound (101), permissionDenied (119) if the caller may not read the definition or the record; timeout, unavailable
  */
 export async function previewTrigger(
   context: RecordContext,
@@ -42,15 +42,15 @@ export async function previewTrigger(
   objectId: string,
   shorten: (does: JsonObject) => JsonObject,
 ): Promise<TriggerPreview> {
-  // The author is nobody's to read, but what he may not do is the caller's to hear.
+  // The author's identity is hidden from callers, but the effect of the author's permissions is shown.
   const definition = await getRow(context, '_Trigger', triggerId);
   const trigger = parseTrigger({ ...definition, [authorField]: await authorOf(context, triggerId) });
   const record = { className: trigger.table, objectId, fields: await getRow(context, trigger.table, objectId) };
-  const { met, error } = await lookAt(context, trigger, objectId);
+  const { met, error } = await checkCriteria(context, trigger, objectId);
   const actions: ActionPreview[] = [];
   const allowance = new TemplateAllowance();
   for (const action of trigger.actions) {
-    const { does, error } = await tried(context, trigger, { action, record, allowance });
+    const { does, error } = await previewAction(context, trigger, { action, record, allowance });
     actions.push({ id: action.id, type: action.type, isActive: action.isActive, does: does && shorten(does), error });
   }
   return { trigger, meetsCriteria: met, error, obstacle: await obstacleOf(context, trigger, objectId), actions };
@@ -72,25 +72,25 @@ async function obstacleOf(context: RecordContext, trigger: Trigger, objectId: st
     return null;
   } catch (error) {
     if (error instanceof ServiceError && (error.key === 'objectNotFound' || error.key === 'permissionDenied')) return unreadable;
-    return toldOf(error);
+    return messageOfFailure(error);
   }
 }
 
-async function lookAt(context: RecordContext, trigger: Trigger, objectId: string) {
+async function checkCriteria(context: RecordContext, trigger: Trigger, objectId: string) {
   try {
     return { met: await meetsCriteria(context, trigger, objectId), error: null };
   } catch (error) {
-    return { met: null, error: toldOf(error) };
+    return { met: null, error: messageOfFailure(error) };
   }
 }
 
-async function tried(
+async function previewAction(
   context: RecordContext,
   { events }: Trigger,
   draft: Pick<ActionDraft, 'action' | 'record' | 'allowance'>,
 ): Promise<Pick<ActionPreview, 'does' | 'error'>> {
   const { appId, store } = context;
-  // A record that is to be deleted is still there for a write of another kind.
+  // Prefers another event: on delete, `update-object` of the record itself would fail.
   const event = [...events].find((one) => one !== 'delete') ?? 'delete';
   try {
     return {
@@ -98,12 +98,12 @@ async function tried(
       error: null,
     };
   } catch (error) {
-    return { does: null, error: toldOf(error) };
+    return { does: null, error: messageOfFailure(error) };
   }
 }
 
-/** What the log would say. @throws faults, and what is soon over */
-function toldOf(error: unknown): string {
+/** Returns the message that the trigger log would show. @throws faults and transient errors */
+function messageOfFailure(error: unknown): string {
   if (error instanceof ActionFailed) return error.message;
   if (!isRefusal(error)) throw error;
   return messageOf(error);

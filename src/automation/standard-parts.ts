@@ -1,21 +1,21 @@
 import { perform } from './actions/index.ts';
-import { callLater } from './actions/server-side-code.ts';
+import { attemptCall } from './actions/server-side-code.ts';
 import { activeTriggers } from './definition/trigger-cache.ts';
 import { deliverMail } from './mail/deliver.ts';
 import { fires } from './matching/conditions.ts';
-import type { ActionParts } from './model/action.ts';
+import type { ActionServices } from './model/action.ts';
 import type { JobServices } from './run/services.ts';
 import { expand, runDue } from './schedule/index.ts';
 
-/** What jobs are worked off with, where a test gives nothing instead. */
+/** The standard services of jobs, which tests can replace. */
 export const standardParts = {
   triggers: activeTriggers,
   fires,
   perform,
-  later: new Map([
+  retryable: new Map([
     ['mail', deliverMail],
-    ['code', callLater],
+    ['code', attemptCall],
   ] as const),
   expand,
   runDue,
-} satisfies Omit<JobServices, keyof ActionParts | 'hooks' | 'breaker'>;
+} satisfies Omit<JobServices, keyof ActionServices | 'hooks' | 'breaker'>;

@@ -50,7 +50,7 @@ beforeEach(async () => {
   attached.length = 0;
 });
 
-/** Rows of the action that is done. */
+/** The number of log rows with the id of the run. */
 const logged = async (runId: string) => (await world.all('_syslogTriggers')).filter(({ objectId }) => objectId === runId).length;
 const rowsOf = async (className: string, objectId: string) =>
   (await world.all('_Timeline')).filter((row) => row.objectClass === className && row.objectIdValue === objectId);
@@ -99,7 +99,7 @@ test('the timeline’s data name the trigger last, whatever was sent', async () 
     { target: 'Sale', fields },
     { ...record, fields: { ...record.fields, Sale: pointer('Sales', id) } },
   );
-  // So that there is the field.
+  // Makes the table have the field.
   await deleteRecord(world.master, 'Probes', await world.create('Probes', { Sale: pointer('Sales', id) }), {});
   await updateObject({ ...run, context: withTimeline({ cause, alongside: run.done }) }, world.parts);
   await updateRecord(withTimeline({}), 'Sales', id, { Name: 'by a client' });

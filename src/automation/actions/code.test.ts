@@ -8,7 +8,7 @@ import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import type { TriggeringRecord } from '../model/model.ts';
 import type { RetryableJob } from '../queue/retryable-jobs.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
-import { callLater, serverSideCode } from './server-side-code.ts';
+import { attemptCall, serverSideCode } from './server-side-code.ts';
 
 let world: World;
 let record: TriggeringRecord;
@@ -29,7 +29,7 @@ after(() => world.close());
 
 const log = async (runId: string) => (await world.all('_syslogTriggers')).filter(({ objectId }) => objectId === runId);
 const notes = async () => (await world.all('Notes')).map(({ Name }) => JSON.parse(Name as string));
-/** Rows of the queue, which exists for nobody. */
+/** Returns the rows of the hidden queue. */
 async function queued(store: Store): Promise<JsonObject[]> {
   const fields = [
     'objectId',
@@ -94,7 +94,7 @@ test('with useQueue the call is queued in the commit of the note; what is queued
     chain: 'chain00001',
     owner: world.store.cluster.processId,
   });
-  const attempt = await callLater(world.system, job(JSON.parse(state as string), 0), world.parts);
+  const attempt = await attemptCall(world.system, job(JSON.parse(state as string), 0), world.parts);
   assert.deepEqual(attempt, { kind: 'done' });
   const called = (await notes()).at(-1);
   const trigger = { id: 'trigger001', name: 'One', actionId: 'action0001', event: 'update', runId: run.runId, attempt: 1 };
@@ -130,16 +130,16 @@ test('six attempts, with growing pauses; the log tells of the last, and of nothi
   await serverSideCode(run, world.parts);
   const state = JSON.parse((await queued(world.store)).at(-1)?.state as string);
   const pauses: unknown[] = [];
-  const commit = async (attempt: Awaited<ReturnType<typeof callLater>>) =>
+  const commit = async (attempt: Awaited<ReturnType<typeof attemptCall>>) =>
     world.store.write({ plan: (schema) => ({ changes: [], mutations: attempt.steps?.(schema) ?? [] }) });
   for (let attempts = 0; attempts < 6; attempts++) {
-    const attempt = await callLater(world.system, job(state, attempts), world.parts);
-    pauses.push(attempt.kind === 'again' ? attempt.pause : attempt.kind);
+    const attempt = await attemptCall(world.system, job(state, attempts), world.parts);
+    pauses.push(attempt.kind === 'again' ? attempt.delayMs : attempt.kind);
     await commit(attempt);
     assert.equal((await log(run.runId))[0]?.error, '"Sold out"');
   }
   assert.deepEqual(pauses, [1_000, 5_000, 30_000, 120_000, 600_000, 'failed']);
-  const later = await callLater(world.system, job({ ...state, functionName: 'note' }, 3), world.parts);
+  const later = await attemptCall(world.system, job({ ...state, functionName: 'note' }, 3), world.parts);
   assert.equal(later.kind, 'done');
   await commit(later);
   assert.equal((await log(run.runId))[0]?.error, undefined);

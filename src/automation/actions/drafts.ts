@@ -6,8 +6,8 @@ import { userIdOf } from './notification.ts';
 import { filledFields, targetOf } from './write-object.ts';
 
 /**
- * What an action would do for a record, its templates filled; nothing is done.
- * @throws what templates and the action's own look-ups throw: errors of the catalogue, ActionFailed
+ * Returns what an action would do for a record, with its templates filled. Executes nothing.
+ * @throws errors of templates and of the action's own look-ups: errors of the catalogue, ActionFailed
  */
 export async function draftOf(draft: ActionDraft): Promise<JsonObject> {
   const { action } = draft;
@@ -22,9 +22,9 @@ export async function draftOf(draft: ActionDraft): Promise<JsonObject> {
       return { table: className, objectId, fields: await filledFields(draft, action.data.fields, tableOf(draft, className)) };
     }
     case 'e-mail': {
-      const { texts, wrong } = await mailDraft({ ...draft, action });
+      const { texts, problem } = await mailDraft({ ...draft, action });
       const { to, cc, bcc, subject, html } = texts;
-      return { to, ...(cc && { cc }), ...(bcc && { bcc }), subject, html, ...(wrong !== null && { wouldFail: wrong }) };
+      return { to, ...(cc && { cc }), ...(bcc && { bcc }), subject, html, ...(problem !== null && { wouldFail: problem }) };
     }
     case 'notification': {
       const filler = fillerFor(draft);

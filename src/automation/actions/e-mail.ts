@@ -4,22 +4,22 @@ import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece } from '../../mail/index.ts';
 import { createRecord } from '../../records/index.ts';
 import { wirePointer } from '../../values/json/wire.ts';
-import { mailTable, stateOf } from '../mail/queued-mail.ts';
+import { mailState, mailTable } from '../mail/queued-mail.ts';
 import type { ActionDraft, ActionRun, Perform } from '../model/action.ts';
 import { asService } from '../model/action.ts';
-import { notingSources } from '../model/sources.ts';
+import { withSources } from '../model/sources.ts';
 import { queueJob } from '../queue/index.ts';
 import { fillerFor } from '../templates/template.ts';
 
 type Run = ActionRun<'e-mail'>;
 
-/** Recipients of a message: what every mail server takes (RFC 5321, 4.5.3.1.8). */
+/** Recipients that every mail server accepts for one message (RFC 5321, 4.5.3.1.8). */
 const MAX_RECIPIENTS = 100;
-/** Characters of a filled subject, and of a list of addresses as the row has it. */
+/** Length limits, in characters, of a filled subject and of a list of addresses in the row. */
 const MAX_SUBJECT_LENGTH = 1_000;
-const MAX_SHOWN_LENGTH = 50_000;
+const MAX_LIST_LENGTH = 50_000;
 
-/** Pointers of `Emails` by which mail is found again, and the tables that they point at. */
+/** Pointer fields of `Emails` that link a message to records, and their target tables. */
 const links = [
   ['AccountId', 'Accounts'],
   ['ContactId', 'Contacts'],
@@ -28,19 +28,20 @@ const links = [
 ] as const;
 
 /**
- * Writes a message into `Emails` and queues it to be sent, in one commit (CONTRACT "Triggers": `e-mail`). Where an address is none, or there
- * is none, the row says `failed`, and the action's row in `_syslogTriggers` has the reason. A message makes neither the table nor fields of it.
- * @throws classMissing (103); what templates and creates throw
+ * Adds a message to `Emails` and queues it for sending, in one commit. If an address is invalid or there is no recipient, the row gets the status
+ * `failed` and the action's row in `_syslogTriggers` the reason. Does not create the table or its fields.
+ * Reference: triggers.md#e-mail.
+ * @throws classMissing (103); errors of templates and creates
  */
 export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   const { texts, lists } = await fillIn(run);
   const messageId = `<${randomUUID()}@${hostOf(from)}>`;
   const row = { ...(await rowOf(run, texts)), MailFrom: from, MessageId: messageId };
-  const wrong = whyNot(lists);
-  const context = await notingSources({ ...asService(run.reading, mailTable), keepsSchema: true }, mailTable, run.sources);
-  if (wrong !== null) {
-    const failed = { ...row, SendStatus: 'failed', ErrorMessage: wrong };
-    await createRecord({ ...context, alongside: run.failed(wrong) }, mailTable, failed);
+  const problem = problemOf(lists);
+  const context = await withSources({ ...asService(run.reading, mailTable), keepsSchema: true }, mailTable, run.sources);
+  if (problem !== null) {
+    const failed = { ...row, SendStatus: 'failed', ErrorMessage: problem };
+    await createRecord({ ...context, alongside: run.failed(problem) }, mailTable, failed);
     return;
   }
   const { trigger, action, event, record, cause, system } = run;
@@ -51,7 +52,7 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   const origin = { id: trigger.id, actionId: action.id, event, className, objectId };
   const queued = { ...row, SendStatus: 'queued' };
   await createRecord({ ...context, alongside: run.done }, mailTable, queued, (schema, emailId) => {
-    const state = stateOf({ message, emailId, logId: run.runId, trigger: origin });
+    const state = mailState({ message, emailId, logId: run.runId, trigger: origin });
     return queueJob(schema, {
       kind: 'mail',
       state,
@@ -66,7 +67,6 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   });
 };
 
-/** The texts of a message. */
 export interface MailTexts {
   readonly to: string;
   readonly cc: string;
@@ -75,17 +75,17 @@ export interface MailTexts {
   readonly html: string;
 }
 
-/** A message with its templates filled, and why it could not be sent; `null` where it could. @throws what templates throw */
+/** Returns a message with its templates filled, and why it could not be sent (`null` if it could). @throws errors of templates */
 export async function mailDraft(
   draft: ActionDraft<'e-mail'>,
-): Promise<{ readonly texts: MailTexts; readonly wrong: string | null }> {
+): Promise<{ readonly texts: MailTexts; readonly problem: string | null }> {
   const { texts, lists } = await fillIn(draft);
-  return { texts, wrong: whyNot(lists) };
+  return { texts, problem: problemOf(lists) };
 }
 
 type Recipients = AddressList['addresses'];
 
-/** @returns the lists of `to`, `cc` and `bcc` beside the texts: what a value brings into them is one address, not a list */
+/** @returns the texts, and the lists of `to`, `cc` and `bcc`. Each filled-in value counts as one address, never as a list */
 async function fillIn(draft: ActionDraft<'e-mail'>): Promise<{ readonly texts: MailTexts; readonly lists: AddressList[] }> {
   const { to, cc, bcc, subject, html } = draft.action.data;
   const filler = fillerFor(draft);
@@ -108,10 +108,10 @@ const textOf = (pieces: readonly ListPiece[]): string =>
     .join('')
     .trim();
 
-/** Why a message cannot be sent to these; `null` where it can. */
-function whyNot(lists: readonly AddressList[]): string | null {
-  const wrong = lists.find((list) => list.invalid !== null);
-  if (wrong) return `"${wrong.invalid}" is not an e-mail address.`;
+/** Returns why a message cannot be sent to these addresses; `null` if it can. */
+function problemOf(lists: readonly AddressList[]): string | null {
+  const problem = lists.find((list) => list.invalid !== null);
+  if (problem) return `"${problem.invalid}" is not an e-mail address.`;
   const count = lists.reduce((sum, { addresses }) => sum + addresses.length, 0);
   if (count > MAX_RECIPIENTS) return `The message is for more than ${MAX_RECIPIENTS} recipients.`;
   return count === 0 ? 'There is nobody to send the message to.' : null;
@@ -124,7 +124,7 @@ async function rowOf({ record, event, sources, system }: Run, { to, cc, bcc, sub
     ['CC', cc],
     ['BCC', bcc],
   ] as const)
-    if (list !== '') row[name] = list.slice(0, MAX_SHOWN_LENGTH).toWellFormed();
+    if (list !== '') row[name] = list.slice(0, MAX_LIST_LENGTH).toWellFormed();
   for (const [name, className] of links) {
     const isOne = record.className === className && event !== 'delete';
     const objectId = isOne ? record.objectId : pointed(record.fields, name, className);
@@ -135,7 +135,7 @@ async function rowOf({ record, event, sources, system }: Run, { to, cc, bcc, sub
   return row;
 }
 
-/** Where a Pointer of the record points, if it is at that table. */
+/** Returns the id that a Pointer of the record holds, if it points at the given table. */
 function pointed(fields: JsonObject, name: string, className: string): string | null {
   const value = own(fields, name);
   if (!isJsonObject(value) || own(value, '__type') !== 'Pointer' || own(value, 'className') !== className) return null;
@@ -143,7 +143,7 @@ function pointed(fields: JsonObject, name: string, className: string): string | 
   return typeof objectId === 'string' ? objectId : null;
 }
 
-/** The right side of the ids of messages: the host of the sender. */
+/** Returns the host for message ids: that of the sender's address. */
 function hostOf(from: string): string {
   const address = addressesOf(from).addresses[0]?.address ?? '';
   return domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost';

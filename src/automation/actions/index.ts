@@ -1,4 +1,4 @@
-import type { ActionParts, ActionRun, Perform } from '../model/action.ts';
+import type { ActionRun, ActionServices, Perform } from '../model/action.ts';
 import type { ActionType } from '../model/model.ts';
 import { email } from './e-mail.ts';
 import { notification } from './notification.ts';
@@ -12,15 +12,15 @@ const performers: { readonly [Type in ActionType]: Perform<Type> } = {
   notification,
   'server-side-code': serverSideCode,
 };
-const byType = new Map<string, (run: never, parts: ActionParts) => Promise<void>>(Object.entries(performers));
+const byType = new Map<string, (run: never, parts: ActionServices) => Promise<void>>(Object.entries(performers));
 
 /**
- * Does an action; when it resolves, the commit with `run.done` is durable, or there was none to be made.
- * @throws an error of the catalogue or ActionFailed where it cannot be done; another one is a fault
+ * Executes an action. When it resolves, the commit with `run.done` is durable, or nothing had to be committed.
+ * @throws an error of the catalogue or ActionFailed if the action cannot be done; any other error is a fault
  */
-export async function perform(run: ActionRun, parts: ActionParts): Promise<void> {
+export async function perform(run: ActionRun, parts: ActionServices): Promise<void> {
   const action = byType.get(run.action.type);
   if (!action) throw new Error(`no action is of the type ${run.action.type}`);
-  // The type of the run is that of its action, by which it was looked up.
+  // The run has the type of its action, by which the performer was selected.
   await action(run as never, parts);
 }

@@ -7,15 +7,16 @@ import { wireDate, wirePointer } from '../../values/json/wire.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { ActionDraft, Perform } from '../model/action.ts';
 import { ActionFailed, asService } from '../model/action.ts';
-import { notingSources } from '../model/sources.ts';
+import { withSources } from '../model/sources.ts';
 import { type Filler, fillerFor } from '../templates/template.ts';
 import { pointerField } from './pointer-field.ts';
 
 const table = '_Notification';
 
 /**
- * Leaves a user a row of `_Notification` (CONTRACT "Triggers": `notification`; SPEC "Other system tables").
- * @throws ActionFailed where it is for nobody; classMissing (103); what templates and creates throw
+ * Adds a row to `_Notification` for a user.
+ * Reference: triggers.md#notification.
+ * @throws ActionFailed if there is no user to notify; classMissing (103); errors of templates and creates
  */
 export const notification: Perform<'notification'> = async (run) => {
   const { store } = run.system;
@@ -33,10 +34,12 @@ export const notification: Perform<'notification'> = async (run) => {
     [causeField]: run.trigger.id,
   };
   if (icon !== null) body.Icon = await filler.text(icon);
-  await createRecord(await notingSources(asService(run.context, table), table, run.sources), table, body);
+  await createRecord(await withSources(asService(run.context, table), table, run.sources), table, body);
 };
 
-/** Who is notified: a name of a Pointer field counts before an id. `null` where neither says who. @throws what templates throw */
+/**
+ * Returns the id of the user to notify; `null` if there is none. The name of a Pointer field takes precedence over an id. @throws errors of templates
+ */
 export async function userIdOf(run: ActionDraft<'notification'>, filler: Filler): Promise<string | null> {
   const { user, isPointer } = run.action.data;
   if (isPointer) return (await filler.text(user)) || null;

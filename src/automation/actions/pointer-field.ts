@@ -2,15 +2,15 @@ import { own } from '../../kernel/json.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { ActionRun } from '../model/action.ts';
 
-/** A record by its class and id. */
+/** A record by class and id. */
 export interface NamedRecord {
   readonly className: string;
   readonly objectId: string;
 }
 
 /**
- * What a Pointer field of the triggering record names.
- * @returns `null` where it is empty; `undefined` where the record's table has no Pointer of this name
+ * Returns the record that a Pointer field of the triggering record points at.
+ * @returns `null` if the field is empty; `undefined` if the table has no Pointer field of this name
  */
 export function pointerField(
   { system, record }: Pick<ActionRun, 'system' | 'record'>,

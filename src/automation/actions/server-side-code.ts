@@ -9,8 +9,9 @@ import { queueJob } from '../queue/index.ts';
 import { type RetryableWork, UnreadableJob } from '../queue/retryable-jobs.ts';
 
 /**
- * Calls a function of the operator for the record (CONTRACT "Triggers": `server-side-code`), or queues the call.
- * @throws userFunctionNotFound, functionFailed, functionTimeout, internal of a call that is not queued
+ * Calls a custom function for the record, or queues the call.
+ * Reference: triggers.md#server-side-code.
+ * @throws userFunctionNotFound, functionFailed, functionTimeout, internal, if the call is not queued
  */
 export const serverSideCode: Perform<'server-side-code'> = async (run, { functions }) => {
   const { system, trigger, action, record, event, runId, attempt, cause } = run;
@@ -20,11 +21,11 @@ export const serverSideCode: Perform<'server-side-code'> = async (run, { functio
     await queue(run, { functionName, trigger: called, record: record.fields });
     return;
   }
-  // The call is noted first; the caller of this notes that it is done.
+  // The caller has recorded the start of the call, and records its end.
   await functions.callForRecord(system, functionName, record.fields, { ...called, attempt }, cause);
 };
 
-/** The call is queued, and the action done, in one commit. */
+/** Queues the call and completes the action in one commit. */
 async function queue(
   { system, record, trigger, event, cause, done }: ActionRun<'server-side-code'>,
   call: QueuedCall,
@@ -34,7 +35,7 @@ async function queue(
   const { className, objectId } = record;
   const job = {
     kind: 'code',
-    state: stateOf(call),
+    state: callState(call),
     triggerId: trigger.id,
     event,
     className,
@@ -53,31 +54,31 @@ export interface QueuedCall {
   readonly record: TriggeringRecord['fields'];
 }
 
-/** As the `state` of its job has it. */
-export function stateOf({ functionName, trigger, record }: QueuedCall): JsonObject {
+/** Returns the `state` of the job for a queued call. */
+export function callState({ functionName, trigger, record }: QueuedCall): JsonObject {
   return { functionName, trigger: { ...trigger }, record };
 }
 
-/** The call of a job that `stateOf` was written for. @throws UnreadableJob */
+/** Returns the call in the `state` of a job, as `callState` wrote it. @throws UnreadableJob */
 export function callOf(state: JsonObject): QueuedCall {
   const { functionName, trigger, record } = state;
   if (typeof functionName !== 'string' || !isJsonObject(trigger) || !isJsonObject(record)) throw new UnreadableJob();
   return state as unknown as QueuedCall;
 }
 
-/** Milliseconds before each attempt but the first (docs/decisions.md "Triggers": `server-side-code`). */
-const pauses = [1_000, 5_000, 30_000, 120_000, 600_000];
+/** Delay before each retry. Reference: triggers.md#server-side-code. */
+const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
 
-/** Calls a function that was queued. The action's row in `_syslogTriggers` tells of the last attempt. */
-export const callLater: RetryableWork = async (system, { state, attempts, cause }, { functions }) => {
+/** Makes one attempt at a queued call. The action's row in `_syslogTriggers` shows the result of the last attempt. */
+export const attemptCall: RetryableWork = async (system, { state, attempts, cause }, { functions }) => {
   const { functionName, trigger, record } = callOf(state);
   try {
     await functions.callForRecord(system, functionName, record, { ...trigger, attempt: attempts + 1 }, cause);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const { message } = error;
-    const pause = pauses[attempts];
-    const outcome = pause === undefined ? ({ kind: 'failed' } as const) : ({ kind: 'again', pause } as const);
+    const delayMs = RETRY_DELAYS_MS[attempts];
+    const outcome = delayMs === undefined ? ({ kind: 'failed' } as const) : ({ kind: 'again', delayMs } as const);
     return { ...outcome, steps: (schema) => logError(schema, trigger.runId, message) };
   }
   return { kind: 'done', ...(attempts > 0 && { steps: (schema) => logError(schema, trigger.runId, null) }) };

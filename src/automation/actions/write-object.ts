@@ -5,15 +5,15 @@ import type { Field, TableSchema } from '../../schema/model.ts';
 import { wirePointer } from '../../values/json/wire.ts';
 import { type ActionDraft, commitDone, type Perform } from '../model/action.ts';
 import type { Template } from '../model/model.ts';
-import { notingSources } from '../model/sources.ts';
+import { withSources } from '../model/sources.ts';
 import { type Filled, fillerFor, isoOf } from '../templates/template.ts';
 import { type NamedRecord, pointerField } from './pointer-field.ts';
 
 /**
- * The body of a write from the `fields` of an action. A field whose template stands for an absent value is left out. In a Pointer field a text
- * is the id of a record: `"{{objectId}}"` links the triggering one. In a String field a Date of the record is its text.
- * @param table that is written; `undefined` where there is none
- * @throws what `Filler` throws
+ * Builds the body of a write from the `fields` of an action. A field whose template yields an absent value is omitted. In a Pointer field a text is
+ * the id of a record: `"{{objectId}}"` links to the triggering record. In a String field a Date becomes its text.
+ * @param table the table that is written; `undefined` if it does not exist yet
+ * @throws as `Filler`
  */
 export async function filledFields(
   run: Filled,
@@ -36,19 +36,20 @@ function fitted(value: JsonValue, field: Field | undefined, template: Template):
 }
 
 /**
- * Makes a record (CONTRACT "Triggers": `create-object`), and its table where it is not there yet.
- * @throws what templates and creates throw
+ * Creates a record, and its table if that does not exist.
+ * Reference: triggers.md#create-object.
+ * @throws errors of templates and creates
  */
 export const createObject: Perform<'create-object'> = async (run) => {
   const { table, fields } = run.action.data;
   const body = await filledFields(run, fields, run.system.store.schema().tables.get(table));
-  await createRecord(await notingSources(run.context, table, run.sources), table, body);
+  await createRecord(await withSources(run.context, table, run.sources), table, body);
 };
 
 /**
- * Changes the triggering record, or the one that a Pointer of it names (CONTRACT "Triggers": `update-object`). Where all values are absent
- * nothing is written.
- * @throws objectNotFound (101) where the record is gone, badPointer (106) where the Pointer is empty; what templates and updates throw
+ * Updates the triggering record, or the record that one of its Pointers names. If all values are absent, nothing is written.
+ * Reference: triggers.md#update-object.
+ * @throws objectNotFound (101) if the record does not exist, badPointer (106) if the Pointer is empty; errors of templates and updates
  */
 export const updateObject: Perform<'update-object'> = async (run) => {
   const { className, objectId } = targetOf(run);
@@ -58,10 +59,10 @@ export const updateObject: Perform<'update-object'> = async (run) => {
     return;
   }
   await run.sources.addOf(run.system.store, className, objectId);
-  await updateRecord(await notingSources(run.context, className, run.sources), className, objectId, body);
+  await updateRecord(await withSources(run.context, className, run.sources), className, objectId, body);
 };
 
-/** The record that is changed. @throws objectNotFound (101), badPointer (106) where there is none */
+/** Returns the record to update. @throws objectNotFound (101), badPointer (106) if there is none */
 export function targetOf(run: ActionDraft<'update-object'>): NamedRecord {
   const { target } = run.action.data;
   if (target === 'self') return run.event === 'delete' ? fail('objectNotFound') : run.record;

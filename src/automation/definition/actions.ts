@@ -4,10 +4,10 @@ import { checkFieldName, rootOf } from '../../schema/model.ts';
 import { checkPath } from '../../values/index.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { Action, ActionData, ActionType, Template } from '../model/model.ts';
-import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './assertions.ts';
+import { arrayOf, at, booleanAt, excerpt, filledText, objectOf, optionalText, refuse, textAt } from './assertions.ts';
 
 const MAX_ACTIONS = 100;
-/** Characters of all actions together, as JSON: definitions are kept in memory. */
+/** Length of all actions together as JSON, in characters. Bounded because definitions are kept in memory. */
 const MAX_ACTIONS_LENGTH = 5_000_000;
 const MAX_ADDRESSES_LENGTH = 10_000;
 const MAX_SUBJECT_LENGTH = 1_000;
@@ -15,13 +15,13 @@ const MAX_HTML_LENGTH = 1_000_000;
 const MAX_CONTENT_LENGTH = 10_000;
 const MAX_ICON_LENGTH = 2_000;
 
-/** SPEC "Limits": Trigger and action ids. */
+/** Action ids: 10 characters. */
 const actionId = /^[0-9A-Za-z_-]{10}$/;
 
-/** @param place of `actionData`, with a dot */
+/** @param place path of `actionData` for messages, with a trailing dot */
 type Reader<Type extends ActionType> = (data: JsonObject, place: string) => ActionData[Type];
 
-/** What the `actionData` of a type holds (CONTRACT "Triggers"). */
+/** The keys of the `actionData` of an action type, and how to read them (triggers.md#actions). */
 interface Form<Type extends ActionType> {
   readonly keys: readonly string[];
   readonly read: Reader<Type>;
@@ -72,7 +72,7 @@ const forms: { readonly [Type in ActionType]: Form<Type> } = {
 const isType = (type: JsonValue): type is ActionType => typeof type === 'string' && Object.hasOwn(forms, type);
 
 /**
- * Reads the actions of a definition, each of which has its id.
+ * Reads the actions of a definition. Each must have its id already.
  * @throws invalidTrigger (107)
  */
 export function readActions(value: JsonValue): readonly Action[] {
@@ -89,14 +89,14 @@ function readAction(value: JsonValue, index: number): Action {
   const _id = at(action, '_id');
   if (typeof _id !== 'string' || !actionId.test(_id)) refuse(`${place}._id is not 10 letters, digits, _ or -`);
   const type = filledText(action, 'type', `${place}.`, MAX_CONTENT_LENGTH);
-  if (!isType(type)) refuse(`${place}.type is unknown: ${shown(type)}`);
+  if (!isType(type)) refuse(`${place}.type is unknown: ${excerpt(type)}`);
   const isActive = booleanAt(action, 'Active', `${place}.`, true);
   const { keys, read } = forms[type];
   const data = read(objectOf(at(action, 'actionData'), `${place}.actionData`, keys), `${place}.actionData.`);
   return { id: _id, type, isActive, data } as Action;
 }
 
-/** A list of addresses as the text that it stands for. */
+/** Turns an array of addresses into the equivalent comma-separated text. */
 function withAddresses(data: JsonObject, key: string, place: string): JsonObject {
   const value = at(data, key);
   if (!Array.isArray(value)) return data;
@@ -104,7 +104,7 @@ function withAddresses(data: JsonObject, key: string, place: string): JsonObject
   return { [key]: texts.filter((text) => text.trim() !== '').join(', ') };
 }
 
-/** Who is notified: a text, or a Pointer to a user. */
+/** Reads the user to notify: a text, or a Pointer to `_User`. */
 function userAt(data: JsonObject, place: string): Pick<ActionData['notification'], 'user' | 'isPointer'> {
   const value = at(data, 'user');
   if (!isJsonObject(value)) return { user: filledText(data, 'user', place, MAX_SUBJECT_LENGTH) };
@@ -113,16 +113,19 @@ function userAt(data: JsonObject, place: string): Pick<ActionData['notification'
   return { user: filledText(value, 'objectId', `${place}user.`, MAX_SUBJECT_LENGTH), isPointer: true };
 }
 
-/** What is written into a record: the names are checked, the values may be anything. */
+/** Reads the fields that are written into a record. Names are checked; values may be anything. */
 function templatesAt(data: JsonObject, place: string): Readonly<Record<string, Template>> {
   const value = own(data, 'fields') ?? null;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse(value === null ? `${place} is missing` : `${place} is not an object`);
-  for (const name of Object.keys(value)) if (!isName(name)) refuse(`${place} has an invalid name: ${shown(name)}`);
+  for (const name of Object.keys(value)) if (!isName(name)) refuse(`${place} has an invalid name: ${excerpt(name)}`);
   return value;
 }
 
-/** A field of a record to be, or a place inside one. Fields that begin with `_` are the tables' own, which is looked at later. */
+/**
+ * Whether a name may be that of a field, or of a path inside one. Leading underscores are allowed, because system tables have such fields; whether
+ * they exist is checked later.
+ */
 function isName(name: string): boolean {
   const root = rootOf(name);
   try {

@@ -14,13 +14,14 @@ import type { Action, ActionType, Trigger } from '../model/model.ts';
 import { pathsIn } from '../templates/parse.ts';
 import { criteriaOf } from './typecheck.ts';
 
-/** Tables whose rules look at who writes: no definition of a user's writes them, whatever he may do himself. */
+/** Tables whose rules depend on the caller. No user's definition may write them, whatever the user may do directly. */
 const ruledByCaller: ReadonlySet<string> = new Set(['_Trigger', '_Session']);
 
 /**
- * Refuses a definition at once that its author's rights would not let run: what it does is judged each time again, by his rights of then
- * (docs/adr/0015). Holders of keys are the master. Who signed in for an agent is judged as the user that he is: as him it runs.
- * @throws permissionDenied, fieldDenied (119), and what `authorize` throws
+ * Rejects a definition that its author's permissions do not allow. This is an early check only: each run is authorized again by the permissions at
+ * that time (adr/0015). Holders of keys act as the master. A user signed in through an agent is checked as the user, because the trigger runs with
+ * the user's rights.
+ * @throws permissionDenied, fieldDenied (119), and errors of `authorize`
  */
 export function authorizeTrigger(trigger: Trigger, schema: Schema, caller: Principal): void {
   if (actsAsMaster(caller)) return;
@@ -55,12 +56,12 @@ class Author {
       const table = target === 'self' ? className : this.#targetOf(className, target);
       if (table !== undefined) this.#mayWrite('update', table, fields);
     } else {
-      const table = writtenBy(action.type);
+      const table = logTableOf(action.type);
       if (table !== null) this.#may('create', table);
     }
   }
 
-  /** A path of a template: the records that its Pointers lead to, and their fields. */
+  /** Checks the path of a template: the records that its Pointers lead to, and their fields. */
   mayFollow(from: string, path: readonly string[]): void {
     let className: string | undefined = from;
     for (const name of path) {
@@ -85,12 +86,12 @@ class Author {
     }
   }
 
-  /** @returns `null` where there is no such table */
+  /** @returns `null` if the table does not exist */
   #may(action: ClpAction, className: string): Grant | null {
     try {
       refuseOutright(this.#principal, action, className);
     } catch (error) {
-      // It tells of a record, which nobody has named.
+      // `otherUser` refers to a specific record, which the definition does not name.
       if (error instanceof ServiceError && error.key === 'otherUser') fail('permissionDenied', action, className);
       throw error;
     }
@@ -98,15 +99,17 @@ class Author {
     return table ? authorize(this.#principal, action, table, this.#schema) : null;
   }
 
-  /** The class that a Pointer field leads to. */
+  /** Returns the class that a Pointer field points at. */
   #targetOf(className: string, name: string): string | undefined {
     const field = this.#schema.tables.get(className)?.fields.get(name);
     return field?.type === 'Pointer' ? field.targetClass : undefined;
   }
 }
 
-/** The table in which the service notes what an action of a type did, where it does: who defines it has to be allowed to make rows there. */
-function writtenBy(type: ActionType): string | null {
+/**
+ * Returns the table in which the service records what an action of this type did, if there is one. The author must be allowed to create rows there.
+ */
+function logTableOf(type: ActionType): string | null {
   if (type === 'e-mail') return 'Emails';
   return type === 'notification' ? '_Notification' : null;
 }

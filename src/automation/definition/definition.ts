@@ -3,23 +3,32 @@ import { limits } from '../../kernel/limits.ts';
 import { rootOf } from '../../schema/model.ts';
 import { type Trigger, type TriggerEvent, triggerEvents } from '../model/model.ts';
 import { readActions } from './actions.ts';
-import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './assertions.ts';
+import { arrayOf, at, booleanAt, excerpt, filledText, isId, optionalText, refuse } from './assertions.ts';
 import { readSchedule } from './schedule.ts';
 
-/** The fields of `_Trigger` that make a definition (CONTRACT "Triggers"). */
-export const parts = ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'] as const;
+/** The fields of `_Trigger` that form a definition (triggers.md#definition). */
+export const definitionFields = [
+  'Name',
+  'table',
+  'events',
+  'criteria',
+  'changedFields',
+  'schedule',
+  'actions',
+  'Active',
+] as const;
 
-/** The hidden field that keeps the objectId of the user with whose rights a definition acts; empty: the master. */
+/** Hidden field with the objectId of the user with whose rights a trigger acts; empty for the master. */
 export const authorField = '_author';
 
 const MAX_NAME_LENGTH = 1_000;
 const MAX_EVENTS = 1_000;
-/** Characters of criteria as JSON: definitions are kept in memory. */
+/** Length of criteria as JSON, in characters. Bounded because definitions are kept in memory. */
 const MAX_CRITERIA_LENGTH = 1_000_000;
 const none: ReadonlySet<TriggerEvent> = new Set();
 
 /**
- * Reads a definition by itself; whether it fits the tables is for `typecheck`.
+ * Parses a definition on its own; `typecheck` checks it against the tables.
  * @param row in wire form
  * @throws invalidTrigger (107)
  */
@@ -47,7 +56,7 @@ export function readDefinition(row: JsonObject): Trigger {
 }
 
 /**
- * Reads a row of `_Trigger` as it is stored, whatever wrote it: what makes no definition is switched off. Never throws.
+ * Parses a stored row of `_Trigger`, whatever wrote it. A row that is not a valid definition becomes an inactive trigger. Never throws.
  * @param row in wire form
  */
 export function parseTrigger(row: JsonObject): Trigger {
@@ -58,7 +67,7 @@ export function parseTrigger(row: JsonObject): Trigger {
   }
 }
 
-/** What is known of a definition that cannot be read. */
+/** Returns what can be read of an invalid definition, as an inactive trigger. */
 function unreadable(row: JsonObject): Trigger {
   const textOf = (key: string): string | null => {
     const value = at(row, key);
@@ -78,9 +87,9 @@ function unreadable(row: JsonObject): Trigger {
   };
 }
 
-/** Characters of a definition as JSON. @param row in wire form; other fields do not count */
+/** Returns the length of a definition as JSON, in characters. @param row in wire form; other fields do not count */
 export function sizeOf(row: JsonObject): number {
-  return parts.reduce((sum, name) => sum + JSON.stringify(at(row, name)).length, 0);
+  return definitionFields.reduce((sum, name) => sum + JSON.stringify(at(row, name)).length, 0);
 }
 
 function authorOf(row: JsonObject): string | null {
@@ -97,7 +106,7 @@ function readEvents(value: JsonValue): ReadonlySet<TriggerEvent> {
   const events = new Set<TriggerEvent>();
   for (const [index, event] of arrayOf(value, 'events', MAX_EVENTS).entries()) {
     const known = triggerEvents.find((each) => each === event);
-    events.add(known ?? refuse(`events[${index}] is unknown: ${shown(textOf(event))}`));
+    events.add(known ?? refuse(`events[${index}] is unknown: ${excerpt(textOf(event))}`));
   }
   return events.size > 0 ? events : refuse('events are empty');
 }
@@ -110,7 +119,7 @@ function readCriteria(value: JsonValue): JsonObject | null {
   return Object.keys(value).length > 0 ? value : null;
 }
 
-/** A place inside a field stands for the whole of it. */
+/** A path inside a field stands for the whole field. */
 function readChangedFields(value: JsonValue): readonly string[] {
   if (value === null) return [];
   const names = arrayOf(value, 'changedFields', limits.fieldsPerTable).map((name, index) =>

@@ -5,22 +5,23 @@ import { refuse } from './assertions.ts';
 import { sizeOf } from './definition.ts';
 import { activeTriggers } from './trigger-cache.ts';
 
-/** Definitions of a system, and their characters together: all of them are kept in memory. */
+/** Limits per system for the number of definitions and their total length in characters, because all of them are kept in memory. */
 const MAX_DEFINITIONS = 1_000;
 const MAX_DEFINITIONS_LENGTH = 20_000_000;
-/** Milliseconds after which a definition that was judged is known, or was never stored. */
+/** Time after which a checked definition is either in the cache or was never stored. */
 const PENDING_MS = 5_000;
 
-/** The sizes of definitions that were judged lately, by id: many at once do not each find the same room. */
+/** Sizes of recently checked definitions by id, so that concurrent writes do not each use the same remaining quota. */
 const pendingOf = new WeakMap<Store, LRUCache<string, number>>();
 
 /**
- * Insists that a system has room for a definition, beside those that are there and those that are about to be (docs/decisions.md "Triggers").
- * One that takes no more than it did before always has.
- * @param before the row that it replaces; `null` for a definition to be
+ * Asserts that a definition fits into the system's quota, together with the stored ones and those being written. A definition that does not grow is
+ * always accepted.
+ * Reference: limits.md#triggers.
+ * @param before the row that it replaces; `null` for a new definition
  * @throws invalidTrigger (107)
  */
-export function checkRoom(store: Store, objectId: string, definition: JsonObject, before: JsonObject | null): void {
+export function checkQuota(store: Store, objectId: string, definition: JsonObject, before: JsonObject | null): void {
   const size = sizeOf(definition);
   const known = activeTriggers.sizes(store);
   const pending = pendingOf.get(store) ?? new LRUCache<string, number>({ max: 2 * MAX_DEFINITIONS, ttl: PENDING_MS });
@@ -30,7 +31,7 @@ export function checkRoom(store: Store, objectId: string, definition: JsonObject
     for (const [id, entry] of known ?? []) {
       if (id === objectId) continue;
       const waiting = pending.get(id) ?? 0;
-      // It is stored.
+      // The pending definition is stored by now.
       if (waiting === entry.size) pending.delete(id);
       count++;
       characters += Math.max(entry.size, waiting);
@@ -48,7 +49,7 @@ export function checkRoom(store: Store, objectId: string, definition: JsonObject
   pending.set(objectId, size);
 }
 
-/** A definition is about to be deleted: it takes no room. */
-export function leaveRoom(store: Store, objectId: string): void {
+/** Forgets the pending size of a definition that is being deleted. */
+export function releaseQuota(store: Store, objectId: string): void {
   pendingOf.get(store)?.delete(objectId);
 }

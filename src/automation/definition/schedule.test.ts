@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { JsonValue } from '../../kernel/json.ts';
 import { checkRuns, nextRun, readSchedule } from './schedule.ts';
 
-/** The runs that follow each other. */
+/** Returns consecutive runs. */
 function runs(cron: string, timezone: string, from: string, count: number): string[] {
   const found: string[] = [];
   let at = Date.parse(from);

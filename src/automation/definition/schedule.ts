@@ -2,38 +2,39 @@ import { nextCronRun, parseCron } from '../../kernel/cron.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { Schedule } from '../model/model.ts';
-import { filledText, objectOf, optionalText, refuse, shown } from './assertions.ts';
+import { excerpt, filledText, objectOf, optionalText, refuse } from './assertions.ts';
 
-/** 29 February comes every four years, and may have eight between. */
+/** 29 February may be eight years away, since some century years are not leap years. */
 const MAX_WAIT_MS = 9 * 366 * DAY_MS;
 const MAX_CRON_LENGTH = 500;
 const MAX_ZONE_LENGTH = 100;
 
-/** The time zones that were met, so that their data are looked up once. */
+/** Valid time zones met so far, to avoid repeated look-ups. */
 const zones = new Set<string>();
 
 /**
- * Reads when a trigger runs by the clock (CONTRACT "Triggers": cron of 5 fields, 6 with seconds).
+ * Parses a schedule: cron with 5 fields, or 6 with seconds.
+ * Reference: triggers.md#schedules.
  * @throws invalidTrigger (107)
  */
 export function readSchedule(value: JsonValue): Schedule {
   const sent = objectOf(value, 'schedule', ['cron', 'timezone']);
   const cron = filledText(sent, 'cron', 'schedule.', MAX_CRON_LENGTH).trim().split(/\s+/).join(' ');
   const timezone = optionalText(sent, 'timezone', 'schedule.', MAX_ZONE_LENGTH) ?? 'UTC';
-  if (!isZone(timezone)) refuse(`schedule.timezone is no IANA time zone: ${shown(timezone)}`);
+  if (!isZone(timezone)) refuse(`schedule.timezone is no IANA time zone: ${excerpt(timezone)}`);
   const fields = cron.split(' ').length;
   if (fields !== 5 && fields !== 6) refuse('schedule.cron has not 5 or 6 fields');
   const schedule = { cron, timezone };
-  return parse(schedule) ? schedule : refuse(`schedule.cron cannot be read: ${shown(cron)}`);
+  return parse(schedule) ? schedule : refuse(`schedule.cron cannot be read: ${excerpt(cron)}`);
 }
 
-/** Insists that a schedule comes to a run. @throws invalidTrigger (107) */
+/** Asserts that a schedule has a next run. @throws invalidTrigger (107) */
 export function checkRuns(schedule: Schedule, now: number): void {
   const next = nextRun(schedule, now);
   if (next === null || next - now > MAX_WAIT_MS) refuse('schedule.cron has no run within the next eight years');
 }
 
-/** When a schedule is due next, as of `nextCronRun`. @param after milliseconds since 1970 */
+/** Returns the next run of a schedule, as `nextCronRun`. @param after milliseconds since 1970 */
 export function nextRun(schedule: Schedule, after: number): number | null {
   const cron = parse(schedule);
   return cron && nextCronRun(cron, after);
@@ -41,7 +42,7 @@ export function nextRun(schedule: Schedule, after: number): number | null {
 
 const parse = ({ cron, timezone }: Schedule) => parseCron(cron, timezone);
 
-/** Offsets such as `+02:00` are none: they have no summer time. */
+/** Offsets such as `+02:00` are not accepted, because they have no daylight saving time. */
 function isZone(name: string): boolean {
   if (zones.has(name)) return true;
   if (!/^[A-Za-z]/.test(name)) return false;
@@ -50,7 +51,7 @@ function isZone(name: string): boolean {
   } catch {
     return false;
   }
-  // There are some 600, each in as many spellings as its letters have.
+  // Bounds the set: there are some 600 zones, but each may be written in different cases.
   if (zones.size < 1_000) zones.add(name);
   return true;
 }

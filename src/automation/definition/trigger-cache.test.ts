@@ -73,7 +73,7 @@ describe('active triggers on the embedded engine', () => {
     await activeTriggers.ready(store);
     assert.ok(activeTriggers.byId(store, a) === first && activeTriggers.byId(store, b) !== second);
     assert.equal(activeTriggers.byId(store, b)?.name, 'b');
-    // The triggers of a table that is dropped are switched off, and keep their time.
+    // Dropping a table deactivates its triggers without changing `updatedAt`.
     await store.write({ plan: (schema) => ({ changes: [], mutations: switchOffDefinitions(schema, 'Sales') }) });
     await activeTriggers.ready(store);
     assert.deepEqual([idsOf('Sales'), activeTriggers.byId(store, b)?.isActive], [[], false]);

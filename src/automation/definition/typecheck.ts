@@ -8,20 +8,21 @@ import { checkClassName, checkFieldName, rootOf, type Schema, type TableSchema }
 import { isHidden, isSystemTable, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { Action, ActionData, Trigger } from '../model/model.ts';
 import { pathsIn, piecesOf } from '../templates/parse.ts';
-import { isId, refuse, shown } from './assertions.ts';
+import { excerpt, isId, refuse } from './assertions.ts';
 
-/** Templates in the actions of a definition: each is looked up whenever the action is done. */
+/** Templates in the actions of a definition. Bounded because each is resolved whenever the action runs. */
 const MAX_TEMPLATES = 10_000;
 
 /**
- * Insists that a definition fits the tables as they are (docs/decisions.md "Triggers").
- * @param patterns what the request may spend on patterns
- * @throws invalidTrigger (107); of its criteria, the errors of `where`
+ * Asserts that a definition fits the current tables.
+ * Reference: triggers.md#definition.
+ * @param patterns budget for regular expressions of the request
+ * @throws invalidTrigger (107); errors of `where` for its criteria
  */
 export function typecheck(trigger: Trigger, schema: Schema, patterns?: SharedPatterns): void {
   const table = tableNamed(trigger.table, 'table', schema);
   for (const [index, name] of trigger.changedFields.entries())
-    if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
+    if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${excerpt(name)}`);
   for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
   const templates = pathsIn(trigger.actions.map(({ data }) => data) as unknown as JsonValue);
   if (!templates.drop(MAX_TEMPLATES).next().done)
@@ -30,34 +31,34 @@ export function typecheck(trigger: Trigger, schema: Schema, patterns?: SharedPat
   if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, { patterns: { budget } });
 }
 
-/** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
+/** Parsed criteria with the schema that they were parsed for; the whole schema, since sub-queries depend on other tables. */
 interface Parsed {
   readonly schema: Schema;
   readonly filter: Filter;
 }
 
-/** By the caller as whom they are read, who is one object for as long as his roles stay. */
-const parsed = new WeakMap<Trigger, WeakMap<Principal, Parsed>>();
+/** Cached by caller. A caller is the same object as long as its roles do not change. */
+const parsedCriteria = new WeakMap<Trigger, WeakMap<Principal, Parsed>>();
 
 /**
- * The criteria of a trigger as a filter. Remembered, but for those that count from the present time.
- * @param table the trigger's
- * @param principal as whom they are read: what he may not see does not count. Left out: the master
- * @throws the errors of `where` (docs/decisions.md "Queries"), where the criteria do not fit the table; fieldDenied, permissionDenied (119)
+ * Returns the criteria of a trigger as a filter. Cached, unless they contain `$relativeTime`.
+ * @param table the trigger's table
+ * @param principal the caller whose permissions apply; default: the master
+ * @throws errors of `where` (queries.md#where) if the criteria do not fit the table; fieldDenied, permissionDenied (119)
  */
 export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema, principal: Principal = master): Filter {
   const { criteria } = trigger;
   if (criteria === null) return always;
-  const ofTrigger = parsed.get(trigger) ?? new WeakMap<Principal, Parsed>();
+  const ofTrigger = parsedCriteria.get(trigger) ?? new WeakMap<Principal, Parsed>();
   const known = ofTrigger.get(principal);
   if (known?.schema === schema) return known.filter;
   const filter = parsedAs(principal, 'find', criteria, table, schema, { inSnapshot: true });
-  if (!tellsOfNow(criteria)) parsed.set(trigger, ofTrigger.set(principal, { schema, filter }));
+  if (!usesCurrentTime(criteria)) parsedCriteria.set(trigger, ofTrigger.set(principal, { schema, filter }));
   return filter;
 }
 
 /**
- * The same as somebody reads them who looks at a record: what he may not see does not count.
+ * Returns the criteria as a filter for reading a live record with the caller's permissions.
  * @throws as `criteriaOf`; fieldDenied, permissionDenied (119)
  */
 export const criteriaAsSeenBy = (principal: Principal, { criteria }: Trigger, table: TableSchema, schema: Schema): Filter =>
@@ -72,18 +73,18 @@ function parsedAs(
   { patterns, inSnapshot = false }: { readonly patterns?: SharedPatterns; readonly inSnapshot?: boolean } = {},
 ): Filter {
   const grant = authorize(principal, action, table, schema);
-  // A snapshot has the values themselves: what a mask stands before is hidden in it.
-  const asked = inSnapshot ? { ...grant, hiddenFields: unseenIn(grant) } : grant;
-  const filter = guardedFilter(grant, parseWhere(criteria, asked, { schema, principal, patterns }));
+  // A snapshot holds unmasked values, so masked fields must be hidden.
+  const visible = inSnapshot ? { ...grant, hiddenFields: unseenIn(grant) } : grant;
+  const filter = guardedFilter(grant, parseWhere(criteria, visible, { schema, principal, patterns }));
   refuseBacktracking(filter);
   return filter;
 }
 
-const tellsOfNow = (criteria: JsonObject): boolean => JSON.stringify(criteria).includes('$relativeTime');
+const usesCurrentTime = (criteria: JsonObject): boolean => JSON.stringify(criteria).includes('$relativeTime');
 
 function tableNamed(name: string, place: string, schema: Schema): TableSchema {
   const table = schema.tables.get(name);
-  return table && !isHidden(name) ? table : refuse(`${place} is not there: ${shown(name)}`);
+  return table && !isHidden(name) ? table : refuse(`${place} is not there: ${excerpt(name)}`);
 }
 
 const isField = (name: string, { className, fields }: TableSchema): boolean =>
@@ -99,18 +100,18 @@ function checkAction(action: Action, place: string, table: TableSchema, schema: 
   }
 }
 
-/** A table of the master's to write; `undefined` for one to be, which the first write makes. */
+/** Returns the table to write with the master's rights; `undefined` if the first write will create it. */
 function tableToWrite(name: string, place: string, schema: Schema): TableSchema | undefined {
   if (schema.tables.has(name) || isSystemTable(name)) return tableNamed(name, place, schema);
   try {
     checkClassName(name);
   } catch {
-    refuse(`${place} is no name of a table: ${shown(name)}`);
+    refuse(`${place} is no name of a table: ${excerpt(name)}`);
   }
   return undefined;
 }
 
-/** A field that leads to no user, and what is no id, would come to nobody each time. */
+/** Rejects a field that does not point at users, and a text that cannot be an id: such a notification would never reach a user. */
 function checkUser({ user, isPointer }: ActionData['notification'], place: string, table: TableSchema): void {
   if (isPointer) return;
   const field = isField(user, table) ? table.fields.get(user) : undefined;
@@ -119,20 +120,20 @@ function checkUser({ user, isPointer }: ActionData['notification'], place: strin
       ? field.type !== 'Pointer' || field.targetClass !== '_User'
       : !isId(user) && user !== actorId(master) && !isTemplate(user)
   )
-    refuse(`${place}.user is neither an id, a template nor a Pointer of ${table.className} to _User: ${shown(user)}`);
+    refuse(`${place}.user is neither an id, a template nor a Pointer of ${table.className} to _User: ${excerpt(user)}`);
 }
 
 const isTemplate = (text: string): boolean => piecesOf(text).some((piece) => typeof piece === 'object');
 
-/** The table that a Pointer field leads to; `undefined` where it is not there yet. */
+/** Returns the table that a Pointer field points at; `undefined` if it does not exist yet. */
 function targetOf(name: string, place: string, table: TableSchema, schema: Schema): TableSchema | undefined {
   const field = isField(name, table) ? table.fields.get(name) : undefined;
   if (field?.type !== 'Pointer')
-    refuse(`${place}.target is neither self nor a Pointer field of ${table.className}: ${shown(name)}`);
+    refuse(`${place}.target is neither self nor a Pointer field of ${table.className}: ${excerpt(name)}`);
   return schema.tables.get(field.targetClass ?? '');
 }
 
-/** Names that a table has not are those of fields to be. */
+/** Names that the table lacks are checked as new fields. */
 function checkNames(fields: Readonly<Record<string, unknown>>, place: string, table: TableSchema | undefined): void {
   for (const name of Object.keys(fields)) {
     const root = rootOf(name);
@@ -140,14 +141,14 @@ function checkNames(fields: Readonly<Record<string, unknown>>, place: string, ta
     try {
       checkFieldName(root);
     } catch {
-      refuse(`${place}.fields has an invalid name: ${shown(name)}`);
+      refuse(`${place}.fields has an invalid name: ${excerpt(name)}`);
     }
   }
 }
 
 /**
- * Refuses patterns that need backtracking: with the right text, which anybody may send by a form, one takes for ever, and holds up the readers
- * of its system.
+ * Rejects patterns that need backtracking. Anyone can submit text through a form, and with a crafted text such a pattern could run for ever and block
+ * the readers of its system.
  * @throws invalidTrigger (107)
  */
 export function refuseBacktracking(filter: Filter): void {

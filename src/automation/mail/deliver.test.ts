@@ -50,7 +50,7 @@ async function queue(to = 'dana@example.com'): Promise<string> {
   return run.runId;
 }
 
-/** Works the oldest job off as the runner does. */
+/** Processes the oldest job as the runner does. */
 async function work(attempts = 0, store: Store = world.store): Promise<Attempt> {
   const [queued] = await queuedMail(world.store);
   const { job, mail } = queued ?? assert.fail('nothing is queued');
@@ -76,10 +76,10 @@ const failed = (permanent: boolean, why: string): MailAttempt => ({ kind: 'faile
 test('a fault of the server is one of all messages; an attempt that was cut changes nothing', async () => {
   await queue();
   answers = [{ kind: 'failed', permanent: false, why: 'away', isServerFault: true }, { kind: 'ended' }];
-  assert.deepEqual(await work(), { kind: 'again', pause: 1_000, isShared: true });
+  assert.deepEqual(await work(), { kind: 'again', delayMs: 1_000, isShared: true });
   const row = await rowNow();
   assert.deepEqual(row, ['queued', 'away', false]);
-  assert.deepEqual(await work(1), { kind: 'again', pause: 0 });
+  assert.deepEqual(await work(1), { kind: 'again', delayMs: 0 });
   assert.deepEqual(await rowNow(), row);
   assert.deepEqual(await work(1), { kind: 'done', committed: true });
 });
@@ -121,7 +121,7 @@ test('faults that may pass are tried again for a day, with one Message-ID; the r
     answers = [failed(false, why)];
     const attempt = await work(attempts);
     if (attempt.kind !== 'again') break;
-    pauses.push(attempt.pause);
+    pauses.push(attempt.delayMs);
     assert.deepEqual(await rowNow(), ['queued', why, false]);
   }
   assert.deepEqual(pauses.slice(0, 7), [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000]);
@@ -214,7 +214,7 @@ test('a message that was sent while the database was away is noted later and not
   assert.equal(tried.length, 1);
 });
 
-/** The job of the message that is queued, as a runner hands it over. */
+/** Returns the job of the queued message, as a runner passes it. */
 async function queuedLater() {
   const [queued] = await queuedMail(world.store);
   const { job, mail } = queued ?? assert.fail();
@@ -236,7 +236,7 @@ test('a fault of ours is tried again; the log tells neither addresses nor texts'
   log.error = ((...line: unknown[]) => lines.push(line)) as typeof log.error;
   const later = await queuedLater();
   const attempt = await deliverMail(world.system, later, { ...world.parts, mailer, log });
-  assert.deepEqual(attempt, { kind: 'again', pause: 1_000 });
+  assert.deepEqual(attempt, { kind: 'again', delayMs: 1_000 });
   assert.deepEqual(await rowNow(), ['queued', 'The message could not be sent.', false]);
   assert.equal(lines.length, 1);
   assert.match(JSON.stringify(lines), /EXDEV/);
@@ -252,7 +252,7 @@ test('a box that has no room for now costs a message none of its attempts, and t
   const conditions = { met: (...what: unknown[]) => void met.push(what), over: () => {} };
   for (let n = 0; n < 3; n++)
     assert.deepEqual(await deliverMail(world.system, later, { ...world.parts, mailer, conditions }), {
-      ...{ kind: 'again', pause: 1_000, isShared: true, isUncounted: true },
+      ...{ kind: 'again', delayMs: 1_000, isShared: true, isUncounted: true },
     });
   assert.deepEqual(
     met,

@@ -3,17 +3,17 @@ import type { MailMessage } from '../../mail/index.ts';
 import type { TriggerEvent } from '../model/model.ts';
 import { UnreadableJob } from '../queue/retryable-jobs.ts';
 
-/** The table of outgoing mail (SPEC "Main business tables"). */
+/** The table of outgoing mail (mail.md#emails-rows). */
 export const mailTable = 'Emails';
 
-/** A message that waits in the queue. It is here whole, so that it does not matter what becomes of its row in `Emails`. */
+/** A queued message. It is stored completely, so changes of its row in `Emails` do not affect it. */
 export interface QueuedMail {
   readonly message: MailMessage & { readonly messageId: string };
-  /** Its row in `Emails`. */
+  /** objectId of its row in `Emails`. */
   readonly emailId: string;
-  /** The action's row in `_syslogTriggers`. */
+  /** objectId of the action's row in `_syslogTriggers`. */
   readonly logId: string;
-  /** What has it sent, and for which record. */
+  /** The action that sends it, and the record that fired the trigger. */
   readonly trigger: {
     readonly id: string;
     readonly actionId: string;
@@ -21,16 +21,16 @@ export interface QueuedMail {
     readonly className: string;
     readonly objectId: string;
   };
-  /** Where the server took it for some recipients alone: why others did not get it, and will not; `message.only` are still to get it. */
+  /** Set if the server accepted the message for some recipients only: the final refusals. `message.only` lists the recipients to retry. */
   readonly rest?: { readonly refused: readonly string[] };
 }
 
-/** As the `state` of its job has it. */
-export function stateOf(mail: QueuedMail): JsonObject {
+/** Returns the `state` of the job for a message. */
+export function mailState(mail: QueuedMail): JsonObject {
   return mail as unknown as JsonObject;
 }
 
-/** The message of a job that `stateOf` was written for. @throws UnreadableJob */
+/** Returns the message in the `state` of a job, as `mailState` wrote it. @throws UnreadableJob */
 export function mailOf(state: JsonObject): QueuedMail {
   const { message, emailId, logId, trigger } = state;
   if (!isJsonObject(message) || !isJsonObject(trigger) || typeof emailId !== 'string' || typeof logId !== 'string')

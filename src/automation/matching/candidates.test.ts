@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { createRecord, createTogether, type RecordContext, readRows } from '../../records/index.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import { beforeCommits } from '../model/loop-share.ts';
+import { commitShare } from '../model/loop-share.ts';
 import { queueTable } from '../queue/index.ts';
 import { makeWorld, type World } from '../testing/world.ts';
 import { triggerObserver } from './trigger-observer.ts';
@@ -20,15 +20,15 @@ before(async () => {
     world.create('_Trigger', { Name, table: 'Tags', events: ['create'], criteria: { Name }, actions: [], Active: true });
   wanted = await define('wanted');
   other = await define('other');
-  const observer = triggerObserver({ queued() {}, doubted() {}, triggersChanged() {} });
+  const observer = triggerObserver({ queued() {}, outcomeUnknown() {}, triggersChanged() {} });
   context = { ...world.master, hooks: { ...world.master.hooks, observers: [observer] } };
 });
 after(() => world.close());
 
-/** Begins a turn in which criteria have all the time that they take, however slow the machine is. */
+/** Begins a turn whose time share suffices for the criteria, however slow the machine is. */
 async function longTurn(): Promise<void> {
   await nextTurn();
-  beforeCommits.charge(-60_000);
+  commitShare.charge(-60_000);
 }
 
 const queuedFor = async (): Promise<(string | undefined)[]> => {
@@ -62,7 +62,7 @@ test('what is beyond the share of a turn is left to the runner, until the next t
     { className: 'Tags', body: tag('none') },
     { className: 'Tags', body: tag('none') },
   ]);
-  beforeCommits.charge(5);
+  commitShare.charge(5);
   await made;
   assert.deepEqual(await queuedFor(), [`${wanted},${other}`, `${wanted},${other}`]);
   await longTurn();

@@ -10,26 +10,26 @@ import { type Store, wholeText } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import { criteriaAsSeenBy, criteriaOf } from '../definition/index.ts';
 import type { AutomationSystem } from '../model/action.ts';
-import { workingOff } from '../model/loop-share.ts';
+import { runnerShare } from '../model/loop-share.ts';
 import type { Trigger, TriggerEvent } from '../model/model.ts';
 
-/** A record at one moment, by its stored values. */
+/** A record at one moment, by stored values. */
 export interface SnapshotRecord {
   readonly className: string;
   readonly objectId: string;
-  /** `null` where the value is absent, or the field was not there. */
+  /** `null` if the value is absent or the field did not exist. */
   valueOf(field: Field): StoredValue;
 }
 
 /**
- * Whether a trigger fires (CONTRACT "Triggers": `criteria`, `changedFields`; docs/decisions.md "Triggers"). A schedule has looked at the criteria
- * when it chose the record.
+ * Returns whether a trigger fires for an event. A schedule has applied the criteria already when it chose the record.
+ * Reference: triggers.md#criteria.
  * @param record after the write; before it for a delete
- * @param before the write; `null` where no trigger of it asks what has changed
+ * @param before the record before the write; `null` if no trigger of the write depends on changes
  * @param sentRelations names of the Relations that the write changed
- * @param principal with whose rights the trigger acts: what he may not see has no say
- * @throws fieldDenied, permissionDenied (119) where it would have; where the table no longer fits the definition: invalidTrigger (107) for a field of `changedFields` that is gone, what `criteriaOf` throws,
- *   classMissing (103); timeout, unavailable
+ * @param principal the caller whose rights the trigger uses; fields hidden from it must not decide
+ * @throws fieldDenied, permissionDenied (119) if a hidden field would decide; if the table no longer fits the definition: invalidTrigger (107) for a
+ *   missing field of `changedFields`, errors of `criteriaOf`, classMissing (103); timeout, unavailable
  */
 export async function fires(
   system: AutomationSystem,
@@ -66,18 +66,18 @@ function hasChanged(
     .some((field) => (field.type === 'Relation' ? sentRelations.includes(field.name) : differs(field, record, before)));
 }
 
-/** By the record after a write: which fields have changed. Many triggers ask of one, whose JSON may be long. */
-const compared = new WeakMap<SnapshotRecord, { readonly before: SnapshotRecord; readonly fields: Map<Field, boolean> }>();
+/** Comparison results by the record after the write. Cached, because many triggers may compare the same field, whose JSON may be long. */
+const comparisons = new WeakMap<SnapshotRecord, { readonly before: SnapshotRecord; readonly fields: Map<Field, boolean> }>();
 
 function differs(field: Field, record: SnapshotRecord, before: SnapshotRecord): boolean {
-  let known = compared.get(record);
+  let known = comparisons.get(record);
   if (known?.before !== before) {
     known = { before, fields: new Map() };
-    compared.set(record, known);
+    comparisons.set(record, known);
   }
   let isOther = known.fields.get(field);
   if (isOther === undefined) {
-    isOther = workingOff.spend(() => !isSame(field, record.valueOf(field), before.valueOf(field)));
+    isOther = runnerShare.spend(() => !isSame(field, record.valueOf(field), before.valueOf(field)));
     known.fields.set(field, isOther);
   }
   return isOther;
@@ -86,7 +86,7 @@ function differs(field: Field, record: SnapshotRecord, before: SnapshotRecord): 
 const tableOfRecord = ({ className }: SnapshotRecord, { tables }: Schema): TableSchema =>
   tables.get(className) ?? fail('classMissing', className);
 
-/** JSON is the same where its content is, whatever the order of keys. */
+/** JSON values are equal if their content is, regardless of the order of keys. */
 function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
   if (one === other) return true;
   if (storageOf(field) !== 'json' || one === null || other === null) return false;
@@ -96,31 +96,32 @@ function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
 async function matches(store: Store, trigger: Trigger, record: SnapshotRecord, principal: Principal): Promise<boolean> {
   const schema = store.schema();
   const table = tableOfRecord(record, schema);
-  return workingOff.spend(() =>
+  return runnerShare.spend(() =>
     evaluate(
       criteriaOf(trigger, table, schema, principal),
       (field) => record.valueOf(field),
-      (part) => (pointsInto(part, record) ?? asks(table, record.objectId, part))(store),
+      (part) => (pointsInto(part, record) ?? matchesNow(table, record.objectId, part))(store),
     ),
   );
 }
 
 /**
- * Whether a record that a caller may read meets a trigger's criteria as it is now, as far as he sees. What has changed is known of a write alone.
- * @throws what `criteriaAsSeenBy` throws where the table no longer fits them; classMissing (103); timeout, unavailable
+ * Returns whether a record, in its current state and as far as the caller may see it, meets the criteria of a trigger. Does not consider
+ * `changedFields`.
+ * @throws errors of `criteriaAsSeenBy` if the table no longer fits; classMissing (103); timeout, unavailable
  */
 export async function meetsCriteria({ store, principal }: RecordContext, trigger: Trigger, objectId: string): Promise<boolean> {
   return underSchema(store, async (schema) => {
     const table = schema.tables.get(trigger.table) ?? fail('classMissing', trigger.table);
-    return asks(table, objectId, criteriaAsSeenBy(principal, trigger, table, schema))(store);
+    return matchesNow(table, objectId, criteriaAsSeenBy(principal, trigger, table, schema))(store);
   });
 }
 
-type Ask = (store: Store) => Promise<boolean>;
+type StoreCheck = (store: Store) => Promise<boolean>;
 
-/** Whether the record, as it is now, matches. */
-export const asks =
-  (table: TableSchema, objectId: string, part: Filter): Ask =>
+/** Whether the record in its current state matches the filter. */
+export const matchesNow =
+  (table: TableSchema, objectId: string, part: Filter): StoreCheck =>
   async (store) => {
     const field = fieldOf(table, 'objectId');
     const { results } = await store.reader.find({
@@ -137,11 +138,13 @@ export const asks =
     return (await wholeText(results)) !== '[]';
   };
 
-/** A Pointer of the record is asked for as it was, so that a record that is deleted meanwhile can match; `null` for other parts. */
-function pointsInto(part: Filter, record: SnapshotRecord): Ask | null {
+/**
+ * Evaluates a condition on a Pointer by the value in the snapshot, so that a record deleted meanwhile can still match; `null` for other conditions.
+ */
+function pointsInto(part: Filter, record: SnapshotRecord): StoreCheck | null {
   if (part.kind !== 'inQuery' || part.ref.field.type !== 'Pointer') return null;
   const { table, filter, limit, skip } = part.target;
   if (limit !== undefined || skip) return null;
   const objectId = record.valueOf(part.ref.field);
-  return objectId === null ? async () => false : asks(table, objectId as string, filter);
+  return objectId === null ? async () => false : matchesNow(table, objectId as string, filter);
 }

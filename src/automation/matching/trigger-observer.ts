@@ -11,21 +11,21 @@ import { boundedSnapshot, MAX_SNAPSHOT_VALUE_CHARS, snapshotLimits } from '../..
 import type { StoredValue } from '../../values/index.ts';
 import { criteriaOf } from '../definition/index.ts';
 import { activeTriggers } from '../definition/trigger-cache.ts';
-import { beforeCommits } from '../model/loop-share.ts';
+import { commitShare } from '../model/loop-share.ts';
 import type { Trigger } from '../model/model.ts';
 import { jobRow } from '../queue/index.ts';
 
-/** What the runner is told of writes. */
+/** Notified about writes that concern automation. */
 export interface WriteListener {
-  /** Something was queued for the context's store. */
+  /** Jobs were queued in the context's store. */
   queued(context: RecordContext): void;
-  /** Nobody knows whether a write was carried out that queues something, or changes a definition. */
-  doubted(context: RecordContext, schedules: boolean): void;
+  /** The outcome of a write is unknown that queues jobs or changes a definition. */
+  outcomeUnknown(context: RecordContext, schedules: boolean): void;
   /** A definition was written. */
   triggersChanged(context: RecordContext): void;
 }
 
-/** Passes on to one who begins to listen after writes are observed; until then nobody is told, and what was queued is found later. */
+/** Forwards to a listener that is set after observing begins. Notifications before that are dropped; polling finds what was queued. */
 export class WriteRelay implements WriteListener {
   #listener: WriteListener | undefined;
 
@@ -37,8 +37,8 @@ export class WriteRelay implements WriteListener {
     this.#listener?.queued(context);
   }
 
-  doubted(context: RecordContext, schedules: boolean): void {
-    this.#listener?.doubted(context, schedules);
+  outcomeUnknown(context: RecordContext, schedules: boolean): void {
+    this.#listener?.outcomeUnknown(context, schedules);
   }
 
   triggersChanged(context: RecordContext): void {
@@ -47,9 +47,9 @@ export class WriteRelay implements WriteListener {
 }
 
 /**
- * Queues the triggers of each write in the write's own commit (SPEC "Events" 2; CONTRACT "Triggers"; docs/adr/0012). A table without
- * active triggers costs a look into a map.
- * @param listener is told after the commit
+ * Queues the triggers of each write in the same commit. If the table has no active triggers, the cost is one map look-up.
+ * Reference: triggers.md#order-and-delivery, adr/0012.
+ * @param listener notified after the commit
  */
 export function triggerObserver(listener: WriteListener): WriteObserver {
   const isDefinition = ({ table }: WriteEvent) => table.className === '_Trigger';
@@ -60,7 +60,7 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
       const triggers = candidates(event, schema, context);
       if (triggers.length === 0) return {};
       if (event.event === 'delete') return { before: writeRow(event, triggers, schema, context, { takesSnapshot: true }) };
-      // Rules of a table set values that its event does not tell of.
+      // Rules of a table set values that the event does not contain.
       const takesSnapshot = event.event === 'update' || context.hooks.rules.has(event.table.className);
       if (event.event === 'create' || triggers.every(({ changedFields }) => changedFields.length === 0))
         return { after: writeRow(event, triggers, schema, context, { takesSnapshot }) };
@@ -75,12 +75,12 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
       if (queues(added)) listener.queued(context);
     },
     inDoubt(event, context, added) {
-      if (isDefinition(event) || queues(added)) listener.doubted(context, isDefinition(event));
+      if (isDefinition(event) || queues(added)) listener.outcomeUnknown(context, isDefinition(event));
     },
   };
 }
 
-/** The row of the queue that holds the record as it was before an update. */
+/** Returns the queue row that holds the record before an update. */
 function snapshotBefore(objectId: string, event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[] {
   const row = { objectId, createdAt: event.at, kind: 'before', ...aboutRecord(event), ...heldBy(context) };
   return jobRow(schema, row, snapshotOf(event));
@@ -94,7 +94,7 @@ const aboutRecord = ({ event, table, objectId }: WriteEvent) => ({
 
 const heldBy = ({ store }: RecordContext) => ({ owner: store.cluster.processId });
 
-/** @param how `takesSnapshot`: the record's values are taken in the commit; else the event has them all */
+/** @param how `takesSnapshot`: the commit reads the record's values; otherwise the event contains all of them */
 function writeRow(
   event: WriteEvent,
   triggers: readonly Trigger[],
@@ -128,7 +128,7 @@ function snapshotOf({ table, objectId }: WriteEvent): Omit<Snapshot, 'to' | 'kin
   return { from: table, objectId, fields: snapshotFields(table) };
 }
 
-/** The record of a create, of which the event tells all. */
+/** The values of a created record, all of which the event contains. */
 function valuesOf(event: WriteEvent): { fields: string; record: string } {
   const values = createdValues(event);
   return { fields: JSON.stringify([...values.keys()]), record: JSON.stringify([...values.values()]) };
@@ -137,8 +137,8 @@ function valuesOf(event: WriteEvent): { fields: string; record: string } {
 const none: readonly Trigger[] = [];
 
 /**
- * The triggers that a write may fire: whether they do is for the runner to find out. Those whose criteria a record that is made does not meet,
- * which is known already, are left out, so that they cost nothing.
+ * Returns the triggers that a write may fire; the runner decides. Triggers whose criteria a new record certainly does not meet are dropped here, so
+ * that they cost nothing.
  */
 export function candidates(event: WriteEvent, schema: Schema, context: RecordContext): readonly Trigger[] {
   const active = activeTriggers.of(context.store, event.table.className);
@@ -148,13 +148,13 @@ export function candidates(event: WriteEvent, schema: Schema, context: RecordCon
 
 function mayFire(event: WriteEvent, trigger: Trigger, schema: Schema, context: RecordContext): boolean {
   if (trigger.author !== null && !isOpen(event)) return true;
-  if (event.event === 'update') return touches(event, trigger);
+  if (event.event === 'update') return writesChangedField(event, trigger);
   return event.event === 'delete' || trigger.criteria === null || mayMatch(event, trigger, schema, context);
 }
 
 /**
- * Whether all that a write tells is told to everybody who may read the table. Where it is not, it is for the runner to say whether the author
- * of a trigger may know: whether his criteria hold would tell him else.
+ * Returns whether all values of an event are visible to every reader of the table. If not, the runner must check the author's permissions first,
+ * since the result of the criteria would reveal values.
  */
 function isOpen({ event, table, assignments }: WriteEvent): boolean {
   const { protectedFields, readUserFields, get } = table.permissions;
@@ -162,11 +162,11 @@ function isOpen({ event, table, assignments }: WriteEvent): boolean {
   return event !== 'create' || (!assignments.has('ACL') && readUserFields === undefined && get?.pointerFields === undefined);
 }
 
-/** Fields that the service sets with each update. */
+/** Fields that the service sets in each update. */
 const setByUpdates: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy']);
 
-/** Whether an update writes to one of the fields whose change fires a trigger, or the table has one of them no more: the runner tells of that. */
-function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
+/** Whether an update writes one of the fields in `changedFields`. A field that no longer exists counts too, because the runner reports it. */
+function writesChangedField({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
   if (changedFields.length === 0) return true;
   return changedFields.some(
     (name) =>
@@ -180,14 +180,14 @@ function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Tr
 export const isRelation = (table: TableSchema, name: string): boolean => table.fields.get(name)?.type === 'Relation';
 
 /**
- * False where a record that is made does not meet the criteria for certain. What cannot be told here, errors too, is the runner's, and so is what
- * would hold the event loop up: the records of a batch, by the triggers of their table, may be a million conditions.
+ * Returns false if a new record certainly does not meet the criteria. Undecidable cases and errors are left to the runner, and so is any work beyond
+ * the time share: a batch of records times the triggers of their table may be a million conditions.
  */
 function mayMatch(event: WriteEvent, trigger: Trigger, schema: Schema, { hooks }: RecordContext): boolean {
   const { table } = event;
-  if (hooks.rules.has(table.className) || schema.tables.get(table.className) !== table || beforeCommits.isSpent) return true;
+  if (hooks.rules.has(table.className) || schema.tables.get(table.className) !== table || commitShare.isSpent) return true;
   try {
-    const matches = beforeCommits.spend(() => {
+    const matches = commitShare.spend(() => {
       const values = createdValues(event);
       return evaluateKnown(criteriaOf(trigger, table, schema), ({ name }) => values.get(name) ?? null);
     });
@@ -197,15 +197,15 @@ function mayMatch(event: WriteEvent, trigger: Trigger, schema: Schema, { hooks }
   }
 }
 
-/** A table's fields that are in a snapshot of its records, secrets left out: one list for as long as the table stays. */
+/** Returns a table's fields that are part of snapshots: all columns without secrets. The same array as long as the table object is current. */
 export const snapshotFields = memoByObject((table: TableSchema): readonly Field[] => {
   const secret = secretFieldsOf(table.className);
   return columnFields(table).filter(({ name }) => !secret.has(name));
 });
 
 /**
- * The values of a record that a create makes, by field, those that are there, bounded as in any snapshot: its event tells all, unless the rules
- * of its table set others.
+ * Returns the values of a created record that are present, by field name, with the size limits of any snapshot. Valid only if the table has no rules
+ * that set other values.
  */
 export function createdValues({ table, objectId, at, principal, assignments, known = {} }: WriteEvent): Map<string, StoredValue> {
   const secret = secretFieldsOf(table.className);
@@ -225,7 +225,7 @@ export function createdValues({ table, objectId, at, principal, assignments, kno
   return isShort(values) ? values : bounded(table, values);
 }
 
-/** Whether no value is too long, and all of them together are not. */
+/** Whether the values are within the limit together, and therefore each of them. */
 function isShort(values: ReadonlyMap<string, StoredValue>): boolean {
   let length = 0;
   for (const value of values.values()) if (typeof value === 'string') length += value.length;

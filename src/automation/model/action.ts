@@ -9,78 +9,78 @@ import type { Mutation, Store } from '../../storage/port.ts';
 import type { ActionOf, ActionType, Trigger, TriggerEvent, TriggeringRecord } from './model.ts';
 import type { Sources } from './sources.ts';
 
-/** A system as automation works in it. */
+/** A system, as automation uses it. */
 export interface AutomationSystem {
   readonly appId: string;
-  /** As its operator calls it. */
+  /** Its display name. */
   readonly name: string;
   readonly store: Store;
-  /** Whether all that is queued waits; left out: no. */
+  /** Whether queued work must wait. Default: false. */
   readonly isHeld?: boolean;
 }
 
-/** What actions are done with. */
-export interface ActionParts {
+/** The services that actions use. */
+export interface ActionServices {
   readonly functions: Functions;
   readonly mailer: Mailer;
   readonly log: Logger;
-  /** What the log tells of conditions, not of each job that meets one. */
+  /** Logs recurring faults once, not for each job. */
   readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
-/** An action that is to be done for a record. */
+/** An action to be executed for a record. */
 export interface ActionRun<Type extends ActionType = ActionType> {
   readonly system: AutomationSystem;
   readonly trigger: Trigger;
   readonly action: ActionOf<Type>;
   readonly event: TriggerEvent;
   readonly record: TriggeringRecord;
-  /** Of whatever the action writes. */
+  /** Recorded as the cause of the action's writes. */
   readonly cause: Cause;
-  /** The objectId of the action's row in `_syslogTriggers`, the same when the action is done once more after a crash. */
+  /** The objectId of the action's row in `_syslogTriggers`, the same for each attempt. */
   readonly runId: string;
-  /** 1, and more where it was begun before and perhaps done. */
+  /** 1 for the first attempt; more if it was begun before and possibly executed. */
   readonly attempt: number;
   /**
-   * The system's records with the rights of the trigger (docs/adr/0015), for the audit as the master, with `cause`. A write with it is the
-   * action's last: its commit also has `done`.
+   * A context with the rights of the trigger (adr/0015); the audit shows the master, with `cause`. A write with it must be the action's last, because
+   * its commit also includes `done`.
    */
   readonly context: RecordContext;
   /** The same without `done`: for reads, and for writes that are not the last. */
   readonly reading: RecordContext;
   /** The values of records that the action has used. */
   readonly sources: Sources;
-  /** The steps that note that the action is done: exactly one commit has them. Part of `context`. */
+  /** Mutations that record the completion of the action; exactly one commit must include them. Part of `context`. */
   readonly done: (schema: Schema) => readonly Mutation[];
-  /** As `done`, where the action has something to write although it could not be done: its row has the error. */
+  /** Replaces `done` for an action that writes something although it failed: its row gets the error. */
   readonly failed: (error: string) => (schema: Schema) => readonly Mutation[];
 }
 
-/** What is known of an action without doing it. */
+/** The parts of a run that exist without executing it. */
 export type ActionDraft<Type extends ActionType = ActionType> = Pick<
   ActionRun<Type>,
   'system' | 'action' | 'event' | 'record' | 'reading'
 > & { readonly sources?: Sources; readonly allowance?: TemplateAllowance };
 
 /**
- * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable, or there was none to be made.
- * @throws an error of the catalogue where it cannot be done, with nothing of it written; another one is a fault
+ * Executes an action. When it resolves, the commit with `run.done` or `run.failed` is durable, or nothing had to be committed.
+ * @throws an error of the catalogue if the action cannot be done (nothing is written then); any other error is a fault
  */
-export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionParts) => Promise<void>;
+export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionServices) => Promise<void>;
 
-/** An action could not be done, for a reason that its row in `_syslogTriggers` tells: no more than a user of the system may know. */
+/** An action could not be done. The message is shown in `_syslogTriggers`, so it contains only what users of the system may know. */
 export class ActionFailed extends Error {
   override readonly name = 'ActionFailed';
 }
 
-/** Notes that an action is done that has nothing else to write; durable when it resolves. */
+/** Completes an action that has nothing else to write. Durable when it resolves. */
 export async function commitDone({ system, done }: Pick<ActionRun, 'system' | 'done'>): Promise<void> {
   await system.store.write({ plan: (schema) => ({ changes: [], mutations: done(schema) }) });
 }
 
 /**
- * The context of a row in which the service notes what an action does: whose rights the action has is to be allowed to make one, its form is
- * the service's.
+ * Returns a context for a row in which the service records an action. The caller must be allowed to create such a row; the service determines its
+ * content.
  * @throws permissionDenied (119)
  */
 export function asService(context: RecordContext, className: string): RecordContext {
@@ -89,16 +89,16 @@ export function asService(context: RecordContext, className: string): RecordCont
   return { ...context, principal: master };
 }
 
-/** Characters that templates of one run may come to: one that names a long field many times would else fill the memory. */
-const MAX_LENGTH = limits.bodyBytes;
+/** Characters that the templates of one run may produce; a template that repeats a long field could exhaust memory otherwise. */
+const MAX_TEMPLATE_OUTPUT = limits.bodyBytes;
 
-/** What templates may come to together: those of a run, those of all actions of a preview. */
+/** The output budget for templates: of one run, or of all actions of a preview. */
 export class TemplateAllowance {
-  #left: number = MAX_LENGTH;
+  #left: number = MAX_TEMPLATE_OUTPUT;
 
-  /** @throws ActionFailed where there is not enough left */
+  /** @throws ActionFailed if the budget is exceeded */
   spend(characters: number): void {
     this.#left -= characters;
-    if (this.#left < 0) throw new ActionFailed(`The templates come to more than ${MAX_LENGTH} characters.`);
+    if (this.#left < 0) throw new ActionFailed(`The templates come to more than ${MAX_TEMPLATE_OUTPUT} characters.`);
   }
 }

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 
-/** What fires triggers (SPEC "Events"; CONTRACT "Triggers"). */
+/** Events that fire triggers (triggers.md#events). */
 export const triggerEvents = ['create', 'update', 'delete', 'schedule'] as const;
 export type TriggerEvent = (typeof triggerEvents)[number];
 
-/** When a trigger runs by the clock. */
+/** When a scheduled trigger runs. */
 export interface Schedule {
   /** 5 fields, or 6 with seconds. */
   readonly cron: string;
@@ -12,10 +12,10 @@ export interface Schedule {
   readonly timezone: string;
 }
 
-/** A text, or a value with texts inside, in which `{{Field}}` stands for a value of the record (templates/template.ts). */
+/** A text, or a value that contains texts, in which `{{Field}}` stands for a value of the record (templates/template.ts). */
 export type Template = JsonValue;
 
-/** What an action does, by its type (CONTRACT "Triggers"). */
+/** Parameters of an action, by its type (triggers.md#actions). */
 export interface ActionData {
   readonly 'create-object': { readonly table: string; readonly fields: Readonly<Record<string, Template>> };
   readonly 'update-object': {
@@ -31,9 +31,9 @@ export interface ActionData {
     readonly html: string;
   };
   readonly notification: {
-    /** A user's id, a Pointer field of the record, or a template. */
+    /** A user's id, the name of a Pointer field of the record, or a template. */
     readonly user: string;
-    /** `user` was written as a Pointer: it is an id, or a template of one. */
+    /** Set if `user` was written as a Pointer: it is an id, or a template of one. */
     readonly isPointer?: true;
     readonly content: string;
     readonly icon: string | null;
@@ -42,7 +42,6 @@ export interface ActionData {
 }
 export type ActionType = keyof ActionData;
 
-/** A step of a trigger. */
 export type Action = {
   readonly [Type in ActionType]: {
     /** 10 characters. */
@@ -53,32 +52,31 @@ export type Action = {
   };
 }[ActionType];
 
-/** An action of a type. */
 export type ActionOf<Type extends ActionType> = Extract<Action, { type: Type }>;
 
-/** A definition as it is in `_Trigger` (CONTRACT "Triggers"). */
+/** A parsed definition of `_Trigger` (triggers.md#definition). */
 export interface Trigger {
   readonly id: string;
   readonly name: string | null;
-  /** Of the records that fire it. */
+  /** The table of the records that fire it. */
   readonly table: string;
   readonly events: ReadonlySet<TriggerEvent>;
-  /** A `where`; `null`: every record. */
+  /** A `where`; `null` matches every record. */
   readonly criteria: JsonObject | null;
-  /** An update fires it where one of these has another value than before; empty: whatever has changed. */
+  /** An update fires the trigger only if one of these fields has changed; empty: any update does. */
   readonly changedFields: readonly string[];
   readonly schedule: Schedule | null;
-  /** In the order in which they are done. */
+  /** In order of execution. */
   readonly actions: readonly Action[];
   readonly isActive: boolean;
-  /** The user with whose rights it acts: who wrote it with a session. `null`: the master, by a key. */
+  /** The user with whose rights it acts, i.e. who wrote it with a session; `null` for the master, i.e. if a key wrote it. */
   readonly author: string | null;
 }
 
-/** A record as a trigger meets it: as it was after the write, or before a delete. */
+/** A record as a trigger processes it: after the write, or before a delete. */
 export interface TriggeringRecord {
   readonly className: string;
   readonly objectId: string;
-  /** In wire form, without secrets. Each reader has a copy of its own. */
+  /** In wire form, without secrets. Each reader gets its own copy. */
   readonly fields: JsonObject & { readonly objectId: string };
 }

@@ -6,37 +6,37 @@ import type { Schema } from '../../schema/model.ts';
 import { copyFields, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
 
-/** A value that something was made of, and the ACL that its record had; `null` for none. */
+/** A value that was copied, with the ACL of its record; `null` if it had none. */
 type Source = readonly [className: string, objectId: string, field: string, acl: JsonObject | null];
 
-/** Characters of a list of sources. */
+/** Maximum length of a list of sources, in characters. */
 const MAX_LIST_LENGTH = 100_000;
-/** In place of a list that is too long: nobody may read it but keys. */
+/** Replaces a list that is too long: only holders of keys may read the row then. */
 const unreadable = JSON.stringify([['', '', '', null]]);
 
 const sourcesAlone = [copyFields.sources] as const;
 
-/** Whether rows of a table keep of which values they were made. */
+/** Whether rows of a table record their sources. */
 const keepsSources = (className: string): boolean => secretFieldsOf(className).has(copyFields.sources);
 
-/** The values of records that an action makes something of (docs/adr/0016). */
+/** Collects the values of records that an action copies (adr/0016). */
 export class Sources {
   readonly #values = new Map<string, Source>();
 
-  /** Notes a value. @param fields of its record, in wire form */
+  /** Adds a value. @param fields its record in wire form */
   async add(store: Store, className: string, fields: JsonObject, field: string): Promise<void> {
     const { objectId } = fields;
     if (typeof objectId !== 'string' || field === 'objectId' || !this.#put([className, objectId, field, aclOf(fields)])) return;
-    // What that was made of counts too.
+    // The sources of that record count too.
     await this.addOf(store, className, objectId);
   }
 
-  /** Takes over what a row was made of before it is changed. */
+  /** Adds the sources of a row that is about to be changed. */
   async addOf(store: Store, className: string, objectId: string): Promise<void> {
     this.#putAll(await sourcesOf(store, className, objectId));
   }
 
-  /** As rows keep it; `null` for none. */
+  /** Returns the sources as rows store them; `null` if there are none. */
   text(): string | null {
     if (this.#values.size === 0) return null;
     const text = JSON.stringify([...this.#values.values()]);
@@ -72,21 +72,21 @@ async function sourcesOf(store: Store, className: string, objectId: string): Pro
 }
 
 /**
- * The context of a write that puts values of records into a table, so that its row keeps which.
- * @throws what writes throw that change a schema
+ * Returns a context for a write that copies values into a table, so that its row records the sources.
+ * @throws errors of schema changes
  */
-export async function notingSources(context: RecordContext, className: string, sources: Sources): Promise<RecordContext> {
+export async function withSources(context: RecordContext, className: string, sources: Sources): Promise<RecordContext> {
   const text = keepsSources(className) ? sources.text() : null;
   if (text === null) return context;
-  await noteCopied(context.store, sources.classes(), className);
+  await markCopied(context.store, sources.classes(), className);
   return { ...context, sources: text };
 }
 
 /**
- * Notes that logs are about to have values of tables, once in the life of each: who reads these logs is looked up in such tables alone.
- * @param holder whose rows keep their sources
+ * Marks tables as copied, once in the life of each: access checks of log rows look up only such tables.
+ * @param holder the table whose rows store sources
  */
-export async function noteCopied(store: Store, classes: readonly string[], holder?: string): Promise<void> {
+export async function markCopied(store: Store, classes: readonly string[], holder?: string): Promise<void> {
   const changesFor = ({ tables }: Schema): SchemaChange[] => {
     const changes: SchemaChange[] = [];
     for (const className of classes)

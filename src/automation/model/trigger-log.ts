@@ -8,12 +8,12 @@ import type { TriggerEvent, TriggeringRecord } from './model.ts';
 
 const className = '_syslogTriggers';
 
-/** Characters of a row's `data` (docs/decisions.md "Triggers"). */
+/** Maximum length of a row's `data` in characters. Reference: triggers.md#trigger-log. */
 const MAX_DATA_LENGTH = 100_000;
-/** Characters of an error's text. */
+/** Maximum length of an error text in characters. */
 const MAX_ERROR_LENGTH = 10_000;
 
-/** The columns of a row, in the order of its values: one statement for all rows. */
+/** The columns of a row, in the order of its values. Fixed, so that one statement serves all rows. */
 const columns: readonly Column[] = [
   ...ownColumns,
   ['triggerId', 'String'],
@@ -26,27 +26,27 @@ const columns: readonly Column[] = [
 
 const logOf = logTableOf(className, columns);
 
-/** A row of `_syslogTriggers` (SPEC "`_syslogTriggers` fields"). */
+/** A row of `_syslogTriggers` (system-tables.md#_syslogtriggers). */
 export interface LoggedRun {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly triggerId: string;
-  /** `null`: the trigger fired. */
+  /** `null`: the row records that the trigger fired. */
   readonly actionId: string | null;
   readonly event: TriggerEvent;
-  /** Of the record; left out where the row is about none. */
+  /** The record's class; omitted if the row concerns no record. */
   readonly className?: string;
   readonly objectId: string;
-  /** `dataOf` the record. */
+  /** The record as `dataOf` returns it. */
   readonly data: string | null;
-  /** Plain text; the row has it as a JSON string. */
+  /** Plain text; stored as a JSON string. */
   readonly error: string | null;
-  /** Of the error, as `Sources` has them. */
+  /** Sources of the error text, as `Sources` formats them. */
   readonly sources?: string | null;
 }
 
-/** The step that adds a row; none where the table cannot hold it. Pure. */
+/** Returns the mutation that adds a row; none if the table cannot hold it. Pure. */
 export function logRow(schema: Schema, row: LoggedRun): readonly Mutation[] {
   const log = logOf(schema);
   if (!log) return [];
@@ -71,7 +71,7 @@ export function logRow(schema: Schema, row: LoggedRun): readonly Mutation[] {
   return [{ kind: 'insert', table: log.table, values, isNote: true }];
 }
 
-/** The step that changes the error of a row, where it is still there. Pure. @param error plain text; `null` for none */
+/** Returns the mutation that sets the error of a row, if the row exists. Pure. @param error plain text; `null` clears it */
 export function logError(schema: Schema, id: string, error: string | null): readonly Mutation[] {
   const log = logOf(schema);
   if (!log) return [];
@@ -86,7 +86,7 @@ export function logError(schema: Schema, id: string, error: string | null): read
   ];
 }
 
-/** JSON text of a record, for `data`: bounded, the longest values left out first (docs/decisions.md "Triggers"). */
+/** Returns a record as JSON text for `data`. If it is too long, the longest values are omitted first. Reference: triggers.md#trigger-log. */
 export function dataOf({ className: table, fields }: TriggeringRecord): string {
   const secret = secretFieldsOf(table);
   const open = secret.size === 0 ? fields : Object.fromEntries(Object.entries(fields).filter(([name]) => !secret.has(name)));
@@ -103,7 +103,7 @@ export function dataOf({ className: table, fields }: TriggeringRecord): string {
   return `{${members.filter((member) => !leftOut.has(member)).join()}}`;
 }
 
-/** JSON writes NUL and halves of characters as escapes, so that every text can be stored. */
+/** Stored as JSON, which escapes NUL and lone surrogates. */
 function errorText(error: string): string {
   return JSON.stringify(error.length > MAX_ERROR_LENGTH ? `${error.slice(0, MAX_ERROR_LENGTH)}…` : error);
 }

@@ -5,7 +5,7 @@ import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { left, queueRows } from '../run/testing/world.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
-import { Backlog, type Batch, type Busy } from './backlog.ts';
+import { type ActiveJobs, Backlog, type Batch } from './backlog.ts';
 
 let store: SqliteStore;
 eachWithStore(async (fresh) => {
@@ -14,10 +14,10 @@ eachWithStore(async (fresh) => {
 });
 
 const bounds = { characters: 4_000, small: 100, rows: 100 };
-/** Characters that a read may bring in these tests, as if text could not be longer. */
+/** Characters per read in these tests, as if text could not be longer. */
 const MOST = 10_000;
 
-/** The store, whose reads fail where they would bring too much. */
+/** Returns the store with reads that fail if they would exceed the limit. */
 function narrow(): { readonly store: Store; readonly reads: number[] } {
   const reads: number[] = [];
   const find: Store['reader']['find'] = async (query) => {
@@ -39,19 +39,25 @@ function narrow(): { readonly store: Store; readonly reads: number[] } {
 }
 
 const held = new Set<string>();
-const busy: Busy = { isHeld: (id) => held.has(id), held, isWaiting: () => false, waiting: [], laterRoom: () => 8 };
+const busy: ActiveJobs = {
+  isLoaded: (id) => held.has(id),
+  loaded: held,
+  isWaiting: () => false,
+  waiting: [],
+  retryableSlots: () => 8,
+};
 const read = (backlog: Backlog): Promise<Batch> => backlog.read(Date.now(), busy, async () => false);
 const record = (length: number): string => JSON.stringify(['x', 'y'.repeat(length)]);
 const snapshot = (length: number) => ({ fields: '["objectId","name"]', record: record(length) });
 const rowsOf = (lengths: readonly number[], from = 0) =>
   lengths.map((length, at) => ({ objectId: `row${from + at}`, triggers: 't', objectIdValue: `r${at}`, ...snapshot(length) }));
 
-/** All jobs in the order in which reads bring them, each with the length of its snapshot. */
+/** Returns all jobs in the order of reading, with the length of each snapshot. */
 async function all(backlog: Backlog): Promise<string[]> {
   const found: string[] = [];
   held.clear();
   for (let reads = 0; reads < 100; reads++) {
-    const { jobs, isMore } = await read(backlog);
+    const { jobs, hasMore: isMore } = await read(backlog);
     for (const { id, snapshot: taken } of jobs) {
       held.add(id);
       found.push(`${id} ${taken?.fault ?? taken?.record.length}`);
@@ -110,7 +116,7 @@ test('snapshots from before are read in portions too; a job waits for its own', 
       found.push(`${id} ${taken?.fault ?? taken?.record.length}`);
       held.add(id);
     }
-    more = batch.isMore;
+    more = batch.hasMore;
   }
   const wanted = pairs.map((_, at) =>
     at === 3 ? 'row3 The record is too large for triggers.' : `row${at} ${record(2_500).length}`,
@@ -125,7 +131,7 @@ test('states of later jobs are read in portions', async () => {
   const backlog = new Backlog(narrow().store, bounds);
   held.clear();
   for (let reads = 0; held.size < 10; reads++) {
-    const { later, isLaterLeft } = await read(backlog);
+    const { retryable: later, hasMoreRetryable: isLaterLeft } = await read(backlog);
     assert.ok(later.length > 0 && reads < 10);
     for (const job of later) {
       assert.equal(job.state, state);

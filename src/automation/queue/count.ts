@@ -3,7 +3,7 @@ import type { Store } from '../../storage/port.ts';
 import { among } from './steps.ts';
 import { queueTable, retryableKinds } from './table.ts';
 
-/** How many jobs are in a system's queue, whoever's they are. */
+/** Counts the jobs in a system's queue, of all processes. */
 export function countJobs(store: Store): Promise<number> {
   return countOwn(store, {
     className: queueTable,

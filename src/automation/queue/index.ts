@@ -1,5 +1,5 @@
 export { countJobs } from './count.ts';
 export { type Job, recordKey, type StoredSnapshot, startedFlag, stateOf } from './job.ts';
 export { jobRow, queueJob, type RowValues } from './rows.ts';
-export { noteJob, removeJob, removeJobs } from './steps.ts';
+export { removeJob, removeJobs, updateJob } from './steps.ts';
 export { queueTable, type RetryableKind, retryableKinds } from './table.ts';

@@ -2,39 +2,38 @@ import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { type TriggerEvent, triggerEvents } from '../model/model.ts';
 import type { JobKind, QueueField } from './table.ts';
 
-/** A snapshot of a record as a row of the queue has it. */
+/** A snapshot of a record, as a queue row stores it. */
 export interface StoredSnapshot {
   /** JSON array: the names of its fields. */
   readonly fields: string;
   /** JSON array of their values (`Snapshot` in storage/column-values.ts). */
   readonly record: string;
-  /** Why there is none. */
+  /** Why the snapshot is missing. */
   readonly fault?: string;
 }
 
-/** Stands for a snapshot that cannot be read. */
+/** Replaces a snapshot that cannot be read because of its size. */
 export const tooLarge: StoredSnapshot = { fields: '[]', record: '[]', fault: 'The record is too large for triggers.' };
 
-/** Of `write` silencing flags, those that leave out actions of a type. */
+/** Silencing flags of a write that suppress actions of one type. */
 export type SilencedActions = 'createActions' | 'updateActions';
 
-/** What `flags` says of a later job while an attempt is under way. */
+/** Value of `flags` of a retryable job while an attempt is in progress. */
 export const startedFlag = 'started';
 
-/** A row of the queue. */
 export interface Job {
   /** objectId of the row. */
   readonly id: string;
   readonly kind: JobKind;
-  /** Ids, in the order in which they run. */
+  /** Trigger ids in order of execution. */
   readonly triggers: readonly string[];
   readonly event: TriggerEvent;
   readonly className: string;
-  /** Of a schedule: the trigger's. */
+  /** For a schedule, the trigger's id. */
   readonly objectId: string;
-  /** `null` where the row has none. */
+  /** `null` if the row has none. */
   readonly snapshot: StoredSnapshot | null;
-  /** The objectId of the row that has the snapshot before the write. */
+  /** objectId of the row with the snapshot before the write. */
   readonly beforeId: string | null;
   readonly level: number;
   /** The trigger of level 1; `null` on level 1. */
@@ -42,24 +41,24 @@ export interface Job {
   readonly silenced: ReadonlySet<SilencedActions>;
   /** Names of Relations that the write changed. */
   readonly relations: readonly string[];
-  /** JSON: how far the job is; `stateOf` reads it. */
+  /** JSON: the progress of the job; parsed by `stateOf`. */
   readonly state: string | null;
   readonly attempts: number;
-  /** Of `code`: whether an attempt was under way when the row was read. */
+  /** For `code`: whether an attempt was in progress when the row was read. */
   readonly isStarted: boolean;
-  /** Not before, in milliseconds since 1970; `null`: at once. */
+  /** Earliest start in milliseconds since 1970; `null`: immediately. */
   readonly dueAt: number | null;
   /** When it was queued, in milliseconds since 1970. */
   readonly queuedAt: number;
-  /** When an attempt was last noted, likewise. */
-  readonly notedAt: number;
+  /** When an attempt was last recorded, in milliseconds since 1970. */
+  readonly recordedAt: number;
   /** `Cluster.processId` of the process that runs it. */
   readonly owner: string;
-  /** The job of level 1 that it came of; its own id on level 1. */
+  /** The job of level 1 that began the chain; its own id on level 1. */
   readonly chain: string;
 }
 
-/** A row of the queue in wire form. */
+/** A queue row in wire form. */
 export interface QueueRow extends Readonly<Partial<Record<Exclude<QueueField, 'level' | 'attempts' | 'dueAt'>, string>>> {
   readonly objectId: string;
   readonly createdAt: string;
@@ -69,13 +68,13 @@ export interface QueueRow extends Readonly<Partial<Record<Exclude<QueueField, 'l
   readonly dueAt?: { readonly iso: string };
 }
 
-/** A row as a job. What cannot be read is empty: whoever writes the table by other means than the service's own harms nobody else. */
+/** Parses a row. Unreadable values become empty, so that a row written by other means affects no other job. */
 export function jobOf(row: QueueRow): Job {
   const event = triggerEvents.find((one) => one === row.event) ?? 'update';
   return {
     id: row.objectId,
     kind: (row.kind ?? 'write') as JobKind,
-    triggers: listed(row.triggers),
+    triggers: splitList(row.triggers),
     event,
     className: row.objectClass ?? '',
     objectId: row.objectIdValue ?? '',
@@ -83,37 +82,37 @@ export function jobOf(row: QueueRow): Job {
     beforeId: row.before ?? null,
     level: row.level ?? 1,
     source: row.source ?? null,
-    silenced: new Set(listed(row.flags) as SilencedActions[]),
-    relations: listed(row.relations),
+    silenced: new Set(splitList(row.flags) as SilencedActions[]),
+    relations: splitList(row.relations),
     state: row.state ?? null,
     attempts: row.attempts ?? 0,
     isStarted: row.flags === startedFlag,
     dueAt: row.dueAt ? Date.parse(row.dueAt.iso) : null,
     queuedAt: Date.parse(row.createdAt),
-    notedAt: Date.parse(row.updatedAt ?? row.createdAt),
+    recordedAt: Date.parse(row.updatedAt ?? row.createdAt),
     owner: row.owner ?? '',
     chain: row.chain ?? row.objectId,
   };
 }
 
-/** The snapshot that a row has. */
+/** Returns the snapshot in a row. */
 export function snapshotOf({ fields, record }: QueueRow): StoredSnapshot | null {
   return fields === undefined || record === undefined ? null : { fields, record };
 }
 
-/** What names the record of a job, by which jobs take turns; a schedule takes turns with itself. */
+/** Returns the key that serializes jobs: the record, or the trigger for a schedule. */
 export function recordKey({ kind, className, objectId, triggers }: Job): string {
   return kind === 'schedule' ? `schedule ${triggers.join()}` : `${className}\n${objectId}`;
 }
 
-/** Whether a job is tried again by itself, on its own, instead of in the order of its record. */
+/** Whether a job is retried independently of the jobs of its record. */
 export function isRetryable({ kind }: Job): boolean {
   return kind === 'mail' || kind === 'code';
 }
 
-const listed = (text: string | undefined): string[] => (text ? text.split(',') : []);
+const splitList = (text: string | undefined): string[] => (text ? text.split(',') : []);
 
-/** How far a job is; empty where that cannot be read. */
+/** Returns the progress of a job; empty if it cannot be parsed. */
 export function stateOf({ state: text }: Pick<Job, 'state'>): JsonObject {
   if (text === null) return {};
   try {

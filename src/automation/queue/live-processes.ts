@@ -1,64 +1,64 @@
 import type { Store } from '../../storage/port.ts';
 
-/** Milliseconds for which what was seen of the other processes counts. */
-const FRESH_MS = 1_000;
+/** How long the list of processes is cached, and the minimum absence after which a process counts as ended. */
+const CACHE_MS = 1_000;
 
-/** The processes that serve the same systems, as this one sees them: they are the same for all its systems. */
+/** The processes that serve the same systems, as seen by this one. One instance for all systems. */
 export class LiveProcesses {
   readonly #clock: () => number;
   #alive: ReadonlySet<string> = new Set();
-  #seenAt = Number.NEGATIVE_INFINITY;
-  #looking: Promise<ReadonlySet<string>> | undefined;
-  /** Since when a process that has left rows behind is missing. */
+  #polledAt = Number.NEGATIVE_INFINITY;
+  #polling: Promise<ReadonlySet<string>> | undefined;
+  /** Since when an owner of queue rows has been missing. */
   readonly #missing = new Map<string, number>();
   #losses = 0;
 
-  /** @param clock in milliseconds, never going back */
+  /** @param clock monotonic, in milliseconds */
   constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock;
   }
 
-  /** How many processes were there at one look and missing at the next, so far. */
+  /** Number of processes so far that disappeared from one poll to the next. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** The processes that are there, as of a second ago at the most. @throws unavailable */
+  /** Returns the ids of the live processes, at most a second old. @throws unavailable */
   async alive(store: Store): Promise<ReadonlySet<string>> {
-    if (this.#clock() - this.#seenAt < FRESH_MS) return this.#alive;
-    this.#looking ??= this.#look(store).finally(() => {
-      this.#looking = undefined;
+    if (this.#clock() - this.#polledAt < CACHE_MS) return this.#alive;
+    this.#polling ??= this.#poll(store).finally(() => {
+      this.#polling = undefined;
     });
-    return this.#looking;
+    return this.#polling;
   }
 
-  async #look(store: Store): Promise<ReadonlySet<string>> {
+  async #poll(store: Store): Promise<ReadonlySet<string>> {
     const alive = await store.cluster.processes();
     for (const one of this.#alive) if (!alive.has(one)) this.#losses++;
     for (const one of alive) this.#missing.delete(one);
     this.#alive = alive;
-    this.#seenAt = this.#clock();
+    this.#polledAt = this.#clock();
     return alive;
   }
 
   /** Whether other processes serve the systems. @throws unavailable */
-  async areOthers(store: Store): Promise<boolean> {
+  async hasOthers(store: Store): Promise<boolean> {
     return (await this.alive(store)).size > 1;
   }
 
   /**
-   * Those of some processes that are gone: missing at two looks that lie a second apart, since one whose connection broke is back soon.
+   * Returns the given processes that have ended: missing in two polls at least a second apart, since a process whose connection broke soon returns.
    * @throws unavailable
    */
-  async gone(store: Store, names: Iterable<string>): Promise<string[]> {
+  async ended(store: Store, names: Iterable<string>): Promise<string[]> {
     const alive = await this.alive(store);
-    const gone: string[] = [];
+    const ended: string[] = [];
     for (const name of names) {
       if (alive.has(name)) continue;
       const since = this.#missing.get(name);
-      if (since === undefined) this.#missing.set(name, this.#seenAt);
-      else if (this.#seenAt - since >= FRESH_MS) gone.push(name);
+      if (since === undefined) this.#missing.set(name, this.#polledAt);
+      else if (this.#polledAt - since >= CACHE_MS) ended.push(name);
     }
-    return gone;
+    return ended;
   }
 }

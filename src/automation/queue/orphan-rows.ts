@@ -6,14 +6,14 @@ import type { Store } from '../../storage/port.ts';
 import { among, is } from './steps.ts';
 import { queueTable } from './table.ts';
 
-/** Milliseconds: a younger row may be read before the one that names it. */
+/** Minimum age of an orphan: a younger row may be read before the row that refers to it. */
 const MIN_AGE_MS = MINUTE_MS;
-/** Rows of one look. */
+/** Rows per call. */
 const MAX_ROWS = 1_000;
 
 /**
- * Takes snapshots from before a write out of the queue that no row names: the service leaves none, but whoever writes the table by other means.
- * @returns how many
+ * Removes `before` snapshots that no row refers to. The service leaves none; other writers of the table may.
+ * @returns the number of removed rows
  * @throws unavailable, timeout
  */
 export async function removeOrphanRows(store: Store, now: number): Promise<number> {

@@ -4,11 +4,11 @@ import { type Job, jobOf, type QueueRow, recordKey } from './job.ts';
 import { among } from './steps.ts';
 import { queueTable } from './table.ts';
 
-/** Rows of one look. */
+/** Rows per read. */
 const MAX_ROWS = 1_000;
 const fields = ['objectId', 'createdAt', 'kind', 'objectClass', 'objectIdValue', 'triggers', 'owner'];
 
-/** What other processes have to do first. */
+/** Jobs that must wait for other processes. */
 export interface OtherProcessJobs {
   /** Ids of the jobs that have to wait. */
   readonly foreign: ReadonlySet<string>;
@@ -17,8 +17,9 @@ export interface OtherProcessJobs {
 }
 
 /**
- * Which jobs have to wait, since an earlier one of the same record is another process's (docs/decisions.md "Triggers": writes of one record
- * are worked through in their order, whatever process they came by).
+ * Finds jobs that have to wait because another process owns an earlier job of the same record: writes of one record are processed in order, whatever
+ * process accepted them.
+ * Reference: triggers.md#order-and-delivery.
  * @param jobs of this process
  * @throws unavailable, timeout
  */
@@ -28,7 +29,7 @@ export async function otherJobsBefore(store: Store, jobs: readonly Job[]): Promi
   waiting.delete('');
   const foreign = new Set<string>();
   const blocked = new Set<string>();
-  // A record with many rows may fill a look; those that it told nothing of are looked at again.
+  // One record with many rows may fill a page; records that the page does not contain are read again.
   while (waiting.size > 0) {
     const rows = await rowsOf(store, [...waiting.keys()]);
     const seen = new Map<string, readonly Job[]>(Map.groupBy(rows.map(jobOf), ({ objectId }) => objectId));
@@ -46,7 +47,7 @@ export async function otherJobsBefore(store: Store, jobs: readonly Job[]): Promi
   return { foreign, blocked };
 }
 
-/** @param inQueue rows of a record in the order of the queue, from the first. @param isAll whether these are all */
+/** @param inQueue the first rows of a record in queue order. @param isAll whether these are all */
 function waitingAmong(own: readonly Job[], inQueue: readonly Job[], owner: string, isAll: boolean): Job[] {
   const free = new Set<string>();
   const taken = new Set<string>();

@@ -7,33 +7,33 @@ import type { QueueRow } from './job.ts';
 import { among } from './steps.ts';
 import { keyFields, queueFields, queueTable } from './table.ts';
 
-/** So many times the characters that a read of several rows should bring end it: it is done again with fewer. */
+/** A read of several rows is aborted at this multiple of its target size, and repeated with fewer rows. */
 const OVERRUN_FACTOR = 4;
 
-/** How much is read at once. */
+/** Limits of one read. */
 export interface Bounds {
-  /** Characters that a read of contents should bring, at the most some times as many. */
+  /** Target size of a read of contents in characters; the maximum is a multiple. */
   readonly characters: number;
-  /** Characters of a row that is small. */
+  /** Maximum length of a row that counts as small, in characters. */
   readonly small: number;
   /** Rows of a read of contents. */
   readonly rows: number;
 }
 
-const usual: Bounds = { characters: 4_000_000, small: 100_000, rows: 100 };
+const defaultBounds: Bounds = { characters: 4_000_000, small: 100_000, rows: 100 };
 
-/** Rows of a list. */
+/** The rows of a list. */
 export interface Listed {
   readonly rows: readonly QueueRow[];
-  /** Whether they have their contents, `fields`, `record` and `state`. */
-  readonly areWhole: boolean;
+  /** Whether the rows include their contents, i.e. `fields`, `record` and `state`. */
+  readonly haveContents: boolean;
 }
 
-/** Contents by the ids of rows. */
+/** Contents by row id. */
 export interface Contents {
-  /** Whole rows; `null` where one cannot be read even by itself. One that is gone is not among them. */
+  /** Complete rows; `null` for a row that cannot be read even alone. Deleted rows are missing. */
   readonly rows: ReadonlyMap<string, QueueRow | null>;
-  /** How many of the ids were looked at, from the first. */
+  /** How many of the ids were processed, from the first on. */
   readonly upTo: number;
 }
 
@@ -42,25 +42,25 @@ const keys = [...own, ...keyFields];
 const whole = [...own, ...queueFields];
 
 /**
- * Reads of the queue, whose rows may be of any length. While its rows were small lately they are read with their contents at once; else without
- * them, and the contents by themselves, no more at once than rows seen lately make likely to fit.
+ * Reads the queue in bounded memory, although rows may be of any length. While recent rows were small, they are read with their contents in one step;
+ * otherwise keys first, then contents in batches sized by the recent rows.
  */
 export class QueueReader {
   readonly #store: Store;
   readonly #bounds: Bounds;
-  /** Whether all rows that the last reads found were small. Nobody knows at first. */
+  /** Whether all rows of the last reads were small; false until known. */
   #areSmall = false;
-  /** Rows that are known to be small, of those that the last list found. */
+  /** Ids of the rows of the last list that are known to be small. */
   #small = new Set<string>();
   #listed: readonly string[] = [];
-  #portion = 1;
+  #batchSize = 1;
 
-  constructor(store: Store, bounds: Bounds = usual) {
+  constructor(store: Store, bounds: Bounds = defaultBounds) {
     this.#store = store;
     this.#bounds = bounds;
   }
 
-  /** Rows in the order of the queue. @throws unavailable, timeout */
+  /** Returns rows in queue order. @throws unavailable, timeout */
   async list(filter: (table: TableSchema) => Filter, limit: number): Promise<Listed> {
     if (this.#areSmall)
       try {
@@ -73,15 +73,15 @@ export class QueueReader {
         };
         const rows = await readRows<QueueRow>(this.#store, query);
         this.#list(rows, (row) => this.#isSmall(row));
-        return { rows, areWhole: true };
+        return { rows, haveContents: true };
       } catch (error) {
         this.#areSmall = false;
-        this.#portion = 1;
+        this.#batchSize = 1;
         if (isPassing(error)) throw error;
       }
     const rows = await this.keys(filter, limit);
     this.#list(rows, ({ objectId }) => this.#small.has(objectId));
-    return { rows, areWhole: false };
+    return { rows, haveContents: false };
   }
 
   #list(rows: readonly QueueRow[], isSmall: (row: QueueRow) => boolean): void {
@@ -90,46 +90,46 @@ export class QueueReader {
     this.#areSmall = rows.length === this.#small.size;
   }
 
-  /** Rows without their contents, in the order of the queue or by a field. @throws unavailable, timeout */
+  /** Returns rows without contents, in queue order or by a field. @throws unavailable, timeout */
   keys(filter: (table: TableSchema) => Filter, limit: number, orderBy?: string): Promise<QueueRow[]> {
     const query = { className: queueTable, fields: keys, filter, limit };
     return readRows<QueueRow>(this.#store, orderBy === undefined ? query : { ...query, orderBy });
   }
 
   /**
-   * Contents of rows, at least of the first, and no more than should be held at once.
+   * Returns contents of rows: at least of the first, and no more than the size limit.
    * @throws unavailable, timeout
    */
   async contents(ids: readonly string[]): Promise<Contents> {
     const found = new Map<string, QueueRow | null>();
     let [upTo, characters] = [0, 0];
     while (upTo < ids.length && characters < this.#bounds.characters) {
-      const portion = ids.slice(upTo, upTo + this.#portion);
-      const rows = await this.#read(portion);
+      const batch = ids.slice(upTo, upTo + this.#batchSize);
+      const rows = await this.#read(batch);
       if (rows) {
         for (const row of rows) found.set(row.objectId, row);
         characters += lengthOf(rows);
-      } else if (portion.length > 1) {
-        this.#portion = Math.floor(portion.length / 2);
+      } else if (batch.length > 1) {
+        this.#batchSize = Math.floor(batch.length / 2);
         continue;
-      } else found.set(portion[0] as string, null);
-      upTo += portion.length;
+      } else found.set(batch[0] as string, null);
+      upTo += batch.length;
     }
-    this.#note([...found.values()]);
+    this.#recordSizes([...found.values()]);
     return { rows: found, upTo };
   }
 
-  /** @returns `null` where they are too much */
+  /** @returns `null` if they exceed the size limit */
   async #read(ids: readonly string[]): Promise<QueueRow[] | null> {
     try {
       const filter = (table: TableSchema) => among(table, 'objectId', ids);
       const query = { className: queueTable, fields: whole, filter };
       const isOne = ids.length === 1;
-      const most = OVERRUN_FACTOR * this.#bounds.characters;
-      const rows = await readRows<QueueRow>(this.#store, isOne ? query : { ...query, mostCharacters: most });
-      // Those that follow may be longer.
+      const maxCharacters = OVERRUN_FACTOR * this.#bounds.characters;
+      const rows = await readRows<QueueRow>(this.#store, isOne ? query : { ...query, mostCharacters: maxCharacters });
+      // The batch grows gradually, because the following rows may be longer.
       const likely = this.#bounds.characters / (Math.max(0, ...rows.map((row) => lengthOf([row]))) + 1);
-      this.#portion = Math.max(1, Math.min(this.#bounds.rows, 8 * this.#portion, Math.floor(likely)));
+      this.#batchSize = Math.max(1, Math.min(this.#bounds.rows, 8 * this.#batchSize, Math.floor(likely)));
       return rows;
     } catch (error) {
       if (isPassing(error) && (isUnavailable(error) || ids.length === 1)) throw error;
@@ -137,7 +137,7 @@ export class QueueReader {
     }
   }
 
-  #note(rows: readonly (QueueRow | null)[]): void {
+  #recordSizes(rows: readonly (QueueRow | null)[]): void {
     for (const row of rows) if (row && this.#isSmall(row)) this.#small.add(row.objectId);
     const isEachSmall = rows.every((row) => row !== null && this.#isSmall(row));
     this.#areSmall = isEachSmall && this.#listed.every((id) => this.#small.has(id));
@@ -148,7 +148,7 @@ export class QueueReader {
   }
 }
 
-/** Characters of the contents of rows. */
+/** Length of the contents of rows, in characters. */
 export function lengthOf(rows: readonly QueueRow[]): number {
   return rows.reduce((sum, { fields = '', record = '', state = '' }) => sum + fields.length + record.length + state.length, 0);
 }

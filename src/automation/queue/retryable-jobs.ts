@@ -2,46 +2,46 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { ActionParts, AutomationSystem } from '../model/action.ts';
+import type { ActionServices, AutomationSystem } from '../model/action.ts';
 
-/** Work that is tried until it succeeds, or for long enough: a row of the queue of the kind `mail` or `code`. */
+/** A job that is retried until it succeeds or is given up: a queue row of the kind `mail` or `code`. */
 export interface RetryableJob {
   /** objectId of its row. */
   readonly id: string;
-  /** As whoever queued it wrote it. */
+  /** As written when the job was queued. */
   readonly state: JsonObject;
-  /** How often it was tried before. */
+  /** Number of previous attempts. */
   readonly attempts: number;
   /** When it was queued, in milliseconds since 1970. */
   readonly queuedAt: number;
-  /** Of whatever it writes. */
+  /** Recorded as the cause of its writes. */
   readonly cause: Cause;
-  /** The steps that end the job: its row is still ours, and goes. Exactly one commit has them. Part of `context`. */
+  /** Mutations that require that this process still owns the job, and remove it. Exactly one commit must include them. Part of `context`. */
   readonly done: (schema: Schema) => readonly Mutation[];
-  /** The system's records as their master, with `cause`. A write with it ends the job: the attempt is then `committed`. */
+  /** A context with the master's rights and `cause`. A write with it completes the job: the attempt is then `committed`. */
   readonly context: RecordContext;
-  /** The same without `done`: for reads, and for writes that do not end it. */
+  /** The same without `done`: for reads, and for writes that do not complete the job. */
   readonly reading: RecordContext;
 }
 
-/** What came of an attempt. `steps` are those of the commit that notes it. */
+/** The result of an attempt. `steps` are added to the commit that records it. */
 export type Attempt = {
   readonly steps?: (schema: Schema) => readonly Mutation[];
 } /** `committed`: a write of the attempt's own had `done`, so that nothing is left to note. */ & (
   | { readonly kind: 'done'; readonly committed?: true }
-  /** Its row goes, too. */
+  /** The job is given up; its row is removed. */
   | { readonly kind: 'failed' }
   /**
-   * `pause`: milliseconds until the next. `isShared`: what was in the way would be in the way of all others of its kind, for a while.
-   * `isUncounted`: it was no fault of the work's: this one is none of the attempts after which it is given up.
+   * `delayMs`: delay before the next attempt. `isShared`: the cause affects all jobs of this kind for a while. `isUncounted`: the cause is not the
+   * job's fault, so this attempt does not count towards giving up.
    */
-  | { readonly kind: 'again'; readonly pause: number; readonly isShared?: boolean; readonly isUncounted?: boolean }
+  | { readonly kind: 'again'; readonly delayMs: number; readonly isShared?: boolean; readonly isUncounted?: boolean }
 );
 
-/** One kind of such work. It throws faults that pass, which are tried again and not counted; others count as `again` after a minute. */
-export type RetryableWork = (system: AutomationSystem, job: RetryableJob, parts: ActionParts) => Promise<Attempt>;
+/** Makes one attempt. Transient errors that it throws are retried and not counted; other errors count as `again` after a minute. */
+export type RetryableWork = (system: AutomationSystem, job: RetryableJob, parts: ActionServices) => Promise<Attempt>;
 
-/** What a row says of its work cannot be read: a row that something else than the service wrote does no harm. */
+/** The `state` of a job cannot be read, e.g. because the row was written by other means. The job is dropped. */
 export class UnreadableJob extends Error {
   constructor() {
     super('What was queued cannot be read.');

@@ -9,16 +9,16 @@ import type { StoredValue } from '../../values/index.ts';
 import type { TriggerEvent } from '../model/model.ts';
 import { type QueueField, queueTable } from './table.ts';
 
-/** What a row of the queue holds; the id and the time are made where they are not given. */
+/** Values of a queue row; the id and the time are generated if omitted. */
 export type RowValues = Readonly<Partial<Record<QueueField | 'objectId' | 'createdAt', StoredValue>>>;
 
 /** The names of a snapshot's fields, as JSON. */
 const fieldNames = memoByObject((fields: readonly Field[]) => JSON.stringify(fields.map(({ name }) => name)));
 
 /**
- * Adds a row to the queue. Many of them should have the same keys, so that they are one statement.
- * @param snapshot of a record, to be taken in the commit: it becomes `fields` and `record`. Nothing is added where the record is not there
- * @returns the step; none where the system has no queue
+ * Returns the mutation that adds a row to the queue. Rows with the same keys share one statement.
+ * @param snapshot a record to read in the commit, stored as `fields` and `record`. No row is added if the record does not exist
+ * @returns none if the system has no queue
  */
 export function jobRow(schema: Schema, given: RowValues, snapshot?: Omit<Snapshot, 'to' | 'kind'>): readonly Mutation[] {
   const table = schema.tables.get(queueTable);
@@ -37,27 +37,26 @@ export function jobRow(schema: Schema, given: RowValues, snapshot?: Omit<Snapsho
   return [snapshot ? { ...note, source: { kind: 'snapshot', ...snapshot, to: fieldOf(table, 'record') } } : note];
 }
 
-/** Work that is to be tried until it succeeds. */
+/** A retryable job to queue. */
 export interface RetryableRow {
   readonly kind: 'mail' | 'code';
-  /** The kind's own. */
+  /** Specific to the kind. */
   readonly state: JsonObject;
   readonly triggerId: string;
   readonly event: TriggerEvent;
-  /** Of the record that fired the trigger. */
+  /** The record that fired the trigger. */
   readonly className: string;
   readonly objectId: string;
-  /** Of whatever it writes. */
+  /** Recorded as the cause of its writes. */
   readonly cause: Cause;
-  /** `Cluster.processId` */
+  /** `Cluster.processId` of its owner. */
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Not before, in milliseconds since 1970; left out: at once. Those that are due for longest come first. */
+  /** Earliest start in milliseconds since 1970; default: immediately. The longest overdue job comes first. */
   readonly dueAt?: number;
 }
 
-/** Queues such work. */
 export function queueJob(schema: Schema, row: RetryableRow): readonly Mutation[] {
   return jobRow(schema, {
     createdAt: row.at,

@@ -6,75 +6,82 @@ import type { Mutation } from '../../storage/port.ts';
 import type { Job } from './job.ts';
 import { queueTable } from './table.ts';
 
-type Held = Pick<Job, 'id' | 'owner'> & Was;
+type OwnedJob = Pick<Job, 'id' | 'owner'> & ExpectedState;
 
-/**
- * What the row of a job says as far as its owner knows: a commit that nobody had an answer to may be carried out late, and what it did is not to
- * be done once more.
- */
-export interface Was {
-  /** Its `state`; left out: whatever it is. */
-  readonly was?: string | null;
-  /** Its `attempts`, likewise. */
-  readonly wasAttempts?: number;
+/** The last known content of a job's row. A commit with unknown outcome may take effect late; these conditions prevent repeating what it did. */
+export interface ExpectedState {
+  /** Expected `state`; omitted: any. */
+  readonly expectedState?: string | null;
+  /** Expected `attempts`; omitted: any. */
+  readonly expectedAttempts?: number;
 }
 
-/** Lets a commit go on only where a job is still its owner's: nobody has taken it over or removed it. @throws objectNotFound in the commit */
-export function stillOurs(schema: Schema, job: Held): Mutation {
+/** Makes a commit fail unless this process still owns the job, i.e. it was neither taken over nor removed. @throws objectNotFound in the commit */
+export function requireOwned(schema: Schema, job: OwnedJob): Mutation {
   const table = tableOf(schema, queueTable);
-  return { kind: 'require', table, filter: { kind: 'and', items: [is(table, 'objectId', job.id), ...asKnown(table, job)] } };
+  return {
+    kind: 'require',
+    table,
+    filter: { kind: 'and', items: [is(table, 'objectId', job.id), ...expectedFilters(table, job)] },
+  };
 }
 
-function asKnown(table: TableSchema, { owner, was, wasAttempts }: Held): Filter[] {
+function expectedFilters(table: TableSchema, { owner, expectedState, expectedAttempts }: OwnedJob): Filter[] {
   const attempts = fieldOf(table, 'attempts');
   return [
     is(table, 'owner', owner),
-    ...(was === undefined ? [] : [was === null ? isAbsent(fieldOf(table, 'state')) : is(table, 'state', was)]),
-    ...(wasAttempts === undefined ? [] : [orAbsent(attempts, wasAttempts)]),
+    ...(expectedState === undefined
+      ? []
+      : [expectedState === null ? isAbsent(fieldOf(table, 'state')) : is(table, 'state', expectedState)]),
+    ...(expectedAttempts === undefined ? [] : [orAbsent(attempts, expectedAttempts)]),
   ];
 }
 
 const isAbsent = (field: Field): Filter => ({ kind: 'not', item: { kind: 'exists', ref: { field, path: [] } } });
 
-/** That a number of attempts is this one; none was noted before the first. */
+/** Condition on the number of attempts; the field is absent before the first attempt. */
 function orAbsent(field: Field, value: number): Filter {
   const same: Filter = { kind: 'compare', field, op: 'eq', value };
   return value === 0 ? { kind: 'or', items: [same, isAbsent(field)] } : same;
 }
 
-/** What a job's row is to say from now on. */
-export interface Noted {
+/** Changes of a job's row. */
+export interface JobUpdate {
   readonly state?: JsonObject;
   readonly attempts?: number;
   readonly dueAt?: number | null;
-  /** When this is noted: a time to come says that the clock was set back since, and that `dueAt` is by the clock before. */
+  /** When this was recorded. If it lies in the future, the clock was set back since, and `dueAt` follows the previous clock. */
   readonly updatedAt?: number;
-  /** Of a later job: whether an attempt is under way. */
+  /** For a retryable job: whether an attempt is in progress. */
   readonly flags?: string | null;
 }
 
-/** Notes how far a job is, on the condition of `stillOurs`. @throws objectNotFound in the commit */
-export function noteJob(schema: Schema, job: Held, { state, ...noted }: Noted): Mutation {
+/** Updates a job, on the condition of `requireOwned`. @throws objectNotFound in the commit */
+export function updateJob(schema: Schema, job: OwnedJob, { state, ...update }: JobUpdate): Mutation {
   const table = tableOf(schema, queueTable);
-  const values = { ...noted, ...(state ? { state: JSON.stringify(state) } : {}) };
+  const values = { ...update, ...(state ? { state: JSON.stringify(state) } : {}) };
   return {
     kind: 'update',
     table,
     objectId: job.id,
     guard: null,
-    condition: { kind: 'and', items: asKnown(table, job) },
+    condition: { kind: 'and', items: expectedFilters(table, job) },
     assignments: assignmentsOf(table, values),
     returning: [],
   };
 }
 
-/** Takes a job out of the queue, with its snapshot from before, on the condition of `stillOurs`. @throws objectNotFound in the commit */
-export function removeJob(schema: Schema, job: Held & Pick<Job, 'beforeId'>): readonly Mutation[] {
-  return [stillOurs(schema, job), removeRows(schema, rowsOf(job))];
+/** Removes a job and its `before` snapshot, on the condition of `requireOwned`. @throws objectNotFound in the commit */
+export function removeJob(schema: Schema, job: OwnedJob & Pick<Job, 'beforeId'>): readonly Mutation[] {
+  return [requireOwned(schema, job), removeRows(schema, rowsOf(job))];
 }
 
-/** Takes jobs out of the queue that are all the owner's; those that are not stay. */
-export function removeJobs(schema: Schema, jobs: readonly (Held & Pick<Job, 'beforeId'>)[], owner: string): readonly Mutation[] {
+/** Removes those of the jobs that the owner still owns; others stay. */
+export function removeJobs(
+  schema: Schema,
+  jobs: readonly (OwnedJob & Pick<Job, 'beforeId'>)[],
+  owner: string,
+): readonly Mutation[] {
   return [removeRows(schema, jobs.flatMap(rowsOf), owner)];
 }
 
@@ -87,18 +94,19 @@ function removeRows(schema: Schema, ids: readonly string[], owner?: string): Mut
   return { kind: 'deleteAll', table, filter };
 }
 
-/** That the time of a job has come; where it was noted later than now the clock was set back since, and nobody knows when it would have. */
+/**
+ * Filter for jobs that are due. If a row was updated in the future, the clock was set back since and `dueAt` is meaningless, so the job counts as
+ * due.
+ */
 export function isDue(table: TableSchema, now: number): Filter {
   const later = (name: string): Filter => ({ kind: 'compare', field: fieldOf(table, name), op: 'gt', value: now });
   return { kind: 'or', items: [{ kind: 'not', item: later('dueAt') }, later('updatedAt')] };
 }
 
-/** That a field of text has a value. */
 export function is(table: TableSchema, name: string, value: string): Filter {
   return { kind: 'compare', field: fieldOf(table, name), op: 'eq', value };
 }
 
-/** That a field of text has one of some values. */
 export function among(table: TableSchema, name: string, values: Iterable<string>): Filter {
   return { kind: 'in', field: fieldOf(table, name), values: [...values] };
 }

@@ -4,39 +4,39 @@ import { memoByObject } from '../../kernel/memo.ts';
 import type { Store } from '../../storage/port.ts';
 
 /**
- * Actions a second that a system is to manage however busy its clients are. Actions share commits with what clients write: fewer at a time
- * leave clients more where many write at once, and the queue grows for a while; where few write, commits follow each other quickly.
+ * Rate of actions that each system must reach even if its clients are busy. Actions share commits with client writes: lower concurrency leaves more
+ * room for clients when many write at once (the queue grows for a while), and when few write, commits follow each other quickly anyway.
  */
 const TARGET_ACTIONS_PER_SECOND = 600;
-/** Actions that write at the same time, at the least and at the most. */
-const CONCURRENCY = { least: 6, most: 64 };
-/** Milliseconds after its write from which on an action is late: then as many are done at a time as can be. */
+/** Limits for concurrent writing actions. */
+const CONCURRENCY = { min: 6, max: 64 };
+/** Delay after its write from which an action counts as late; late actions run at full concurrency. */
 const LATE_AFTER_MS = 3_000;
-/** The weight of the last action in the mean of their times. */
+/** Weight of the latest action in the moving mean of durations. */
 const MEAN_WEIGHT = 1 / 64;
 
 /**
- * Of all systems together: one of each in turn, so that none waits for what another one has queued; and one of each at any time, whatever
- * the actions of others wait for.
+ * Shared by all systems: scheduled round-robin, so that no system waits for the queue of another, with one guaranteed slot per system, whatever the
+ * actions of others wait for.
  */
-const ofAll = new FairQueue({ concurrency: CONCURRENCY.most, guaranteedPerSystem: 1, maxWaiting: Number.POSITIVE_INFINITY });
+const globalQueue = new FairQueue({ concurrency: CONCURRENCY.max, guaranteedPerSystem: 1, maxWaiting: Number.POSITIVE_INFINITY });
 
 interface Share {
   readonly limit: LimitFunction;
-  /** How long an action takes, in milliseconds: mostly its commit, by which disks differ a hundredfold. */
+  /** Mean duration of an action in milliseconds: mostly its commit, whose duration differs a hundredfold between disks. */
   mean: number;
 }
 
-const shareOf = memoByObject<Store, Share>(() => ({ limit: pLimit(CONCURRENCY.least), mean: 0 }));
+const shareOf = memoByObject<Store, Share>(() => ({ limit: pLimit(CONCURRENCY.min), mean: 0 }));
 
 /**
- * Does work that writes, in its turn among that of its system, and of all: so many at a time as it takes for the rate.
- * @param since when it was queued, in milliseconds since 1970
+ * Runs a writing action with adaptive concurrency: per system as many at once as the target rate needs, and in fair turns among systems.
+ * @param since when the action was queued, in milliseconds since 1970
  */
 export function withAdaptiveLimit(store: Store, since: number, work: () => Promise<void>): Promise<void> {
   const share = shareOf(store);
   const turn = { system: store, caller: '' };
-  return share.limit(() => ofAll.run(turn, () => timed(share, since, work)));
+  return share.limit(() => globalQueue.run(turn, () => timed(share, since, work)));
 }
 
 async function timed(share: Share, since: number, work: () => Promise<void>): Promise<void> {
@@ -46,7 +46,7 @@ async function timed(share: Share, since: number, work: () => Promise<void>): Pr
     await work();
   } finally {
     share.mean += (performance.now() - began - share.mean) * MEAN_WEIGHT;
-    const wanted = isLate ? CONCURRENCY.most : Math.ceil((TARGET_ACTIONS_PER_SECOND * share.mean) / 1000);
-    share.limit.concurrency = Math.max(CONCURRENCY.least, Math.min(CONCURRENCY.most, wanted));
+    const wanted = isLate ? CONCURRENCY.max : Math.ceil((TARGET_ACTIONS_PER_SECOND * share.mean) / 1000);
+    share.limit.concurrency = Math.max(CONCURRENCY.min, Math.min(CONCURRENCY.max, wanted));
   }
 }

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../kernel/time.ts';
 
-/** Lets one loop wait until somebody has something for it. What comes while it does not wait is not lost. */
+/** Lets one loop wait for a signal. A signal that arrives while the loop does not wait is kept. */
 export class AutoResetEvent {
   #isSet = false;
   #wake: (() => void) | undefined;
@@ -10,13 +10,13 @@ export class AutoResetEvent {
     this.#wake?.();
   }
 
-  /** @param atMost milliseconds; `null`: until it is set */
-  async wait(atMost: number | null): Promise<void> {
-    if (!this.#isSet && (atMost === null || atMost > 0)) {
+  /** @param maxMs milliseconds; `null`: no timeout */
+  async wait(maxMs: number | null): Promise<void> {
+    if (!this.#isSet && (maxMs === null || maxMs > 0)) {
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        if (atMost !== null) timer = setTimeout(resolve, Math.min(atMost, MINUTE_MS));
+        if (maxMs !== null) timer = setTimeout(resolve, Math.min(maxMs, MINUTE_MS));
       });
       this.#wake = undefined;
       clearTimeout(timer);

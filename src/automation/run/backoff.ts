@@ -1,46 +1,46 @@
 import { backoff } from './outcome.ts';
 
-/** Milliseconds until a record is looked at again for which another process has work: at first, and at the most. */
-const FOREIGN_PAUSES_MS = { first: 5, most: 20 };
-/** Records that wait at the most; then nothing more is begun until some have had their turn. */
+/** Delay before a record is read again for which another process has an earlier job; doubles from `initial` to `max`. */
+const FOREIGN_DELAYS_MS = { initial: 5, max: 20 };
+/** Number of waiting records at which no further jobs are started. */
 const MAX_WAITING_RECORDS = 256;
-/** Failures in a row after which a record waits for a while, too, when the store is back: it may be the record that the store has no room for. */
+/** Consecutive failures after which a record waits even when the store is back: the store may lack room for this record. */
 const FAILURES_BEFORE_WAIT = 3;
-/** Milliseconds. */
-const AFTER_MANY_MS = 1_000;
-/** Milliseconds at the most where what is away, and is no store, tells nobody when it is back. */
-const PASSING_MS = 1_500;
+/** Delay of such a record after the store is back. */
+const MIN_RECOVERY_DELAY_MS = 1_000;
+/** Maximum delay for a transient failure of something other than the store, whose recovery is not signalled. */
+const MAX_TRANSIENT_DELAY_MS = 1_500;
 
-interface Pause {
+interface BackoffState {
   readonly objectId: string;
-  /** On the clock that never goes back, as all times here; `null`: it is over. */
+  /** On the monotonic clock, like all times here; `null`: the wait is over. */
   readonly until: number | null;
-  /** In a row, of its jobs. */
+  /** Consecutive failures of its jobs. */
   readonly failures: number;
-  /** How many of them took too long, while the store was there. */
+  /** Timeouts among them while the store was available. */
   readonly timeouts: number;
-  /** Whether the store was away: it ends when that is back. */
+  /** Whether the store was unavailable; the wait ends when it is back. */
   readonly isOutage: boolean;
-  /** How often in a row another process was at it still. */
-  readonly looks: number;
+  /** Consecutive polls at which another process still had an earlier job. */
+  readonly polls: number;
 }
 
-/** What went wrong with the jobs of a record, in a row. */
+/** Consecutive failures of the jobs of a record. */
 export interface Failures {
   readonly failures: number;
-  /** Those among them that took too long, while the store was there. */
+  /** Timeouts among them while the store was available. */
   readonly timeouts: number;
 }
 
-/** Records whose jobs are in the queue and have to wait for a while. */
+/** Backoff of records whose jobs are in the queue. */
 export class RecordBackoff {
-  readonly #pauses = new Map<string, Pause>();
+  readonly #states = new Map<string, BackoffState>();
 
-  /** Whether so many wait that the cause is likely to be everybody's. */
-  get areMany(): boolean {
+  /** Whether so many records wait that the cause probably affects all. */
+  get isOverloaded(): boolean {
     return (
-      this.#pauses.size >= MAX_WAITING_RECORDS &&
-      this.#pauses
+      this.#states.size >= MAX_WAITING_RECORDS &&
+      this.#states
         .values()
         .filter(({ until }) => until !== null)
         .toArray().length >= MAX_WAITING_RECORDS
@@ -48,70 +48,71 @@ export class RecordBackoff {
   }
 
   has(key: string): boolean {
-    return (this.#pauses.get(key)?.until ?? null) !== null;
+    return (this.#states.get(key)?.until ?? null) !== null;
   }
 
-  /** The objectIds of those that wait. */
+  /** The objectIds of the waiting records. */
   *waiting(): IterableIterator<string> {
-    for (const { objectId, until } of this.#pauses.values()) if (until !== null) yield objectId;
+    for (const { objectId, until } of this.#states.values()) if (until !== null) yield objectId;
   }
 
-  /** How often a record's jobs failed in a row, and how often since something took too long. */
+  /** Returns the consecutive failures of a record's jobs. */
   failures(key: string): Failures {
-    const { failures = 0, timeouts = 0 } = this.#pauses.get(key) ?? {};
+    const { failures = 0, timeouts = 0 } = this.#states.get(key) ?? {};
     return { failures, timeouts };
   }
 
-  /** Another process has an earlier job of the record. */
+  /** Makes a record wait because another process has an earlier job of it. */
   awaitOther(key: string, objectId: string, now: number): void {
-    const looks = this.#pauses.get(key)?.looks ?? 0;
-    const until = now + Math.min(FOREIGN_PAUSES_MS.most, FOREIGN_PAUSES_MS.first * 2 ** looks);
-    this.#pauses.set(key, { objectId, until, ...this.failures(key), looks: looks + 1, isOutage: false });
+    const polls = this.#states.get(key)?.polls ?? 0;
+    const until = now + Math.min(FOREIGN_DELAYS_MS.max, FOREIGN_DELAYS_MS.initial * 2 ** polls);
+    this.#states.set(key, { objectId, until, ...this.failures(key), polls: polls + 1, isOutage: false });
   }
 
   /**
-   * A job failed and is tried again.
-   * @param why `outage`: the store is away; `passing`: something else is; `timeout`: it was there and took too long; `fault`: of ours
+   * Makes a record wait after a failed job.
+   * @param why `outage`: the store is unavailable; `passing`: something else is; `timeout`: the store is available but took too long; `fault`: an
+   *   internal error
    */
   fail(key: string, objectId: string, now: number, why: 'outage' | 'passing' | 'timeout' | 'fault'): void {
     const before = this.failures(key);
     const failures = before.failures + 1;
     const timeouts = before.timeouts + (why === 'timeout' ? 1 : 0);
     const pause = backoff(before.failures);
-    const until = now + (why === 'passing' ? Math.min(pause, PASSING_MS) : pause);
-    this.#pauses.set(key, { objectId, until, failures, timeouts, looks: 0, isOutage: why === 'outage' });
+    const until = now + (why === 'passing' ? Math.min(pause, MAX_TRANSIENT_DELAY_MS) : pause);
+    this.#states.set(key, { objectId, until, failures, timeouts, polls: 0, isOutage: why === 'outage' });
   }
 
-  /** The store is back: pauses that came of its being away end. */
-  back(now: number): void {
-    for (const [key, pause] of this.#pauses) {
-      if (!pause.isOutage || pause.until === null) continue;
-      const until = Math.min(pause.until, now + (pause.failures > FAILURES_BEFORE_WAIT ? AFTER_MANY_MS : 0));
-      this.#pauses.set(key, { ...pause, until, isOutage: false });
+  /** Ends the waits caused by an outage of the store. */
+  storeRecovered(now: number): void {
+    for (const [key, state] of this.#states) {
+      if (!state.isOutage || state.until === null) continue;
+      const until = Math.min(state.until, now + (state.failures > FAILURES_BEFORE_WAIT ? MIN_RECOVERY_DELAY_MS : 0));
+      this.#states.set(key, { ...state, until, isOutage: false });
     }
   }
 
-  /** A job went well. A later one of the record may still be waiting for another process. */
+  /** Resets the failures of a record. A later job of it may still be waiting for another process. */
   succeed(key: string): void {
-    const pause = this.#pauses.get(key);
-    if (pause && pause.until !== null) this.#pauses.set(key, { ...pause, failures: 0, timeouts: 0 });
-    else if (pause) this.#pauses.delete(key);
+    const state = this.#states.get(key);
+    if (state && state.until !== null) this.#states.set(key, { ...state, failures: 0, timeouts: 0 });
+    else if (state) this.#states.delete(key);
   }
 
-  /** Ends the pauses that are over. @returns whether there were any, and when the next one is over */
-  end(now: number): { readonly isAny: boolean; readonly next: number | null } {
+  /** Ends the waits that are over. @returns whether there were any, and when the next one ends */
+  expire(now: number): { readonly hasExpired: boolean; readonly next: number | null } {
     let next: number | null = null;
-    let isAny = false;
-    const mayForget = this.#pauses.size > 4 * MAX_WAITING_RECORDS;
-    for (const [key, pause] of this.#pauses) {
-      if (pause.until !== null && pause.until > now) next = Math.min(next ?? pause.until, pause.until);
+    let hasExpired = false;
+    const isFull = this.#states.size > 4 * MAX_WAITING_RECORDS;
+    for (const [key, state] of this.#states) {
+      if (state.until !== null && state.until > now) next = Math.min(next ?? state.until, state.until);
       else {
-        isAny ||= pause.until !== null;
-        // They count until a job went well, which another process may have done.
-        if ((pause.failures === 0 && pause.looks === 0) || mayForget) this.#pauses.delete(key);
-        else this.#pauses.set(key, { ...pause, until: null });
+        hasExpired ||= state.until !== null;
+        // Failures count until a job succeeds, possibly in another process.
+        if ((state.failures === 0 && state.polls === 0) || isFull) this.#states.delete(key);
+        else this.#states.set(key, { ...state, until: null });
       }
     }
-    return { isAny, next };
+    return { hasExpired, next };
   }
 }

@@ -3,10 +3,10 @@ import { type Job, removeJobs } from '../queue/index.ts';
 import { outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
 
-/** Jobs that one commit takes out of the queue. */
+/** Jobs removed per commit. */
 const MAX_BATCH_SIZE = 500;
 
-/** Takes jobs out of the queue that have nothing to do, many in one commit: mostly criteria do not hold. */
+/** Removes jobs from the queue that have nothing to do (usually because no criteria match), many in one commit. */
 export class BatchedDeletes {
   readonly #store: Store;
   readonly #removed: (ids: readonly string[]) => void;
@@ -16,7 +16,7 @@ export class BatchedDeletes {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /** @param removed told of the jobs that are out of the queue */
+  /** @param removed called with the jobs that have been removed */
   constructor(store: Store, removed: (ids: readonly string[]) => void) {
     this.#store = store;
     this.#removed = removed;
@@ -26,7 +26,7 @@ export class BatchedDeletes {
     return this.#waiting.has(id);
   }
 
-  get isQuiet(): boolean {
+  get isIdle(): boolean {
     return this.#waiting.size === 0;
   }
 
@@ -34,7 +34,7 @@ export class BatchedDeletes {
     this.#waiting.set(job.id, job);
     if (this.#isRunning || this.#timer) return;
     this.#isRunning = true;
-    // All that end in this turn.
+    // Delayed, to collect all jobs that end in this turn.
     setImmediate(() => void this.#run());
   }
 
@@ -65,7 +65,7 @@ export class BatchedDeletes {
     this.#removed(jobs.map(({ id }) => id));
   }
 
-  /** Leaves what is still waiting in the queue. */
+  /** Stops; jobs that are still waiting stay in the queue. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

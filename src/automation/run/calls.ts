@@ -1,30 +1,30 @@
-/** Calls that are remembered. */
+/** Limit of remembered calls. */
 const MAX_REMEMBERED = 10_000;
 
-/** What became of a call: `null`: all went well; else what the log is to say. */
-type Ending = { readonly error: string | null };
+/** The result of a call: `null` for success, else the text for the log. */
+type CallResult = { readonly error: string | null };
 
 /**
- * Calls of functions that this process has begun in their turn, until what became of them is noted: should the store be away just then, they are
- * not made again.
+ * Calls of functions that this process has started and whose result is not yet recorded. Prevents a second call if the store is unavailable when the
+ * result is to be recorded.
  */
 export class Calls {
-  /** By the id of the action's row. */
-  readonly #calls = new Map<string, Ending | null>();
+  /** By the objectId of the action's row in the log. */
+  readonly #calls = new Map<string, CallResult | null>();
 
-  /** Whether a start that the job's row tells of was made here: it did not end with its process. */
+  /** Whether a start recorded in the job's row was made by this process, so that it was not interrupted by the end of a process. */
   isOwn(runId: string): boolean {
     return this.#calls.has(runId);
   }
 
-  /** What became of one that has ended; `null` where it is to be made. */
-  endingOf(runId: string): Ending | null {
+  /** Returns the result of a call that has ended; `null` if it must be made. */
+  resultOf(runId: string): CallResult | null {
     return this.#calls.get(runId) ?? null;
   }
 
   begin(runId: string): void {
     this.#calls.set(runId, null);
-    // Of some the end was noted without an answer.
+    // Bounds the map: some results were recorded by commits whose outcome is unknown.
     if (this.#calls.size > MAX_REMEMBERED) this.#calls.delete(this.#calls.keys().next().value as string);
   }
 
@@ -32,7 +32,7 @@ export class Calls {
     this.#calls.set(runId, { error });
   }
 
-  /** It is noted, or somebody else's. */
+  /** Forgets a call whose result is recorded, or whose job another process owns. */
   forget(runId: string): void {
     this.#calls.delete(runId);
   }

@@ -1,28 +1,28 @@
 import { MINUTE_MS } from '../../kernel/time.ts';
 
-/** Milliseconds between two looks at the clock. */
-const LOOK_MS = 1_000;
-/** Milliseconds by which it has to be off to have been set; less is corrected now and then. */
-const JUMP_MS = 1_000;
+/** Interval at which the clock is checked. */
+const POLL_INTERVAL_MS = 1_000;
+/** Minimum deviation that counts as a jump; smaller corrections are normal. */
+const MIN_JUMP_MS = 1_000;
 
-/** Milliseconds by which the clock of another process may be ahead, or may have been before the start, without having been set. */
-const SKEW_MS = MINUTE_MS;
+/** Tolerated difference to the clock of another process, or to this machine's clock before the start. */
+const MAX_SKEW_MS = MINUTE_MS;
 
-/** Notices that the clock on the wall was set, forward or back: it goes otherwise then than the one that never does. */
+/** Detects that the wall clock was set, forward or back, by comparison with the monotonic clock. */
 export class ClockWatch {
   readonly #jumped: () => void;
   readonly #wall: () => number;
   readonly #steady: () => number;
   #offset: number;
   #jumps = 0;
-  /** The number of jumps when the schedules of a system were last looked at. */
+  /** Number of jumps when the schedules of a system were last checked. */
   readonly #seen = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param jumped told within a second
+   * @param jumped called within a second after a jump
    * @param wall milliseconds since 1970
-   * @param steady milliseconds that only grow
+   * @param steady monotonic milliseconds
    */
   constructor(jumped: () => void, wall = () => Date.now(), steady = () => performance.now()) {
     this.#jumped = jumped;
@@ -32,30 +32,30 @@ export class ClockWatch {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.look(), LOOK_MS).unref();
+    this.#timer ??= setInterval(() => this.check(), POLL_INTERVAL_MS).unref();
   }
 
-  /** How often the clock was set so far, as of now. */
+  /** Number of jumps so far. */
   get jumps(): number {
-    this.look();
+    this.check();
     return this.#jumps;
   }
 
-  /** By how much the next runs of a system may be further ahead than its schedules say, in milliseconds (`runDue`). */
+  /** Returns how much further ahead than computed the next runs of a system may be, in milliseconds (`runDue`). */
   skewOf(appId: string): number {
     const seen = this.#seen.get(appId);
-    if (seen === undefined) return SKEW_MS;
+    if (seen === undefined) return MAX_SKEW_MS;
     return seen === this.jumps ? Number.POSITIVE_INFINITY : 0;
   }
 
-  /** The schedules of a system were looked at. @param jumps as of before */
+  /** Records that the schedules of a system were checked. @param jumps as read before the check */
   seen(appId: string, jumps: number): void {
     this.#seen.set(appId, jumps);
   }
 
-  look(): void {
+  check(): void {
     const offset = this.#wall() - this.#steady();
-    const isJump = Math.abs(offset - this.#offset) >= JUMP_MS;
+    const isJump = Math.abs(offset - this.#offset) >= MIN_JUMP_MS;
     this.#offset = offset;
     if (!isJump) return;
     this.#jumps++;

@@ -27,7 +27,7 @@ test('what is due by a clock that is set forward comes within seconds', async ()
   wall += HOUR_MS;
   await until(() => due.length > 0);
   assert.deepEqual(due, ['one']);
-  timers.allAreDue();
+  timers.fireAll();
   assert.deepEqual(due, ['one', 'two']);
   wall += 2 * HOUR_MS;
   await wait(1_100);

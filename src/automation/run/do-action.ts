@@ -11,12 +11,12 @@ import { commit, endedMessage, givenUpMessage, JobLost, JobPaused, type Steps } 
 import type { Progress, Started } from './progress.ts';
 import type { WriteRun } from './write-job.ts';
 
-/** Starts of an action that ended with their process. It may be the action that ends it. */
+/** Starts of an action that were interrupted by the end of their process, after which it is given up: the action may be the cause. */
 const MAX_INTERRUPTED_STARTS = 5;
 
 /**
- * Does an action: what it writes, its row in the log and the note that it is done are one commit; so are its error's row and the note.
- * @param after where the job is then; `null` at its end
+ * Executes an action. Its writes, its row in the log and its completion are one commit; so are the row of an error and the completion.
+ * @param after the progress of the job afterwards; `null` at its end
  * @throws JobLost, JobPaused
  */
 export async function doAction(job: WriteRun, trigger: Trigger, action: Action, after: Progress | null): Promise<void> {
@@ -25,14 +25,14 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   const isCall = action.type === 'server-side-code' && !action.data.useQueue;
   const start = isCall ? nextStart(job, at) : { runId: newRowId(at), attempts: 1, ends: 0 };
   const sources = new Sources();
-  // What is told of later, of a message, is an error too.
-  const tells = (error: string | null) => error !== null || action.type === 'e-mail';
+  // A queued message may fail later, so its row always gets the sources.
+  const needsSources = (error: string | null) => error !== null || action.type === 'e-mail';
   const row =
     (error: string | null): Steps =>
     (schema) =>
       job.logSteps({
         ...{ id: start.runId, at, triggerId: trigger.id, actionId: action.id, error },
-        sources: tells(error) ? sources.text() : null,
+        sources: needsSources(error) ? sources.text() : null,
       })(schema);
   const end = (error: string | null): Steps => job.stepsTo(after, row(error));
   if (start.ends >= MAX_INTERRUPTED_STARTS) return commit(store, end(givenUpMessage));
@@ -40,8 +40,8 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   if (!isCall) return write(job, work);
   const { calls } = job.jobContext;
   try {
-    const isNoted = !calls.endingOf(start.runId) && (await call(job, work, at));
-    if (!isNoted) await commit(store, end(calls.endingOf(start.runId)?.error ?? null));
+    const isRecorded = !calls.resultOf(start.runId) && (await call(job, work, at));
+    if (!isRecorded) await commit(store, end(calls.resultOf(start.runId)?.error ?? null));
     calls.forget(start.runId);
   } catch (error) {
     if (error instanceof JobLost) calls.forget(start.runId);
@@ -49,40 +49,40 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   }
 }
 
-/** An action that is done. */
+/** An action in progress. */
 interface Work {
   readonly trigger: Trigger;
   readonly action: Action;
   readonly start: Started;
   readonly sources: Sources;
-  /** The steps that note its end, with its error or `null`. */
+  /** Mutations that record its end, with its error or `null`. */
   readonly end: (error: string | null) => Steps;
 }
 
-/** What is noted of the next start of a call, or of the one that has ended already. */
+/** Returns the start to record for a call, or for one that has ended already. */
 function nextStart({ jobContext, progress: { started } }: WriteRun, at: number): Started {
   if (!started) return { runId: newRowId(at), attempts: 1, ends: 0 };
   const { runId, attempts, ends } = started;
   return { runId, attempts: attempts + 1, ends: ends + (jobContext.calls.isOwn(runId) ? 0 : 1) };
 }
 
-/** Does an action that writes: the commit of what it writes is its end. @throws JobLost, JobPaused */
+/** Executes an action that writes; the commit of its last write completes it. @throws JobLost, JobPaused */
 async function write(job: WriteRun, work: Work): Promise<void> {
   const { store } = job.jobContext.system;
-  const ending = new Ending(work.end);
-  const doIt = async () => {
-    const run = await runOf(job, work, ending);
+  const completion = new Completion(work.end);
+  const execute = async () => {
+    const run = await runOf(job, work, completion);
     await withAdaptiveLimit(store, job.job.queuedAt, () => inTurn(job, run));
     if (work.action.type === 'e-mail' || work.action.type === 'server-side-code') job.jobContext.queued();
-    // One that found nothing to write.
-    if (!ending.isNoted) await commit(store, run.done);
+    // The action found nothing to write.
+    if (!completion.isRecorded) await commit(store, run.done);
   };
-  await attempt(job, work, doIt, (error) => commit(store, work.end(error)));
+  await attempt(job, work, execute, (error) => commit(store, work.end(error)));
 }
 
-/** The steps that note the end of an action, and whether a commit has had them. */
-class Ending {
-  isNoted = false;
+/** Mutations that record the end of an action, and whether a commit included them. */
+class Completion {
+  isRecorded = false;
   readonly #end: Work['end'];
 
   constructor(end: Work['end']) {
@@ -91,37 +91,37 @@ class Ending {
 
   steps(error: string | null): Steps {
     return (schema) => {
-      this.isNoted = true;
+      this.isRecorded = true;
       return this.#end(error)(schema);
     };
   }
 }
 
 /**
- * Calls a function, which may take its time, and others may write meanwhile.
- * @returns whether its end was noted with what it wrote; else it is remembered, and still to be noted
+ * Calls a function, which may take long; the order of other writes does not depend on it.
+ * @returns whether a write of the function's action recorded the end; otherwise the result is remembered and still to be recorded
  * @throws JobLost, JobPaused
  */
 async function call(job: WriteRun, work: Work, at: number): Promise<boolean> {
   const { parts, calls } = job.jobContext;
   const { start, trigger, action } = work;
-  const wasCut = start.attempts > 1 && !calls.isOwn(start.runId);
-  const ended = { id: newRowId(at), at, triggerId: trigger.id, actionId: action.id, error: endedMessage };
-  // Before it is noted: a commit whose end nobody knows may have been carried out.
+  const wasInterrupted = start.attempts > 1 && !calls.isOwn(start.runId);
+  const interruptedRow = { id: newRowId(at), at, triggerId: trigger.id, actionId: action.id, error: endedMessage };
+  // Before the commit: if its outcome is unknown, it may have taken effect.
   calls.begin(start.runId);
-  await job.noteStart(start, wasCut ? job.logSteps(ended) : () => []);
-  const ending = new Ending(work.end);
-  const doIt = async () => {
-    await parts.perform(await runOf(job, work, ending), parts);
+  await job.recordStart(start, wasInterrupted ? job.logSteps(interruptedRow) : () => []);
+  const completion = new Completion(work.end);
+  const execute = async () => {
+    await parts.perform(await runOf(job, work, completion), parts);
     calls.end(start.runId, null);
   };
-  await attempt(job, work, doIt, async (error) => calls.end(start.runId, error));
-  return ending.isNoted;
+  await attempt(job, work, execute, async (error) => calls.end(start.runId, error));
+  return completion.isRecorded;
 }
 
 /**
- * Tries an action.
- * @param fail is told what the log says of an error that will not pass
+ * Makes an attempt at an action.
+ * @param fail called with the log text of an error that is not transient
  * @throws JobLost, JobPaused
  */
 async function attempt(
@@ -134,23 +134,23 @@ async function attempt(
     await work();
   } catch (error) {
     if (error instanceof JobLost || error instanceof JobPaused) throw error;
-    if (isPassing(error) && !(await job.isOutOfPatience(error)))
+    if (isPassing(error) && !(await job.hasTooManyTimeouts(error)))
       throw new JobPaused('an action could not be done', { cause: error });
-    await fail(job.told(error, trigger.id));
+    await fail(job.messageFor(error, trigger.id));
   }
 }
 
-/** Its turn may come when the service ends. */
-async function inTurn({ jobContext: { isEnough, parts } }: WriteRun, run: ActionRun): Promise<void> {
+/** The shutdown may begin while the action waits for its turn. */
+async function inTurn({ jobContext: { shouldStop: isEnough, parts } }: WriteRun, run: ActionRun): Promise<void> {
   if (isEnough()) throw new JobPaused('the service ends');
   await parts.perform(run, parts);
 }
 
-async function runOf(job: WriteRun, { trigger, action, start, sources }: Work, ending: Ending): Promise<ActionRun> {
-  // His rights of now, since the last action may have taken its time.
+async function runOf(job: WriteRun, { trigger, action, start, sources }: Work, completion: Completion): Promise<ActionRun> {
+  // Uses the author's current rights, since the previous action may have taken long.
   const authority = await authorityOver(job.jobContext.system, trigger, job.record);
-  const done = ending.steps(null);
-  const own = { runId: start.runId, attempt: start.attempts, sources, done, failed: (error: string) => ending.steps(error) };
+  const done = completion.steps(null);
+  const own = { runId: start.runId, attempt: start.attempts, sources, done, failed: (error: string) => completion.steps(error) };
   return actionRun(job, trigger, action, authority, own);
 }
 

@@ -21,7 +21,7 @@ eachWithStore(async (fresh) => {
 });
 
 const fates: readonly Fate[] = ['undone', 'done', 'late'];
-/** Numbers that a test can be run again with. */
+/** Reproducible pseudo-random numbers. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -83,7 +83,7 @@ describe('a store that goes and comes', () => {
         assert.deepEqual(made, [...whole, ...whole, ...whole]);
       }
       assert.deepEqual(called.toSorted(), records.toSorted());
-      // Two that fire and four actions for each, all of them once.
+      // Two triggers fire, with four actions each; all exactly once.
       const log = await logged(store);
       assert.equal(log.length, 120 * 6);
       assert.ok(log.every((row) => row.endsWith(' ok')));

@@ -1,27 +1,27 @@
 import { type Job, recordKey } from '../queue/index.ts';
 
-/** Records whose jobs are done at the same time. */
+/** Records whose jobs run concurrently. */
 const CONCURRENCY = 64;
-/** Jobs of one record that are held; the rest stay in the queue until these are done, so that one record does not keep the others out. */
+/** Jobs of one record that are loaded at a time. The rest stay in the queue, so that one record does not keep others out. */
 const MAX_JOBS_PER_RECORD = 50;
 
-/** What is to happen with a record after one of its jobs. `held`: the others go back into the queue. */
-export type Turn = 'next' | 'held';
+/** What follows a job: the next job of its record, or all of the record's jobs return to the queue. */
+export type Turn = 'next' | 'requeue';
 
-/** Jobs that are held at the most, but for those of one read; and characters of their snapshots. */
+/** Limits for loaded jobs, which one read may exceed, and for the characters of their snapshots. */
 const MAX_HELD_JOBS = 600;
 const MAX_HELD_LENGTH = 16_000_000;
 
 interface RecordJobs {
   readonly key: string;
   readonly jobs: Job[];
-  /** Of the record; a schedule's own. */
+  /** Of the record; for a schedule, the trigger's. */
   readonly objectId: string;
-  /** Whether further jobs of the record were left in the queue. */
+  /** Whether further jobs of the record remain in the queue. */
   isCut: boolean;
 }
 
-/** Jobs at work or about to be: those of one record one after the other, in the order in which they are added; of others side by side. */
+/** Runs jobs: those of one record serially, in the order of adding; those of different records concurrently. */
 export class KeyedQueue {
   readonly #work: (job: Job) => Promise<Turn>;
   readonly #events: { left(ids: readonly string[]): void; freed(isCut: boolean): void };
@@ -34,19 +34,19 @@ export class KeyedQueue {
 
   /**
    * @param work never rejects
-   * @param events `left`: jobs are not held any more; `freed`: a record's jobs are done, `isCut` where more of them are in the queue
+   * @param events `left`: jobs are no longer loaded; `freed`: all loaded jobs of a record are done, `isCut` if more of them are in the queue
    */
   constructor(work: (job: Job) => Promise<Turn>, events: { left(ids: readonly string[]): void; freed(isCut: boolean): void }) {
     this.#work = work;
     this.#events = events;
   }
 
-  /** Whether more jobs should be added, so that other records have their turn soon. */
+  /** Whether to load more jobs. */
   get isHungry(): boolean {
     return this.#ready.length < CONCURRENCY / 2 && this.#held < MAX_HELD_JOBS && this.#characters < MAX_HELD_LENGTH;
   }
 
-  /** Records of which no job is taken until those that are held are done. */
+  /** Records of which no further job may be loaded until the loaded ones are done. */
   *full(): IterableIterator<string> {
     for (const { isCut, objectId } of this.#records.values()) if (isCut) yield objectId;
   }
@@ -55,7 +55,7 @@ export class KeyedQueue {
     return this.#records.get(key)?.isCut === true;
   }
 
-  /** @returns false where the record has enough jobs: no later one of it may be added until it was freed */
+  /** @returns false if the record has enough jobs: no later one may be added until `freed` */
   add(job: Job): boolean {
     const key = recordKey(job);
     const entry = this.#records.get(key) ?? this.#open(key, job.objectId);
@@ -69,7 +69,7 @@ export class KeyedQueue {
     return true;
   }
 
-  /** Begins what may begin; to be called after jobs were added. */
+  /** Starts what can be started. Call it after adding jobs. */
   start(): void {
     while (!this.#isStopped && this.#running < CONCURRENCY) {
       const entry = this.#ready.shift();
@@ -92,7 +92,7 @@ export class KeyedQueue {
       const left = entry.jobs.splice(0, turn === 'next' ? 1 : entry.jobs.length);
       this.#held -= left.length;
       for (const one of left) this.#characters -= sizeOf(one);
-      if (turn === 'held') entry.isCut = true;
+      if (turn === 'requeue') entry.isCut = true;
       this.#events.left(left.map(({ id }) => id));
     }
     this.#records.delete(entry.key);
@@ -101,13 +101,13 @@ export class KeyedQueue {
     this.start();
   }
 
-  /** Begins nothing more. */
+  /** Starts no further jobs. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Whether nothing is at work. */
-  get isQuiet(): boolean {
+  /** Whether no job is running. */
+  get isIdle(): boolean {
     return this.#running === 0;
   }
 }

@@ -4,12 +4,13 @@ import { memoByObject } from '../../kernel/memo.ts';
 import type { Store } from '../../storage/port.ts';
 import { isAway } from '../../storage/recovery.ts';
 
-/** Milliseconds between two looks whether somebody still waits. */
-const GLANCE_MS = 200;
+/** Interval at which `sleep` checks whether to stop waiting. */
+const POLL_INTERVAL_MS = 200;
 
 /**
- * Whether a store is away, as work on it finds out (CONTRACT "Faults of the store"). While it is, nothing of automation touches it: the store
- * itself looks when it is back, once for all who wait.
+ * Tracks whether a store is unavailable, as found by failing work. During an outage automation does not use the store; the store itself polls for its
+ * return, once for all waiting code.
+ * Reference: faults.md#passing-faults.
  */
 export class Outage {
   readonly #store: Store;
@@ -19,17 +20,17 @@ export class Outage {
     this.#store = store;
   }
 
-  /** Whether the store is known to be away. */
+  /** Whether the store is known to be unavailable. */
   get isKnown(): boolean {
     return this.#over !== undefined;
   }
 
-  /** Resolves once the store is back; at once where it is not known to be away. Never rejects. */
+  /** Resolves when the store is back, immediately if no outage is known. Never rejects. */
   whenOver(): Promise<void> {
     return this.#over ?? Promise.resolve();
   }
 
-  /** Work failed. @returns whether that is since the store is away: it is known from now on, until it is back */
+  /** Checks a failure. @returns whether the cause is an outage of the store, which is then remembered until the store is back */
   async isCauseOf(error: unknown): Promise<boolean> {
     if (!isPassing(error)) return false;
     if (this.#over) return true;
@@ -40,16 +41,16 @@ export class Outage {
     return true;
   }
 
-  /** Waits until the store is back, for as long as somebody wants to know. */
+  /** Waits until the store is back, or `isOver` returns true. */
   async sleep(isOver: () => boolean): Promise<void> {
     while (this.#over && !isOver()) {
-      const glance = new AbortController();
-      const late = wait(GLANCE_MS, undefined, { ref: false, signal: glance.signal }).catch(() => {});
-      await Promise.race([this.#over, late]);
-      glance.abort();
+      const abort = new AbortController();
+      const timeout = wait(POLL_INTERVAL_MS, undefined, { ref: false, signal: abort.signal }).catch(() => {});
+      await Promise.race([this.#over, timeout]);
+      abort.abort();
     }
   }
 }
 
-/** The outage of a store: one for all that automation does there. */
+/** The outage of a store, shared by all of automation. */
 export const outageOf = memoByObject((store: Store) => new Outage(store));

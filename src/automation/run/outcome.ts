@@ -3,23 +3,23 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 
-/** Steps of a commit. Pure. */
+/** Returns mutations for a commit. Pure. */
 export type Steps = (schema: Schema) => readonly Mutation[];
 
-/** What the log says of an action that was running when its process ended. */
+/** Log text for an action that was running when its process ended. */
 export const endedMessage = 'The process ended while this action ran; it is run again.';
-/** Of one that was so too often. */
+/** Log text for an action that is given up after too many of these. */
 export const givenUpMessage = 'The process ended each time while this action ran; it is not run again.';
 
-/** A job is not this process's any more: another one has taken it over, or its row was removed. */
+/** This process no longer owns the job: another one has taken it over, or its row was removed. */
 export class JobLost extends Error {}
 
-/** A job cannot go on now; it is to be begun again from its row. */
+/** A job cannot continue now; it is started again from its row later. */
 export class JobPaused extends Error {}
 
 /**
- * Commits steps of a job, one of which makes sure that the job is still this process's.
- * @throws JobLost where it is not; JobPaused where the commit failed otherwise
+ * Commits mutations of a job, one of which requires that this process still owns it.
+ * @throws JobLost if it does not; JobPaused if the commit failed otherwise
  */
 export async function commit(store: Store, steps: Steps): Promise<void> {
   try {
@@ -30,12 +30,12 @@ export async function commit(store: Store, steps: Steps): Promise<void> {
   }
 }
 
-/** A pause that grows with the number of failures. @returns milliseconds: 1 s … 1 min */
+/** Returns the exponential backoff after a number of failures. @returns milliseconds: 1 s to 1 min */
 export function backoff(failures: number): number {
   return Math.min(MINUTE_MS, 1_000 * 2 ** Math.min(failures, 16));
 }
 
-/** What the log says of an error; faults show nothing of themselves. */
+/** Returns the log text of an error. Faults reveal nothing. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof ServiceError)) return 'server error';
   return error.message || `error ${error.code ?? error.status}`;

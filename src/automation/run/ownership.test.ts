@@ -17,7 +17,7 @@ eachWithStore(async (fresh) => {
 });
 
 const made = () => madeIn(store);
-/** Waits until so many are made; what must not come may come in the milliseconds after. */
+/** Waits until so many records exist, and a few milliseconds longer for records that must not be created. */
 const soonMade = async (count: number) => {
   while ((await made()).length < count) await wait(5);
   await wait(100);

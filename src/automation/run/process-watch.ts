@@ -2,10 +2,10 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Systems } from '../../systems/index.ts';
 import type { LiveProcesses } from '../queue/live-processes.ts';
 
-/** Milliseconds between two looks at the other processes while no system is open. */
+/** Poll interval for other processes while no system is open. */
 const CLOSED_POLL_INTERVAL_MS = MINUTE_MS;
 
-/** Looks at the other processes by whatever system is open; now and then, while none is, by one that is opened for it. */
+/** Polls for other processes through any open system; if none is open, now and then opens one for it. */
 export class ProcessWatch {
   readonly #processes: LiveProcesses;
   readonly #systems: Systems;

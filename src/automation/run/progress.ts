@@ -1,34 +1,34 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { type Job, stateOf } from '../queue/index.ts';
 
-/** A start of an action that was noted before the action was done. */
+/** A start of an action that was recorded before the action was executed. */
 export interface Started {
-  /** Of the action's row in the log. */
+  /** objectId of the action's row in the log. */
   readonly runId: string;
-  /** How often it was begun. */
+  /** Number of starts. */
   readonly attempts: number;
-  /** How often it ended with its process. */
+  /** Number of starts that were interrupted by the end of their process. */
   readonly ends: number;
 }
 
-/** How far a job of a write is: what `state` of its row says. */
+/** Progress of a job for a write, stored as `state` in its row. */
 export interface Progress {
-  /** The place of the trigger among those of the job. */
+  /** Index of the current trigger in the job's list. */
   readonly trigger: number;
-  /** Whether the log says already that it fired. */
+  /** Whether the log contains already that the trigger fired. */
   readonly isFired: boolean;
-  /** The place of the action that is next among the trigger's. */
+  /** Index of the next action of the trigger. */
   readonly action: number;
-  /** Of this action. */
+  /** The recorded start of this action. */
   readonly started: Started | null;
 }
 
-/** Before a trigger. */
+/** Returns the progress before a trigger. */
 export function beforeTrigger(trigger: number): Progress {
   return { trigger, isFired: false, action: 0, started: null };
 }
 
-/** How far a job was when its row was written. */
+/** Returns the progress in the row of a job. */
 export function progressOf(job: Job): Progress {
   const { trigger, isFired, action, started } = stateOf(job);
   return {
@@ -44,7 +44,7 @@ export function progressOf(job: Job): Progress {
 
 const placeOf = (value: JsonValue | undefined): number => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0);
 
-/** The same as `state`. */
+/** Returns the progress as `state`. */
 export function progressState({ trigger, isFired, action, started }: Progress): JsonObject {
   return { trigger, isFired, action, started: started && { ...started } };
 }

@@ -7,18 +7,18 @@ import type { SnapshotRecord } from '../matching/conditions.ts';
 import type { TriggeringRecord } from '../model/model.ts';
 import type { Job, StoredSnapshot } from '../queue/index.ts';
 
-/** How the values of a snapshot lie. */
+/** The arrangement of values in a snapshot. */
 interface Layout {
   readonly names: readonly string[];
-  /** Of all values; a stand-in where the table has no such field any more. */
+  /** The field of each value; a placeholder if the table no longer has it. */
   readonly fields: readonly Field[];
-  /** Those that the table still has and that are no secrets, `objectId` first: one list for the same fields. */
-  readonly shown: readonly Field[];
+  /** Existing fields without secrets, `objectId` first. The same array for the same fields. */
+  readonly visible: readonly Field[];
 }
 
-/** By the names as JSON, for each table. */
+/** By table and by the names as JSON. */
 const layouts = new WeakMap<TableSchema, Map<string, Layout>>();
-/** Forms of one table that are remembered: creates have one for each set of fields. */
+/** Layouts remembered per table: creates have one for each set of fields. */
 const MAX_LAYOUTS = 200;
 
 function layoutOf(table: TableSchema, names: string): Layout {
@@ -33,7 +33,7 @@ function layoutOf(table: TableSchema, names: string): Layout {
   return layout;
 }
 
-/** @throws where it is no list of names */
+/** @throws if the text is not a list of names */
 function namesOf(text: string): string[] {
   const names: unknown = JSON.parse(text);
   if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) throw new Error('no names');
@@ -43,28 +43,28 @@ function namesOf(text: string): string[] {
 function layOut(table: TableSchema, names: readonly string[]): Layout {
   const secret = secretFieldsOf(table.className);
   const present = names.map((name) => table.fields.get(name)).map((field) => (field?.type === 'Relation' ? undefined : field));
-  const shown = present.filter((field) => field !== undefined).filter(({ name }) => !secret.has(name) && name !== 'objectId');
+  const visible = present.filter((field) => field !== undefined).filter(({ name }) => !secret.has(name) && name !== 'objectId');
   const id = table.fields.get('objectId');
   return {
     names,
     fields: present.map((field, at) => field ?? { name: names[at] ?? '', type: 'String', column: '' }),
-    shown: id ? [id, ...shown] : shown,
+    visible: id ? [id, ...visible] : visible,
   };
 }
 
 const none: ReadonlySet<string> = new Set();
 
-/** A record as a row of the queue has it, under the schema as it is now: fields that are gone, or have another type since, are absent. */
+/** A record in a queue row, interpreted by the current schema: fields that no longer exist, or have another type now, are absent. */
 export class RecordSnapshot implements SnapshotRecord {
   readonly className: string;
   readonly objectId: string;
-  /** Why nothing is known but the id, though there is a snapshot; whoever writes the queue by other means than the service's own harms nobody. */
+  /** Why only the id is known although there is a snapshot, e.g. because the row was written by other means. */
   readonly fault: string | null;
   readonly #values: ReadonlyMap<string, StoredValue>;
   readonly #write: () => string;
   #text: string | undefined;
 
-  /** @param snapshot `null`: nothing is known but the id */
+  /** @param snapshot `null`: only the id is known */
   constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, snapshot: StoredSnapshot | null) {
     this.className = className;
     this.objectId = objectId;
@@ -81,7 +81,7 @@ export class RecordSnapshot implements SnapshotRecord {
     return this.#values.get(name) ?? null;
   }
 
-  /** The record for one reader, with a copy of its fields of its own. @param hidden fields that it does not see */
+  /** Returns the record for one reader, with its own copy of the fields. @param hidden names of fields to leave out */
   copy(hidden: ReadonlySet<string> = none): TriggeringRecord {
     this.#text ??= this.#write();
     return new Copy(this.className, this.objectId, this.#text, hidden);
@@ -103,13 +103,13 @@ function readSnapshot(table: TableSchema, { fields, record }: StoredSnapshot) {
   if (!record.startsWith('[')) throw new Error('no list');
   snapshotValues(record, layout.fields).forEach((value, at) => {
     const field = layout.fields[at];
-    if (field && isFit(field, value)) values.set(field.name, value);
+    if (field && isValid(field, value)) values.set(field.name, value);
   });
   return { layout, values };
 }
 
-/** Whether a value is what a field of its type holds: the field may have been made anew with another type. */
-function isFit(field: Field, value: StoredValue): boolean {
+/** Whether a value is valid for a field. The field may have been recreated with another type. */
+function isValid(field: Field, value: StoredValue): boolean {
   if (field.column === '' || value === null) return false;
   const storage = storageOf(field);
   if (storage === 'number' || storage === 'date') return Number.isFinite(value);
@@ -130,18 +130,18 @@ function isJson(text: string): boolean {
 function textOf(
   reader: Reader,
   table: TableSchema,
-  { shown }: Layout,
+  { visible }: Layout,
   objectId: string,
   values: ReadonlyMap<string, StoredValue>,
 ): string {
   return reader.textOf(
     table,
-    shown,
-    shown.map(({ name }) => (name === 'objectId' ? objectId : (values.get(name) ?? null))),
+    visible,
+    visible.map(({ name }) => (name === 'objectId' ? objectId : (values.get(name) ?? null))),
   );
 }
 
-/** Its fields are read from the text when they are first asked for. */
+/** Parses the fields when they are first read. */
 class Copy implements TriggeringRecord {
   readonly className: string;
   readonly objectId: string;
@@ -164,7 +164,7 @@ class Copy implements TriggeringRecord {
   #read(): TriggeringRecord['fields'] {
     const whole = JSON.parse(this.#text) as TriggeringRecord['fields'];
     if (this.#hidden.size === 0) return whole;
-    const shown = Object.entries(whole).filter(([name]) => name === 'objectId' || !this.#hidden.has(name));
-    return Object.fromEntries(shown) as TriggeringRecord['fields'];
+    const visible = Object.entries(whole).filter(([name]) => name === 'objectId' || !this.#hidden.has(name));
+    return Object.fromEntries(visible) as TriggeringRecord['fields'];
   }
 }

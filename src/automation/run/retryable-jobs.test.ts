@@ -51,7 +51,7 @@ test('a job is tried until it succeeds, with the pauses it asks for; then its ro
     } as const;
     const steps = (schema: Parameters<RetryableJob['done']>[0]) =>
       logRow(schema, { ...row, data: null, error: String(attempts) });
-    return attempts < 2 ? { kind: 'again', pause: 30, steps } : { kind: 'done', steps };
+    return attempts < 2 ? { kind: 'again', delayMs: 30, steps } : { kind: 'done', steps };
   };
   const world = worldOf(store, { later: { mail } });
   let due = await world.work();
@@ -144,11 +144,11 @@ test('after a shared fault the others of the kind wait; then one is tried, and a
   const mail: RetryableWork = async (_, { state }) => {
     which.push(state.n);
     tried.push(++atOnce);
-    // Side by side, however slow the machine is: the first end of a fault lets no other begin.
+    // Concurrently, however slow the machine is: the first end of a fault starts no other.
     if (isAway) while (tried.length < 3) await wait(2);
     await wait(5);
     atOnce--;
-    return isAway ? { kind: 'again', pause: 0, isShared: true } : { kind: 'done' };
+    return isAway ? { kind: 'again', delayMs: 0, isShared: true } : { kind: 'done' };
   };
   const world = worldOf(store, { later: { mail } });
   const due = await world.work();
@@ -167,7 +167,7 @@ test('after a shared fault the others of the kind wait; then one is tried, and a
 test('what is cut at the end stays as it was, and is not touched after it', async () => {
   await queue('mail', 2);
   const ends: (() => void)[] = [];
-  const mail: RetryableWork = () => new Promise((resolve) => ends.push(() => resolve({ kind: 'again', pause: 0 })));
+  const mail: RetryableWork = () => new Promise((resolve) => ends.push(() => resolve({ kind: 'again', delayMs: 0 })));
   const rows = await left(store);
   const { runner } = worldOf(store, { later: { mail } });
   runner.wake();

@@ -8,53 +8,53 @@ import { type Cause, type RecordContext, readRow } from '../../records/index.ts'
 import { logRow } from '../model/trigger-log.ts';
 import {
   type Job,
-  noteJob,
   queueTable,
   type RetryableKind,
   removeJob,
   retryableKinds,
   startedFlag,
   stateOf,
+  updateJob,
 } from '../queue/index.ts';
 import { type Attempt, type RetryableJob, type RetryableWork, UnreadableJob } from '../queue/retryable-jobs.ts';
 import { outageOf } from './outage.ts';
 import { backoff, commit, endedMessage, givenUpMessage, JobLost, type Steps } from './outcome.ts';
 import type { JobContext } from './services.ts';
 
-/** Jobs of a kind that are tried at the same time. Room of their own: a mail server that hangs keeps no function waiting. */
-const sideBySide: Readonly<Record<RetryableKind, number>> = { mail: 3, code: 8 };
-/** For how long faults are tried again. */
+/** Concurrent jobs per kind. Separate slots, so that a hanging mail server does not delay functions. */
+const CONCURRENCY: Readonly<Record<RetryableKind, number>> = { mail: 3, code: 8 };
+/** How long unexpected faults are retried. */
 const RETRY_WINDOW_MS = DAY_MS;
-/** Attempts of a call that ended with their process. It may be the call that ends it. */
+/** Attempts of a call that were interrupted by the end of their process, after which it is given up: the call may be the cause. */
 const MAX_INTERRUPTED_ATTEMPTS = 6;
-/** Milliseconds between two looks whether the service ends. */
-const GLANCE_MS = 200;
-/** Faults in a row after which a job has to wait, too, when the store is back: it may be this one that it has no room for. */
+/** Interval at which a wait checks for shutdown. */
+const POLL_INTERVAL_MS = 200;
+/** Consecutive faults after which a job waits even when the store is back: the store may lack room for this job. */
 const FAULTS_BEFORE_WAIT = 3;
-/** Milliseconds at the most where what is away, and is no store, tells nobody when it is back. */
-const PASSING_MS = 1_500;
+/** Maximum delay for a transient failure of something other than the store, whose recovery is not signalled. */
+const MAX_TRANSIENT_DELAY_MS = 1_500;
 
-/** Jobs that are tried until they succeed: messages, queued calls of functions (docs/adr/0012). */
+/** Runs jobs that are retried until they succeed: messages and queued calls of functions (adr/0012). */
 export class RetryableJobs {
   readonly #context: JobContext;
   readonly #finished: (id: string) => void;
   readonly #running: Record<RetryableKind, number> = { mail: 0, code: 0 };
-  /** Jobs that met faults which pass, and how often in a row. */
+  /** Consecutive transient failures by job. */
   readonly #faults = new Map<string, number>();
 
-  /** @param finished told when a job is not at work any more; it may be in the queue again */
+  /** @param finished called when a job is no longer running; it may still be in the queue */
   constructor(jobContext: JobContext, finished: (id: string) => void) {
     this.#context = jobContext;
     this.#finished = finished;
   }
 
-  /** How many of a kind may be begun. */
-  room(kind: RetryableKind): number {
-    const most = this.#context.parts.breaker.most(kind, sideBySide[kind], performance.now());
-    return Math.max(0, most - this.#running[kind]);
+  /** Returns how many jobs of a kind may be started. */
+  freeSlots(kind: RetryableKind): number {
+    const max = this.#context.parts.breaker.maxConcurrent(kind, CONCURRENCY[kind], performance.now());
+    return Math.max(0, max - this.#running[kind]);
   }
 
-  get isQuiet(): boolean {
+  get isIdle(): boolean {
     return retryableKinds.every((kind) => this.#running[kind] === 0);
   }
 
@@ -63,7 +63,7 @@ export class RetryableJobs {
     this.#running[kind]++;
     void this.#run(job, kind)
       .catch((error) => {
-        const { parts, system, isEnough } = this.#context;
+        const { parts, system, shouldStop: isEnough } = this.#context;
         if (!(error instanceof JobLost) && !isEnough())
           parts.conditions.met('a queued job met a fault', { app: system.appId }, error);
       })
@@ -74,74 +74,76 @@ export class RetryableJobs {
   }
 
   async #run(job: Job, kind: RetryableKind): Promise<void> {
-    const work = this.#context.parts.later.get(kind);
-    if (!work) return this.#note((schema) => removeJob(schema, job));
+    const work = this.#context.parts.retryable.get(kind);
+    if (!work) return this.#record((schema) => removeJob(schema, job));
     if (kind === 'code' && !(await this.#begin(job))) return;
     const attempt = await this.#attempt(job, kind, work);
     if (attempt.kind !== 'again' || !attempt.isUncounted) this.#faults.delete(job.id);
     if (attempt.kind === 'done' && attempt.committed) return;
     const steps: Steps = attempt.steps ?? (() => []);
-    if (attempt.kind !== 'again') return this.#note((schema) => [...removeJob(schema, job), ...steps(schema)]);
-    // The end may have cut it. It is made again after the next start.
-    if (this.#context.isEnough()) return;
+    if (attempt.kind !== 'again') return this.#record((schema) => [...removeJob(schema, job), ...steps(schema)]);
+    // Shutdown may have interrupted the attempt; it is repeated after the next start.
+    if (this.#context.shouldStop()) return;
     const attempts = job.attempts + (attempt.isUncounted ? 0 : 1);
-    const wasAttempts = job.attempts + (kind === 'code' ? 1 : 0);
-    return this.#note((schema) => {
+    const expectedAttempts = job.attempts + (kind === 'code' ? 1 : 0);
+    return this.#record((schema) => {
       const now = Date.now();
-      const noted = { attempts, dueAt: now + attempt.pause, updatedAt: now, flags: null };
-      return [noteJob(schema, { ...job, wasAttempts }, noted), ...steps(schema)];
+      const update = { attempts, dueAt: now + attempt.delayMs, updatedAt: now, flags: null };
+      return [updateJob(schema, { ...job, expectedAttempts }, update), ...steps(schema)];
     });
   }
 
-  /** Notes that a call begins, so that it counts if the process ends meanwhile. @returns false where it ended so too often */
+  /**
+   * Records the start of a call, so that it counts if the process ends meanwhile. @returns false if the call is given up after too many interruptions
+   */
   async #begin(job: Job): Promise<boolean> {
     const isGivenUp = job.isStarted && job.attempts >= MAX_INTERRUPTED_ATTEMPTS;
-    const told = job.isStarted ? logSteps(job, isGivenUp ? givenUpMessage : endedMessage) : () => [];
+    const logged = job.isStarted ? logSteps(job, isGivenUp ? givenUpMessage : endedMessage) : () => [];
     const attempts = job.attempts + 1;
-    const asRead = { ...job, wasAttempts: job.attempts };
-    const noted = { attempts, flags: startedFlag };
-    await this.#note(
-      (schema) => [...(isGivenUp ? removeJob(schema, job) : [noteJob(schema, asRead, noted)]), ...told(schema)],
+    const asRead = { ...job, expectedAttempts: job.attempts };
+    const update = { attempts, flags: startedFlag };
+    await this.#record(
+      (schema) => [...(isGivenUp ? removeJob(schema, job) : [updateJob(schema, asRead, update)]), ...logged(schema)],
       () => this.#isBegun(job, attempts),
     );
     return !isGivenUp;
   }
 
-  /** Whether a row says that an attempt of this process is under way, the one of this number. */
+  /** Whether the row shows that this process's attempt of this number is in progress. */
   async #isBegun({ id, owner }: Job, attempts: number): Promise<boolean> {
     const row = await readRow<BeginRow>(this.#context.system.store, queueTable, beginFields, id);
     return row?.owner === owner && row.attempts === attempts && row.flags === startedFlag;
   }
 
   async #attempt(job: Job, kind: RetryableKind, work: RetryableWork): Promise<Attempt> {
-    const { system, parts, isOver } = this.#context;
+    const { system, parts, isAborted: isOver } = this.#context;
     try {
-      const attempt = await work(system, this.#asTold(job), parts);
+      const attempt = await work(system, this.#toRetryableJob(job), parts);
       if (attempt.kind === 'again' && attempt.isShared)
-        parts.breaker.fail(kind, performance.now(), attempt.isUncounted ? PASSING_MS : undefined);
+        parts.breaker.fail(kind, performance.now(), attempt.isUncounted ? MAX_TRANSIENT_DELAY_MS : undefined);
       else parts.breaker.succeed(kind);
       return attempt;
     } catch (error) {
       if (isOver()) throw error;
-      if (isPassing(error)) return this.#againSince(error, job);
+      if (isPassing(error)) return this.#retryAfter(error, job);
       if (error instanceof UnreadableJob) return { kind: 'failed', steps: logSteps(job, error.message) };
       parts.conditions.met('a queued job met a fault', { app: system.appId, kind: job.kind }, error);
-      if (Date.now() - job.queuedAt < RETRY_WINDOW_MS) return { kind: 'again', pause: MINUTE_MS };
+      if (Date.now() - job.queuedAt < RETRY_WINDOW_MS) return { kind: 'again', delayMs: MINUTE_MS };
       return { kind: 'failed', steps: logSteps(job, 'server error') };
     }
   }
 
-  /** As soon as the store is back, where that was away; for its end is noted then. */
-  async #againSince(error: unknown, { id }: Job): Promise<Attempt> {
+  /** Returns a retry: as soon as the store is back if there is an outage, since the result is recorded then. */
+  async #retryAfter(error: unknown, { id }: Job): Promise<Attempt> {
     const failures = this.#faults.get(id) ?? 0;
     this.#faults.set(id, failures + 1);
     const isOutage = await outageOf(this.#context.system.store).isCauseOf(error);
-    const longest = isTimeout(error) ? Number.POSITIVE_INFINITY : PASSING_MS;
-    const pause = isOutage && failures <= FAULTS_BEFORE_WAIT ? 0 : Math.min(longest, backoff(failures));
-    return { kind: 'again', pause, isUncounted: true };
+    const maxDelayMs = isTimeout(error) ? Number.POSITIVE_INFINITY : MAX_TRANSIENT_DELAY_MS;
+    const pause = isOutage && failures <= FAULTS_BEFORE_WAIT ? 0 : Math.min(maxDelayMs, backoff(failures));
+    return { kind: 'again', delayMs: pause, isUncounted: true };
   }
 
-  #asTold(job: Job): RetryableJob {
+  #toRetryableJob(job: Job): RetryableJob {
     const { system, parts } = this.#context;
     const { appId, store } = system;
     const [triggerId = ''] = job.triggers;
@@ -153,45 +155,45 @@ export class RetryableJobs {
   }
 
   /**
-   * Commits the result of an attempt, retrying without a limit: the next attempt could not find it out (that mail was sent, say).
-   * @param isDone asked where it may have been carried out without an answer: it cannot be then any more
+   * Persists the result of an attempt, retrying without limit: the result (e.g. "mail was sent") cannot be rediscovered later.
+   * @param isDone called if an earlier commit may have taken effect without an answer, when it can no longer do so
    * @throws JobLost
    */
-  async #note(steps: Steps, isDone: () => Promise<boolean> = async () => false): Promise<void> {
-    const { system, isEnough, isOver } = this.#context;
-    let isDoubted = false;
+  async #record(steps: Steps, isDone: () => Promise<boolean> = async () => false): Promise<void> {
+    const { system, shouldStop: isEnough, isAborted: isOver } = this.#context;
+    let isOutcomeUnknown = false;
     for (let failures = 0; ; failures++)
       try {
         if (isOver()) throw new JobLost();
         return await commit(system.store, steps);
       } catch (error) {
-        if (error instanceof JobLost && isDoubted && !isOver() && (await this.#whether(isDone))) return;
+        if (error instanceof JobLost && isOutcomeUnknown && !isOver() && (await this.#untilKnown(isDone))) return;
         if (error instanceof JobLost || isEnough()) throw error;
-        isDoubted ||= isInDoubt((error as Error).cause);
-        await this.#pauseAfter(error as Error, failures);
+        isOutcomeUnknown ||= isInDoubt((error as Error).cause);
+        await this.#waitAfter(error as Error, failures);
       }
   }
 
-  /** @throws JobLost where nobody can tell any more */
-  async #whether(isDone: () => Promise<boolean>): Promise<boolean> {
+  /** @throws JobLost if it can no longer be determined */
+  async #untilKnown(isDone: () => Promise<boolean>): Promise<boolean> {
     for (let failures = 0; ; failures++)
       try {
-        if (this.#context.isOver()) throw new JobLost();
+        if (this.#context.isAborted()) throw new JobLost();
         return await isDone();
       } catch (error) {
-        if (error instanceof JobLost || this.#context.isEnough()) throw error;
-        await this.#pauseAfter({ cause: error }, failures);
+        if (error instanceof JobLost || this.#context.shouldStop()) throw error;
+        await this.#waitAfter({ cause: error }, failures);
       }
   }
 
-  /** Until the store is back, where that is away. */
-  async #pauseAfter({ cause }: Pick<Error, 'cause'>, failures: number): Promise<void> {
-    const { system, parts, isEnough } = this.#context;
+  /** Waits until the store is back if there is an outage, else for the backoff. */
+  async #waitAfter({ cause }: Pick<Error, 'cause'>, failures: number): Promise<void> {
+    const { system, parts, shouldStop: isEnough } = this.#context;
     const outage = outageOf(system.store);
     if (await outage.isCauseOf(cause)) return outage.sleep(isEnough);
     if (!isPassing(cause)) parts.conditions.met('what became of a queued job could not be noted', { app: system.appId }, cause);
     for (const until = performance.now() + backoff(failures); !isEnough() && performance.now() < until; )
-      await wait(GLANCE_MS, undefined, { ref: false });
+      await wait(POLL_INTERVAL_MS, undefined, { ref: false });
   }
 }
 
@@ -202,7 +204,7 @@ interface BeginRow {
 }
 const beginFields = ['owner', 'attempts', 'flags'] as const;
 
-/** A row of the log about a job, of the action that queued it: another one each time that it is planned. */
+/** Returns a log row about a job, for the action that queued it. Each call of the result generates a new id. */
 function logSteps(job: Job, error: string): Steps {
   const at = Date.now();
   const { trigger } = stateOf(job);

@@ -41,7 +41,7 @@ describe('order and number', () => {
     };
     const busy = new Set<string>();
     await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
-    // Those that write share the commits of clients, and leave them room (adaptive-concurrency.ts).
+    // Writing actions share commits with clients and leave room for them (adaptive-concurrency.ts).
     assert.ok(most >= 6 && most <= 64, String(most));
     assert.equal(order.size, 30);
     for (const [record, seen] of order)

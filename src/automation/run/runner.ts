@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing, isTimeout } from '../../errors/fail.ts';
-import { Backlog, type Batch, type Busy } from '../queue/backlog.ts';
+import { type ActiveJobs, Backlog, type Batch } from '../queue/backlog.ts';
 import { type Job, recordKey, type StoredSnapshot } from '../queue/index.ts';
 import type { LiveProcesses } from '../queue/live-processes.ts';
 import { AutoResetEvent } from './auto-reset-event.ts';
@@ -14,24 +14,24 @@ import { RetryableJobs } from './retryable-jobs.ts';
 import type { JobContext } from './services.ts';
 import { runWriteJob } from './write-job.ts';
 
-/** Milliseconds between two reads of the queue while jobs are at work, at least: many that came meanwhile are read at once. */
+/** Minimum interval between two reads of the queue while jobs are running, so that one read loads many. */
 const MIN_READ_INTERVAL_MS = 10;
-/** Reads of records for a schedule that may take too long, before its run ends. */
+/** Timeouts of reading a schedule's records after which the run ends. */
 const MAX_TIMEOUTS = 5;
 
-/** What a runner is told of the world. */
+/** What a runner needs of its environment. */
 export interface RunnerSettings extends Pick<JobContext, 'system' | 'parts'> {
   readonly processes: LiveProcesses;
-  /** Keeps the system open until the answer is called. */
+  /** Keeps the system open until the returned function is called. */
   hold(): () => void;
   /**
    * Nothing is left to do.
-   * @param nextDue when a job that waits for its time is due, on the clock that never goes back
+   * @param nextDue when the next retryable job is due, on the monotonic clock
    */
   idle(nextDue: number | null): void;
 }
 
-/** Works off the jobs of one system that are this process's (docs/adr/0012). It never fails: what it meets is logged and tried again. */
+/** Processes the jobs of one system that this process owns (adr/0012). Never fails: errors are logged and retried. */
 export class Runner {
   readonly #settings: RunnerSettings;
   readonly #backlog: Backlog;
@@ -42,13 +42,13 @@ export class Runner {
   readonly #wakeUp = new AutoResetEvent();
   readonly #context: JobContext;
   readonly #outage: Outage;
-  /** Jobs that are read and not done. */
-  readonly #held = new Set<string>();
+  /** Jobs that are loaded and not done. */
+  readonly #loaded = new Set<string>();
   readonly #before = new WeakMap<Job, StoredSnapshot>();
-  /** Jobs that ended while the queue was read, which may have found them still. */
+  /** Jobs that ended during a read of the queue, which may still contain them. */
   #endedMeanwhile: string[] | undefined;
-  /** Records whose jobs went back into the queue while it was read: of what was found of them the first may be missing. */
-  readonly #putBack = new Set<string>();
+  /** Records whose jobs returned to the queue during a read. Their earliest jobs may be missing in the result. */
+  readonly #requeued = new Set<string>();
   #isDirty = false;
   #hasOrphans = true;
   #nextDue: number | null = null;
@@ -65,38 +65,38 @@ export class Runner {
     this.#outage = outageOf(system.store);
     this.#context = {
       ...{ system, parts, calls: new Calls() },
-      ...{ isEnough: () => this.#isClosed, isOver: () => this.#isOver, queued: () => this.#look() },
+      ...{ shouldStop: () => this.#isClosed, isAborted: () => this.#isOver, queued: () => this.#markDirty() },
     };
     this.#backlog = new Backlog(system.store);
     this.#atWork = new KeyedQueue((job) => this.#work(job), {
-      left: (ids) => this.#let(ids.filter((id) => !this.#deletes.has(id))),
-      freed: (isCut) => (isCut ? this.#look() : this.#wakeUp.set()),
+      left: (ids) => this.#unload(ids.filter((id) => !this.#deletes.has(id))),
+      freed: (isCut) => (isCut ? this.#markDirty() : this.#wakeUp.set()),
     });
     this.#retryable = new RetryableJobs(this.#context, (id) => {
-      this.#let([id]);
-      this.#look();
+      this.#unload([id]);
+      this.#markDirty();
     });
     this.#deletes = new BatchedDeletes(system.store, (ids) => {
-      this.#let(ids);
+      this.#unload(ids);
       this.#wakeUp.set();
     });
   }
 
-  /** Something may be in the queue. */
+  /** Starts processing: there may be jobs in the queue. */
   wake(): void {
     if (this.#isClosed) return;
-    this.#look();
+    this.#markDirty();
     if (this.#loop || this.#isHeld) return;
     this.#release = this.#settings.hold();
     this.#loop = this.#run().finally(() => this.#stopped());
   }
 
-  /** Whether jobs of processes that are gone may be in the queue, which come before later ones of their records. */
+  /** Whether the queue may contain jobs of ended processes, which precede later ones of their records. */
   set hasOrphans(hasOrphans: boolean) {
     this.#hasOrphans = hasOrphans;
   }
 
-  /** Whether what is queued waits: who has the system go on wakes the runner. */
+  /** Whether the system is held. Resuming it wakes the runner. */
   get #isHeld(): boolean {
     return this.#settings.system.isHeld === true;
   }
@@ -105,7 +105,7 @@ export class Runner {
     return this.#loop !== undefined;
   }
 
-  #look(): void {
+  #markDirty(): void {
     this.#isDirty = true;
     this.#wakeUp.set();
   }
@@ -122,8 +122,8 @@ export class Runner {
   async #run(): Promise<void> {
     for (let failures = 0; !this.#isClosed; )
       try {
-        if (this.#outage.isKnown) await this.#untilBack();
-        const pause = this.#rest(performance.now());
+        if (this.#outage.isKnown) await this.#waitForStore();
+        const pause = this.#nextStep(performance.now());
         if (pause === 'done') return;
         if (pause === 'read') await this.#read();
         else await this.#wakeUp.wait(pause);
@@ -132,33 +132,33 @@ export class Runner {
         if (this.#isClosed) return;
         this.#isDirty = true;
         if (await this.#outage.isCauseOf(error)) continue;
-        this.#tell(error, 'the queue of triggers could not be read');
-        await this.#unlessClosed(backoff(failures++));
+        this.#report(error, 'the queue of triggers could not be read');
+        await this.#delay(backoff(failures++));
       }
   }
 
-  /** Nothing is begun while the store is away. */
-  async #untilBack(): Promise<void> {
+  /** Waits while the store is unavailable. */
+  async #waitForStore(): Promise<void> {
     await this.#outage.sleep(() => this.#isClosed);
-    this.#backoff.back(performance.now());
+    this.#backoff.storeRecovered(performance.now());
     this.#isDirty = true;
   }
 
-  /** What to do next: read the queue, or wait for so many milliseconds, or until something happens, or nothing. */
-  #rest(now: number): 'read' | 'done' | number | null {
-    if (this.#isHeld) return this.#held.size === 0 ? 'done' : null;
-    const pauses = this.#backoff.end(now);
+  /** Decides the next step: read the queue, wait for some milliseconds or for a signal (`null`), or stop. */
+  #nextStep(now: number): 'read' | 'done' | number | null {
+    if (this.#isHeld) return this.#loaded.size === 0 ? 'done' : null;
+    const pauses = this.#backoff.expire(now);
     const isDue = this.#nextDue !== null && this.#nextDue <= now;
-    if (pauses.isAny || isDue) this.#isDirty = true;
+    if (pauses.hasExpired || isDue) this.#isDirty = true;
     if (isDue) this.#nextDue = null;
     const times = [pauses.next, this.#nextDue].filter((at) => at !== null).map((at) => at - now);
-    if (this.#isDirty && this.#atWork.isHungry && !this.#backoff.areMany) {
+    if (this.#isDirty && this.#atWork.isHungry && !this.#backoff.isOverloaded) {
       const since = performance.now() - this.#readAt;
-      const between = this.#held.size === 0 ? 0 : Math.max(MIN_READ_INTERVAL_MS, 2 * this.#readTook);
+      const between = this.#loaded.size === 0 ? 0 : Math.max(MIN_READ_INTERVAL_MS, 2 * this.#readTook);
       if (since >= between) return 'read';
       times.push(between - since);
     }
-    if (!this.#isDirty && this.#held.size === 0 && pauses.next === null) return 'done';
+    if (!this.#isDirty && this.#loaded.size === 0 && pauses.next === null) return 'done';
     return times.length === 0 ? null : Math.max(1, Math.min(...times));
   }
 
@@ -166,12 +166,12 @@ export class Runner {
     const began = performance.now();
     this.#isDirty = false;
     this.#endedMeanwhile = [];
-    this.#putBack.clear();
+    this.#requeued.clear();
     let batch: Batch;
     try {
-      batch = await this.#backlog.read(Date.now(), this.#busy(), () => this.#isShared());
+      batch = await this.#backlog.read(Date.now(), this.#activeJobs(), () => this.#isShared());
     } finally {
-      for (const id of this.#endedMeanwhile) this.#held.delete(id);
+      for (const id of this.#endedMeanwhile) this.#loaded.delete(id);
       this.#endedMeanwhile = undefined;
       this.#readAt = performance.now();
       this.#readTook = this.#readAt - began;
@@ -181,81 +181,81 @@ export class Runner {
     else this.#take(batch);
   }
 
-  #take({ jobs, before, later, isLaterLeft, blocked, isMore, nextDue }: Batch): void {
+  #take({ jobs, before, retryable: later, hasMoreRetryable: isLaterLeft, blocked, hasMore: isMore, nextDue }: Batch): void {
     const now = performance.now();
     for (const job of jobs) {
-      if (this.#isPutBack(job) || !this.#atWork.add(job)) continue;
-      this.#held.add(job.id);
+      if (this.#isRequeued(job) || !this.#atWork.add(job)) continue;
+      this.#loaded.add(job.id);
       const snapshot = job.beforeId === null ? undefined : before.get(job.beforeId);
       if (snapshot) this.#before.set(job, snapshot);
     }
     for (const job of later) {
-      this.#held.add(job.id);
+      this.#loaded.add(job.id);
       this.#retryable.begin(job);
     }
     for (const key of blocked) this.#backoff.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
-    const tried = isLaterLeft ? this.#context.parts.breaker.end(now) : null;
+    const probe = isLaterLeft ? this.#context.parts.breaker.nextProbe(now) : null;
     const due = nextDue === null ? null : now + nextDue - Date.now();
-    this.#nextDue = due === null || tried === null ? (due ?? tried) : Math.min(due, tried);
+    this.#nextDue = due === null || probe === null ? (due ?? probe) : Math.min(due, probe);
     if (isMore) this.#isDirty = true;
     this.#atWork.start();
   }
 
-  #isPutBack(job: Job): boolean {
-    const isPutBack = this.#putBack.has(recordKey(job));
-    this.#isDirty ||= isPutBack;
-    return isPutBack;
+  #isRequeued(job: Job): boolean {
+    const isRequeued = this.#requeued.has(recordKey(job));
+    this.#isDirty ||= isRequeued;
+    return isRequeued;
   }
 
-  #busy(): Busy {
+  #activeJobs(): ActiveJobs {
     return {
-      isHeld: (id) => this.#held.has(id),
-      held: this.#held,
+      isLoaded: (id) => this.#loaded.has(id),
+      loaded: this.#loaded,
       isWaiting: (key) => this.#atWork.isFull(key) || this.#backoff.has(key),
       waiting: [...this.#atWork.full(), ...this.#backoff.waiting()],
-      laterRoom: (kind) => this.#retryable.room(kind),
+      retryableSlots: (kind) => this.#retryable.freeSlots(kind),
     };
   }
 
   async #isShared(): Promise<boolean> {
-    return this.#hasOrphans || this.#settings.processes.areOthers(this.#settings.system.store);
+    return this.#hasOrphans || this.#settings.processes.hasOthers(this.#settings.system.store);
   }
 
-  #let(ids: readonly string[]): void {
+  #unload(ids: readonly string[]): void {
     if (this.#endedMeanwhile) this.#endedMeanwhile.push(...ids);
-    else for (const id of ids) this.#held.delete(id);
+    else for (const id of ids) this.#loaded.delete(id);
   }
 
   async #work(job: Job): Promise<Turn> {
     const key = recordKey(job);
-    const turn = await this.#tried(job, key);
-    if (turn === 'held') this.#putBack.add(key);
+    const turn = await this.#execute(job, key);
+    if (turn === 'requeue') this.#requeued.add(key);
     return turn;
   }
 
-  async #tried(job: Job, key: string): Promise<Turn> {
-    // It is read again when the store is back, or the system goes on.
-    if (this.#outage.isKnown || this.#isHeld) return 'held';
+  async #execute(job: Job, key: string): Promise<Turn> {
+    // The job is read again when the store is back or the system is resumed.
+    if (this.#outage.isKnown || this.#isHeld) return 'requeue';
     try {
       const isWhole = job.kind === 'schedule' ? await this.#expand(job, key) : await this.#write(job, key);
-      if (!isWhole) return 'held';
+      if (!isWhole) return 'requeue';
       this.#backoff.succeed(key);
       return 'next';
     } catch (error) {
-      if (error instanceof JobLost) return 'held';
+      if (error instanceof JobLost) return 'requeue';
       const cause = error instanceof JobPaused ? error.cause : error;
       const isOutage = await this.#outage.isCauseOf(cause);
       const why = isOutage ? 'outage' : isTimeout(cause) ? 'timeout' : isPassing(cause) ? 'passing' : 'fault';
       this.#backoff.fail(key, job.objectId, performance.now(), why);
-      if (cause !== undefined && !this.#isClosed) this.#tell(cause, 'a job of triggers has to wait');
-      return 'held';
+      if (cause !== undefined && !this.#isClosed) this.#report(cause, 'a job of triggers has to wait');
+      return 'requeue';
     }
   }
 
   async #expand(job: Job, key: string): Promise<boolean> {
     const { system, parts } = this.#context;
     await parts.expand(system, job, this.#backoff.failures(key).timeouts >= MAX_TIMEOUTS);
-    this.#look();
+    this.#markDirty();
     return true;
   }
 
@@ -265,27 +265,27 @@ export class Runner {
     return outcome !== 'stopped';
   }
 
-  /** Of what passes the engine tells. */
-  #tell(error: unknown, what: string): void {
+  /** Logs a fault. Transient errors are logged by the engine. */
+  #report(error: unknown, what: string): void {
     const { parts, system } = this.#settings;
     if (!isPassing(error)) parts.conditions.met(what, { app: system.appId }, error);
   }
 
-  async #unlessClosed(pause: number): Promise<void> {
+  async #delay(pause: number): Promise<void> {
     const until = performance.now() + pause;
     while (!this.#isClosed && performance.now() < until) await wait(Math.min(100, pause));
   }
 
   /**
-   * Begins nothing more, and waits for the steps that are under way. What is left stays in the queue.
-   * @param atMost milliseconds
+   * Starts nothing more, and waits for the current steps. The rest stays in the queue.
+   * @param maxMs milliseconds
    */
-  async close(atMost: number): Promise<void> {
-    const until = performance.now() + atMost;
+  async close(maxMs: number): Promise<void> {
+    const until = performance.now() + maxMs;
     this.#isClosed = true;
     this.#atWork.stop();
     this.#wakeUp.set();
-    const isQuiet = () => this.#loop === undefined && this.#atWork.isQuiet && this.#retryable.isQuiet && this.#deletes.isQuiet;
+    const isQuiet = () => this.#loop === undefined && this.#atWork.isIdle && this.#retryable.isIdle && this.#deletes.isIdle;
     while (!isQuiet() && performance.now() < until) await wait(10);
     this.#isOver = true;
     this.#deletes.stop();

@@ -1,30 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Systems at work after a start; the next ones are looked at when some of them are done. */
+/** Systems that may be active during a sweep; beyond that, the next visit waits. */
 const MAX_ACTIVE_SYSTEMS = 16;
-/** Milliseconds for which the next one waits at the most. */
+/** Maximum wait before the next visit. */
 const MAX_WAIT_MS = 2_000;
-/** Milliseconds after which a registry that did not answer is asked again. */
+/** Delay before a registry that did not answer is read again. */
 const RETRY_DELAY_MS = 1_000;
 
-/** What a sweep is made of. */
+/** The dependencies of a sweep. */
 export interface SweepParts {
-  /** The ids of all systems. @throws unavailable */
+  /** Returns the ids of all systems. @throws unavailable */
   appIds(): Promise<readonly string[]>;
-  /** Told of them before the first is visited. */
+  /** Called with them before the first visit. */
   found(appIds: readonly string[]): void;
-  /** Looks at one system. Never rejects. */
+  /** Visits one system. Never rejects. */
   visit(appId: string): Promise<void>;
-  /** How many systems have jobs under way. */
+  /** Returns the number of systems with running jobs. */
   atWork(): number;
-  /** Whether nothing more is to be begun. */
-  isOver(): boolean;
-  /** Told of what went wrong. */
+  /** Whether to stop. */
+  shouldStop(): boolean;
+  /** Called with errors. */
   failed(error: unknown, what: string): void;
-  readonly underWay: UnderWay;
+  readonly background: BackgroundTasks;
 }
 
-/** Looks through all systems, one after the other, in the background: for what an earlier process, or one that is gone, left undone. */
+/** Visits all systems, one by one and in the background, to find work that an earlier or ended process left. */
 export class Sweep {
   readonly #parts: SweepParts;
   #sweeping: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export class Sweep {
     this.#parts = parts;
   }
 
-  /** Begins, where none is under way. @param what the message of a failure */
+  /** Begins a sweep, unless one is in progress. @param what the message for a failure */
   begin(what: string): void {
     this.#sweeping ??= this.#visitAll()
       .catch((error) => this.#parts.failed(error, what))
@@ -42,27 +42,28 @@ export class Sweep {
       });
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no sweep is in progress. */
   async ended(): Promise<void> {
     await this.#sweeping;
   }
 
   async #visitAll(): Promise<void> {
-    const { found, visit, atWork, isOver, underWay } = this.#parts;
+    const { found, visit, atWork, shouldStop, background } = this.#parts;
     const appIds = await this.#allSystems();
     found(appIds);
     for (const appId of appIds) {
-      // Some may have work without end; the next system has its turn all the same.
+      // Some systems may have endless work, so the wait is limited.
       const until = performance.now() + MAX_WAIT_MS;
-      while (atWork() >= MAX_ACTIVE_SYSTEMS && !isOver() && performance.now() < until) await wait(100, undefined, { ref: false });
-      if (isOver()) return;
-      await underWay.atMostFor(MAX_WAIT_MS, visit(appId));
+      while (atWork() >= MAX_ACTIVE_SYSTEMS && !shouldStop() && performance.now() < until)
+        await wait(100, undefined, { ref: false });
+      if (shouldStop()) return;
+      await background.waitAtMost(MAX_WAIT_MS, visit(appId));
     }
   }
 
-  /** The systems, as soon as the registry tells. */
+  /** Returns the systems, retrying until the registry answers. */
   async #allSystems(): Promise<readonly string[]> {
-    while (!this.#parts.isOver())
+    while (!this.#parts.shouldStop())
       try {
         return await this.#parts.appIds();
       } catch (error) {
@@ -73,30 +74,30 @@ export class Sweep {
   }
 }
 
-/** Work on one system after the other, where what hangs in one holds no other up. */
-export class UnderWay {
-  readonly #works = new Set<Promise<void>>();
+/** Tracks background work, so that a task that hangs does not block others. */
+export class BackgroundTasks {
+  readonly #tasks = new Set<Promise<void>>();
 
-  /** Goes on without waiting. @param work of which somebody else hears whether it failed */
-  follow(work: Promise<void>): void {
+  /** Tracks work without waiting for it. @param work its errors are handled elsewhere */
+  track(work: Promise<void>): void {
     const done = work
       .catch(() => {})
       .finally(() => {
-        this.#works.delete(done);
+        this.#tasks.delete(done);
       });
-    this.#works.add(done);
+    this.#tasks.add(done);
   }
 
-  /** Waits, and after a while goes on beside it. @param bound milliseconds @throws what the work throws until then */
-  async atMostFor(bound: number, work: Promise<void>): Promise<void> {
-    this.follow(work);
+  /** Waits for work for a limited time; then it continues in the background. @param bound milliseconds @throws errors of the work within that time */
+  async waitAtMost(bound: number, work: Promise<void>): Promise<void> {
+    this.track(work);
     const over = new AbortController();
     const late = wait(bound, undefined, { ref: false, signal: over.signal }).catch(() => {});
     await Promise.race([work, late]).finally(() => over.abort());
   }
 
-  /** Resolves when all has come to its end. */
+  /** Resolves when all tracked work has ended. */
   async ended(): Promise<void> {
-    await Promise.all(this.#works);
+    await Promise.all(this.#tasks);
   }
 }

@@ -8,45 +8,45 @@ import type { System } from '../../systems/index.ts';
 import { queueTable, retryableKinds } from '../queue/index.ts';
 import type { LiveProcesses } from '../queue/live-processes.ts';
 import { among, is } from '../queue/steps.ts';
-import { ownersBeside, takeOver } from '../queue/take-over.ts';
+import { otherOwners, takeOver } from '../queue/take-over.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { type Outage, outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
 import { Runner } from './runner.ts';
 import type { JobServices } from './services.ts';
 
-/** Milliseconds until the queue is looked at again whatever is known: a process may come and go without being seen. */
+/** Maximum interval between two checks of the queue, regardless of version numbers: another process may come and go unnoticed. */
 const POLL_INTERVAL_MS = 3_000;
-/** Milliseconds after which a process that is missing is looked for again. */
+/** Delay before a missing process is checked again. */
 const RECHECK_DELAY_MS = 1_050;
 
-/** What the worker of a system tells of it. */
+/** Events of a system's worker. */
 export interface WorkerEvents {
-  /** Jobs are at work, or none any more. */
+  /** The runner has started or stopped. */
   atWork(worker: SystemWorker, isAtWork: boolean): void;
-  /** When a job that waits for its time is due, on the clock that never goes back; `null`: there is none. */
+  /** When the next retryable job is due, on the monotonic clock; `null`: there is none. */
   jobsDue(appId: string, at: number | null): void;
-  /** When a schedule is due, in milliseconds since 1970; `null` likewise. */
+  /** When the next schedule is due, in milliseconds since 1970; `null`: there is none. */
   schedulesDue(appId: string, at: number | null): void;
   readonly clock: ClockWatch;
 }
 
-/** All that is to be done for the triggers of one open system: its jobs, those of processes that are gone, its schedules. */
+/** Handles all work of one open system's triggers: its jobs, those of ended processes, and its schedules. */
 export class SystemWorker {
   readonly system: System;
   readonly runner: Runner;
   readonly #parts: JobServices;
   readonly #processes: LiveProcesses;
   readonly #events: WorkerEvents;
-  /** What was known of the tables when they were last looked at. */
+  /** State of the tables at the last check. */
   #queueVersion = Number.NaN;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #soughtAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #searchedAt = Number.NEGATIVE_INFINITY;
   #losses = Number.NaN;
   #triggerVersion = Number.NaN;
   #adopting: Promise<void> | undefined;
-  #asking: Promise<void> | undefined;
-  #isAskedAgain = false;
+  #checking: Promise<void> | undefined;
+  #mustRecheck = false;
   #failures = 0;
   #isClosed = false;
   readonly #outage: Outage;
@@ -73,13 +73,13 @@ export class SystemWorker {
     });
   }
 
-  /** Begins with what is there: jobs of this process and of those that are gone, schedules that are due. */
+  /** Starts existing work: jobs of this and of ended processes, and schedules that are due. */
   async attach(): Promise<void> {
-    await Promise.all([this.adopt(), this.askSchedules()]);
+    await Promise.all([this.adopt(), this.checkSchedules()]);
     while (!(await this.#wakeForAny()) && !this.#isOver) await this.#outage.sleep(() => this.#isOver);
   }
 
-  /** @returns false where the store is away */
+  /** @returns false if the store is unavailable */
   async #wakeForAny(): Promise<boolean> {
     const filter = (): Filter => ({ kind: 'always' });
     try {
@@ -92,32 +92,32 @@ export class SystemWorker {
     }
   }
 
-  /** Whether the store is not to be waited for any more. */
+  /** Whether to stop waiting for the store. */
   get #isOver(): boolean {
     return this.#isClosed || this.system.isClosing;
   }
 
-  /** Whether the store is away: it is of no use to look at it. */
+  /** Whether the store is known to be unavailable. */
   get isAway(): boolean {
     return this.#outage.isKnown;
   }
 
-  /** Whether anything that this process did not hear of may be there to do. Cheap. */
+  /** Whether there may be work that this process was not notified of. Cheap. */
   get mayHaveNews(): { readonly jobs: boolean; readonly schedules: boolean } {
     const { store } = this.system;
     return {
       jobs:
         this.#queueVersion !== store.tableVersion(queueTable) ||
         this.#losses !== this.#processes.losses ||
-        performance.now() - this.#lookedAt > POLL_INTERVAL_MS,
+        performance.now() - this.#checkedAt > POLL_INTERVAL_MS,
       schedules: !this.system.isHeld && this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
 
-  /** Takes over the jobs of processes that are gone; now and then looks for jobs of its own that nobody told of. */
+  /** Takes over the jobs of ended processes; now and then also searches for own jobs without notification. */
   adopt(): Promise<void> {
     this.#adopting ??= this.#adopt()
-      .then(() => this.#seek())
+      .then(() => this.#searchOwn())
       .catch(async (error) => void (await this.#failed(error, 'jobs of processes that are gone could not be taken over')))
       .finally(() => {
         this.#adopting = undefined;
@@ -127,29 +127,29 @@ export class SystemWorker {
 
   async #adopt(): Promise<void> {
     const { store } = this.system;
-    // Before reading: what is written meanwhile is looked at the next time.
+    // Before reading, so that concurrent changes are found the next time.
     const [version, losses] = [store.tableVersion(queueTable), this.#processes.losses];
-    this.#lookedAt = performance.now();
+    this.#checkedAt = performance.now();
     let isSecondLook = false;
     while (!this.#isClosed) {
-      const owners = await ownersBeside(store, await this.#processes.alive(store));
+      const owners = await otherOwners(store, await this.#processes.alive(store));
       this.runner.hasOrphans = owners.size > 0;
       if (owners.size === 0) break;
-      const gone = await this.#processes.gone(store, owners);
+      const gone = await this.#processes.ended(store, owners);
       if (gone.length > 0) await this.#take(gone);
-      // Those that are missing only now are looked for another time.
+      // Processes that went missing just now are checked another time.
       else if (isSecondLook) return;
-      else await this.#pause(RECHECK_DELAY_MS);
+      else await this.#delay(RECHECK_DELAY_MS);
       isSecondLook = true;
     }
     [this.#queueVersion, this.#losses] = [version, losses];
   }
 
-  /** A job is there of which nobody heard where the database did not answer after the commit that queued it. */
-  async #seek(): Promise<void> {
-    if (this.#isClosed || performance.now() - this.#soughtAt < POLL_INTERVAL_MS) return;
-    this.#soughtAt = performance.now();
-    // One that is at work reads the queue once more.
+  /** Finds own jobs that nobody was notified of, because the database did not answer after the commit that queued them. */
+  async #searchOwn(): Promise<void> {
+    if (this.#isClosed || performance.now() - this.#searchedAt < POLL_INTERVAL_MS) return;
+    this.#searchedAt = performance.now();
+    // A running runner reads the queue again.
     if (this.runner.isAtWork || (await this.#hasOwn())) this.runner.wake();
   }
 
@@ -173,21 +173,21 @@ export class SystemWorker {
     this.runner.wake();
   }
 
-  /** Queues the runs of schedules that are due, and finds out when the next one is. */
-  askSchedules(): Promise<void> {
-    this.#isAskedAgain = true;
-    this.#asking ??= this.#askSchedules().finally(() => {
-      this.#asking = undefined;
+  /** Queues the runs of schedules that are due, and computes the next due time. */
+  checkSchedules(): Promise<void> {
+    this.#mustRecheck = true;
+    this.#checking ??= this.#checkSchedules().finally(() => {
+      this.#checking = undefined;
     });
-    return this.#asking;
+    return this.#checking;
   }
 
-  async #askSchedules(): Promise<void> {
+  async #checkSchedules(): Promise<void> {
     const { system } = this;
     const { clock } = this.#events;
-    while (this.#isAskedAgain && !this.#isOver) {
-      this.#isAskedAgain = false;
-      // What is missed meanwhile is made up once, as after a time without a service.
+    while (this.#mustRecheck && !this.#isOver) {
+      this.#mustRecheck = false;
+      // Runs that are missed while the system is held are made up for once, as after a downtime.
       if (system.isHeld) return this.#events.schedulesDue(system.appId, null);
       const { jumps } = clock;
       try {
@@ -197,34 +197,34 @@ export class SystemWorker {
         this.#triggerVersion = version;
         this.#failures = 0;
         clock.seen(system.appId, jumps);
-        this.#isAskedAgain ||= clock.jumps !== jumps;
+        this.#mustRecheck ||= clock.jumps !== jumps;
         this.#events.schedulesDue(system.appId, next);
         if (queued !== system.store.tableVersion(queueTable)) this.runner.wake();
       } catch (error) {
         if (this.#isClosed) return;
         if (await this.#failed(error, 'the schedules could not be looked at')) {
           await this.#outage.sleep(() => this.#isOver);
-          this.#isAskedAgain = true;
+          this.#mustRecheck = true;
         } else this.#events.schedulesDue(system.appId, Date.now() + backoff(this.#failures++));
       }
     }
   }
 
-  /** Tells of what does not pass; of the rest the engine tells. @returns whether the store is away */
+  /** Logs faults; transient errors are logged by the engine. @returns whether the store is unavailable */
   async #failed(error: unknown, what: string): Promise<boolean> {
     if (!isPassing(error) && !this.#isClosed) this.#parts.conditions.met(what, { app: this.system.appId }, error);
     return this.#outage.isCauseOf(error);
   }
 
-  async #pause(pause: number): Promise<void> {
+  async #delay(pause: number): Promise<void> {
     const until = performance.now() + pause;
     while (!this.#isClosed && performance.now() < until) await wait(Math.min(50, pause));
   }
 
-  /** Ends as `Runner.close`. @param atMost milliseconds */
-  async close(atMost: number): Promise<void> {
+  /** Closes as `Runner.close`. @param maxMs milliseconds */
+  async close(maxMs: number): Promise<void> {
     this.#isClosed = true;
-    await this.runner.close(atMost);
-    await Promise.race([Promise.all([this.#adopting, this.#asking]), wait(1_000, undefined, { ref: false })]);
+    await this.runner.close(maxMs);
+    await Promise.race([Promise.all([this.#adopting, this.#checking]), wait(1_000, undefined, { ref: false })]);
   }
 }

@@ -1,7 +1,7 @@
-/** Milliseconds of a timer at the most: the clock may have been set meanwhile. */
+/** Maximum duration of a timer, since the clock may be set meanwhile. */
 const MAX_TIMER_MS = 1_000;
 
-/** When which system is to be looked at next, by one clock. */
+/** Calls back for systems at their due times, measured by one clock. */
 export class TimerQueue {
   readonly #due: (appId: string) => void;
   readonly #clock: () => number;
@@ -11,8 +11,8 @@ export class TimerQueue {
   #isClosed = false;
 
   /**
-   * @param due told once when the time of a system has come
-   * @param clock in milliseconds: dates go by the clock on the wall, which may be set; pauses by one that never goes back
+   * @param due called once when the time of a system has come
+   * @param clock milliseconds: the wall clock for dates, which may be set; a monotonic clock for delays
    */
   constructor(due: (appId: string) => void, clock: () => number) {
     this.#due = due;
@@ -26,8 +26,8 @@ export class TimerQueue {
     if (at !== null && at < this.#timerAt) this.#wait(at);
   }
 
-  /** Lets all come that are in it, whatever their times. */
-  allAreDue(): void {
+  /** Makes all systems due now. */
+  fireAll(): void {
     const appIds = [...this.#times.keys()];
     this.#times.clear();
     for (const appId of appIds) this.#due(appId);
@@ -37,10 +37,10 @@ export class TimerQueue {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     this.#timerAt = at;
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.min(at - this.#clock(), MAX_TIMER_MS))).unref();
+    this.#timer = setTimeout(() => this.#fireDue(), Math.max(0, Math.min(at - this.#clock(), MAX_TIMER_MS))).unref();
   }
 
-  #look(): void {
+  #fireDue(): void {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#clock();
     let next = Number.POSITIVE_INFINITY;

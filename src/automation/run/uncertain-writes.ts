@@ -1,49 +1,49 @@
 import type { Store } from '../../storage/port.ts';
 
 /**
- * Milliseconds after a write of which nobody knows whether it was carried out, until what it may have queued is looked for; and after the store
- * is back, since it may be carried out a little later.
+ * Delays after a write with unknown outcome before its jobs are searched for. After an outage there is a further search, because the write may take
+ * effect shortly after the store is back.
  */
-const pauses = [500, 5_000];
-const PAUSE_AFTER_RECOVERY_MS = 500;
+const RETRY_DELAYS_MS = [500, 5_000];
+const DELAY_AFTER_RECOVERY_MS = 500;
 
-interface Doubt {
+interface PendingVisit {
   schedules: boolean;
 }
 
-/** Systems with such writes. */
-export class Doubts {
+/** Schedules visits to systems with writes whose outcome is unknown. */
+export class UncertainWrites {
   readonly #call: (appId: string, schedules: boolean) => void;
-  /** By the time after which they are looked at. */
-  readonly #systems = new Map(pauses.map((pause) => [pause, new Map<string, Doubt>()] as const));
-  /** Those that are looked at when their store is back. */
-  readonly #away = new Map<string, Doubt>();
+  /** Systems waiting for a visit, by delay. */
+  readonly #systems = new Map(RETRY_DELAYS_MS.map((pause) => [pause, new Map<string, PendingVisit>()] as const));
+  /** Systems to visit when their store is back. */
+  readonly #away = new Map<string, PendingVisit>();
 
-  /** @param call looks at a system, and at its schedules where a definition may have been written */
+  /** @param call visits a system, and checks its schedules if a definition may have been written */
   constructor(call: (appId: string, schedules: boolean) => void) {
     this.#call = call;
   }
 
-  /** The write may have been carried out, at once or a little later. */
+  /** Adds a write that may have taken effect, or may do so soon. */
   add(appId: string, schedules: boolean, store: Pick<Store, 'whenBack'>): void {
     for (const [pause, systems] of this.#systems)
       this.#note(systems, appId, schedules, (look) => setTimeout(look, pause).unref());
     this.#note(this.#away, appId, schedules, (look) => {
-      void store.whenBack().then(() => setTimeout(look, PAUSE_AFTER_RECOVERY_MS).unref());
+      void store.whenBack().then(() => setTimeout(look, DELAY_AFTER_RECOVERY_MS).unref());
     });
   }
 
-  #note(among: Map<string, Doubt>, appId: string, schedules: boolean, later: (look: () => void) => void): void {
+  #note(among: Map<string, PendingVisit>, appId: string, schedules: boolean, later: (look: () => void) => void): void {
     const known = among.get(appId);
     if (known) {
       known.schedules ||= schedules;
       return;
     }
-    const doubt = { schedules };
-    among.set(appId, doubt);
+    const visit = { schedules };
+    among.set(appId, visit);
     later(() => {
       among.delete(appId);
-      this.#call(appId, doubt.schedules);
+      this.#call(appId, visit.schedules);
     });
   }
 }

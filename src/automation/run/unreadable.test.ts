@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
-import { callLater } from '../actions/server-side-code.ts';
+import { attemptCall } from '../actions/server-side-code.ts';
 import { deliverMail } from '../mail/deliver.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';
@@ -43,7 +43,7 @@ test('rows that cannot be read are told of once, and gone; the others are done',
   ]);
   const world = worldOf(store, {
     triggers: [trigger('t', [makes('a')])],
-    later: { mail: deliverMail, code: callLater },
+    later: { mail: deliverMail, code: attemptCall },
   });
   assert.equal(await world.work(), null);
   assert.deepEqual(await left(store), []);

@@ -7,7 +7,7 @@ import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { ActionRun } from '../model/action.ts';
 import { ActionFailed } from '../model/action.ts';
-import { workingOff } from '../model/loop-share.ts';
+import { runnerShare } from '../model/loop-share.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { turnsDuring } from '../testing/turns.ts';
 import { spend } from './chain-limits.ts';
@@ -44,7 +44,7 @@ describe('a write', () => {
     const turns = new Set<number>();
     await turnsDuring((sofar) => {
       const fires = async () => {
-        workingOff.charge(5);
+        runnerShare.charge(5);
         turns.add(sofar());
         return false;
       };

@@ -3,11 +3,11 @@ import { newRowId } from '../../kernel/ids.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { authorityOver } from '../matching/authority.ts';
 import { ActionFailed } from '../model/action.ts';
-import { workingOff } from '../model/loop-share.ts';
+import { runnerShare } from '../model/loop-share.ts';
 import type { Action, Trigger } from '../model/model.ts';
-import { noteCopied } from '../model/sources.ts';
+import { markCopied } from '../model/sources.ts';
 import { dataOf, logRow } from '../model/trigger-log.ts';
-import { type Job, noteJob, removeJob, type StoredSnapshot } from '../queue/index.ts';
+import { type Job, removeJob, type StoredSnapshot, updateJob } from '../queue/index.ts';
 import type { Failures } from './backoff.ts';
 import { isSpent, MAX_DEPTH, refund, spend, spentMessage, tooDeepMessage } from './chain-limits.ts';
 import { doAction } from './do-action.ts';
@@ -17,22 +17,20 @@ import { beforeTrigger, type Progress, progressOf, progressState } from './progr
 import { RecordSnapshot } from './record.ts';
 import type { JobContext } from './services.ts';
 
-const gone = 'The trigger was deleted before it could run.';
-const off = 'The trigger was switched off before it could run.';
+const deletedMessage = 'The trigger was deleted before it could run.';
+const inactiveMessage = 'The trigger was switched off before it could run.';
 
-/** Times that a condition, or what an action reads, may take too long. */
+/** Timeouts of a condition, or of an action's reads, after which they count as failed. */
 const MAX_TIMEOUTS = 5;
 
-/**
- * What became of a job: its row is gone; or nothing is left to do, and its row is to be taken out of the queue; or it goes on another time.
- */
+/** The result of a job: its row is gone; or nothing is left to do and its row can be removed; or it continues another time. */
 export type WriteOutcome = 'done' | 'idle' | 'stopped';
 
 /**
- * Works a job of a write off (docs/adr/0012): its triggers in their order, the actions of each in theirs, one commit for each action.
- * @param before the record before the write; `null` where nobody asked
- * @param failed how often the job was paused in a row
- * @throws JobLost where it is not this process's any more; JobPaused where it has to be begun again from its row
+ * Processes a job for a write: its triggers in order, the actions of each in order, one commit per action (adr/0012).
+ * @param before the record before the write; `null` if no trigger depends on it
+ * @param failed consecutive failures of the record's jobs
+ * @throws JobLost if this process no longer owns the job; JobPaused if it must be started again from its row
  */
 export async function runWriteJob(
   jobContext: JobContext,
@@ -43,7 +41,7 @@ export async function runWriteJob(
   return new WriteRun(jobContext, job, before, failed).run();
 }
 
-/** A job of a write at work. */
+/** A job for a write in progress. */
 export class WriteRun {
   readonly jobContext: JobContext;
   readonly job: Job;
@@ -51,10 +49,10 @@ export class WriteRun {
   readonly #before: RecordSnapshot | null;
   readonly #failed: Failures;
   #progress: Progress;
-  /** How far the job is as its row says. */
-  #noted: string | null;
+  /** The progress as stored in the job's row. */
+  #savedState: string | null;
   #isRemoved = false;
-  /** The row that says that the present trigger fired: before those of its actions. */
+  /** The log row that the current trigger fired; it precedes those of its actions. */
   #fired: Steps = noSteps;
   #data: string | undefined;
 
@@ -66,10 +64,10 @@ export class WriteRun {
     this.#before = before && new RecordSnapshot(store, job, before);
     this.#failed = failed;
     this.#progress = progressOf(job);
-    this.#noted = job.state;
+    this.#savedState = job.state;
   }
 
-  /** How far the job is, as of the last commit or the last trigger that did not fire. */
+  /** The progress as of the last commit, or the last trigger that did not fire. */
   get progress(): Progress {
     return this.#progress;
   }
@@ -77,31 +75,31 @@ export class WriteRun {
   async run(): Promise<WriteOutcome> {
     const { job, jobContext } = this;
     const fault = this.record.fault ?? this.#before?.fault ?? null;
-    await this.#noteCopied();
+    await this.#markCopied();
     if (fault !== null) return this.#refuse(fault);
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
       if (id === undefined || isSpent(jobContext.system.store, job.chain)) return this.#isRemoved ? 'done' : 'idle';
-      await workingOff.waitForTurn(jobContext.system.store);
-      if (jobContext.isEnough()) return 'stopped';
+      await runnerShare.waitForTurn(jobContext.system.store);
+      if (jobContext.shouldStop()) return 'stopped';
       const trigger = await this.#trigger(id);
-      if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);
-      else if ((await this.#isToRun(trigger)) && !(await this.#act(trigger))) return 'stopped';
+      if (!trigger?.isActive) await this.#report(id, trigger ? inactiveMessage : deletedMessage);
+      else if ((await this.#fires(trigger)) && !(await this.#runActions(trigger))) return 'stopped';
       if (this.#isRemoved) return 'done';
     }
   }
 
-  /** The log is about to have values of the record. */
-  async #noteCopied(): Promise<void> {
+  /** Marks the table as copied, because the log will contain values of the record. */
+  async #markCopied(): Promise<void> {
     const { store } = this.jobContext.system;
     try {
-      await noteCopied(store, [this.job.className]);
+      await markCopied(store, [this.job.className]);
     } catch (error) {
       throw new JobPaused('the log could not be made ready', { cause: error });
     }
   }
 
-  /** One row that says why none of the triggers runs. */
+  /** Adds one log row with the reason why none of the triggers runs. */
   async #refuse(fault: string): Promise<WriteOutcome> {
     await this.#giveUp(this.#rowOf(this.job.triggers[this.#progress.trigger] ?? '', fault));
     return 'done';
@@ -113,7 +111,7 @@ export class WriteRun {
     this.#moveTo(null);
   }
 
-  /** A trigger as it is when its turn has come. */
+  /** Returns the current definition of a trigger. */
   async #trigger(id: string): Promise<Trigger | undefined> {
     const { system, parts } = this.jobContext;
     try {
@@ -124,26 +122,26 @@ export class WriteRun {
     return parts.triggers.byId(system.store, id);
   }
 
-  /** @returns false where it does not fire, or cannot: the next trigger is next by then */
-  async #isToRun(trigger: Trigger): Promise<boolean> {
+  /** @returns false if the trigger does not fire or fails; the progress has moved to the next trigger then */
+  async #fires(trigger: Trigger): Promise<boolean> {
     const { jobContext, job } = this;
     if (this.#progress.isFired) return true;
     try {
       const { fires } = jobContext.parts;
-      // Before the criteria: they are not to tell of a record that the author may not read.
+      // Before the criteria, whose result must not reveal a record that the author may not read.
       const { principal } = await authorityOver(jobContext.system, trigger, this.record);
       if (await fires(jobContext.system, trigger, job.event, this.record, this.#before, job.relations, principal)) return true;
       this.#progress = beforeTrigger(this.#progress.trigger + 1);
     } catch (error) {
-      if (isPassing(error) && !(await this.isOutOfPatience(error)))
+      if (isPassing(error) && !(await this.hasTooManyTimeouts(error)))
         throw new JobPaused('a condition could not be looked at', { cause: error });
-      await this.#report(trigger.id, this.told(error, trigger.id));
+      await this.#report(trigger.id, this.messageFor(error, trigger.id));
     }
     return false;
   }
 
-  /** Does what is left of a trigger's actions. @returns false where the service ends before the last */
-  async #act(trigger: Trigger): Promise<boolean> {
+  /** Runs the remaining actions of a trigger. @returns false if shutdown interrupts them */
+  async #runActions(trigger: Trigger): Promise<boolean> {
     const { job, jobContext } = this;
     if (job.level > MAX_DEPTH) {
       await this.#report(trigger.id, tooDeepMessage(job.source ?? trigger.id));
@@ -153,17 +151,17 @@ export class WriteRun {
     let at = this.#nextAction(trigger, this.#progress.action);
     if (at === null) await this.#report(trigger.id, null);
     while (at !== null) {
-      if (jobContext.isEnough()) return false;
+      if (jobContext.shouldStop()) return false;
       const spent = spend(jobContext.system.store, job.chain);
       if (spent !== 'counted') {
-        await this.#giveUp(spent === 'told' ? noSteps : this.#rowOf(trigger.id, spentMessage(job.source ?? trigger.id)));
+        await this.#giveUp(spent === 'logged' ? noSteps : this.#rowOf(trigger.id, spentMessage(job.source ?? trigger.id)));
         return true;
       }
       const next = this.#nextAction(trigger, at + 1);
       if (at !== this.#progress.action) this.#progress = { ...this.#progress, action: at, started: null };
       const after = next === null ? this.#afterTrigger() : { ...this.#progress, isFired: true, action: next, started: null };
       await doAction(this, trigger, trigger.actions[at] as Action, after).catch((error: unknown) => {
-        // It is counted when it is done.
+        // It will be counted when it is repeated.
         refund(jobContext.system.store, job.chain);
         throw error;
       });
@@ -173,7 +171,7 @@ export class WriteRun {
     return true;
   }
 
-  /** The place of the first action from `from` on that is to be done; `null` where none is. */
+  /** Returns the index of the first action to execute from `from` on; `null` if there is none. */
   #nextAction({ actions }: Trigger, from: number): number | null {
     const { silenced } = this.job;
     for (let at = from; at < actions.length; at++) {
@@ -186,7 +184,7 @@ export class WriteRun {
     return null;
   }
 
-  /** Where the job is when the present trigger has run; `null` at its end. */
+  /** Returns the progress after the current trigger; `null` at the end of the job. */
   #afterTrigger(): Progress | null {
     const next = this.#progress.trigger + 1;
     return next < this.job.triggers.length ? beforeTrigger(next) : null;
@@ -195,40 +193,40 @@ export class WriteRun {
   #moveTo(progress: Progress | null): void {
     if (progress) {
       this.#progress = progress;
-      this.#noted = textOf(progress);
+      this.#savedState = textOf(progress);
     } else {
       this.#isRemoved = true;
       this.#progress = beforeTrigger(this.job.triggers.length);
     }
   }
 
-  /** One row that says that a trigger fired, or why it does not run; then the next trigger. */
+  /** Logs that a trigger fired, or why it does not run; then moves on to the next trigger. */
   async #report(triggerId: string, error: string | null): Promise<void> {
     const after = this.#afterTrigger();
-    // One that fired before a crash, and has nothing left to do.
+    // The trigger fired before a crash, which has been logged.
     const row = error === null && this.#progress.isFired ? noSteps : this.#rowOf(triggerId, error);
     await commit(this.jobContext.system.store, this.#stepsTo(after, row));
     this.#moveTo(after);
   }
 
-  /** Notes the start of an action. @throws as `commit` */
-  async noteStart(started: Progress['started'], rows: Steps): Promise<void> {
+  /** Records the start of an action. @throws as `commit` */
+  async recordStart(started: Progress['started'], rows: Steps): Promise<void> {
     const progress = { ...this.#progress, isFired: true, started };
     await commit(this.jobContext.system.store, this.stepsTo(progress, rows));
     this.#progress = progress;
-    this.#noted = textOf(progress);
+    this.#savedState = textOf(progress);
   }
 
-  /** The steps that bring the job to `progress`, with the row that says that the trigger fired where it is not there yet. */
+  /** Returns the mutations that set the progress, with the log row that the trigger fired unless it exists. */
   stepsTo(progress: Progress | null, rows: Steps): Steps {
     const fired = this.#progress.isFired ? noSteps : this.#fired;
     return this.#stepsTo(progress, (schema) => [...inOrder(fired(schema)), ...rows(schema)]);
   }
 
   #stepsTo(progress: Progress | null, rows: Steps): Steps {
-    const job = { ...this.job, was: this.#noted };
+    const job = { ...this.job, expectedState: this.#savedState };
     return (schema) => [
-      ...(progress ? [noteJob(schema, job, { state: progressState(progress) })] : removeJob(schema, job)),
+      ...(progress ? [updateJob(schema, job, { state: progressState(progress) })] : removeJob(schema, job)),
       ...rows(schema),
     ];
   }
@@ -238,7 +236,7 @@ export class WriteRun {
     return this.logSteps({ id: newRowId(at), at, triggerId, actionId: null, error });
   }
 
-  /** A row of the log about this job. */
+  /** Returns the mutation for a log row about this job. */
   logSteps(row: Pick<Parameters<typeof logRow>[1], 'id' | 'at' | 'triggerId' | 'actionId' | 'error' | 'sources'>): Steps {
     const { event, className, objectId } = this.job;
     this.#data ??= dataOf(this.record.copy());
@@ -247,10 +245,10 @@ export class WriteRun {
   }
 
   /**
-   * Whether something has taken too long so often that it counts as failed: what is slow each time would hold the record up for ever. What a
-   * store did not answer that is away does not count.
+   * Whether timeouts are so frequent that they count as failures: what is always slow would block the record for ever. Timeouts during an outage of
+   * the store do not count.
    */
-  async isOutOfPatience(error: unknown): Promise<boolean> {
+  async hasTooManyTimeouts(error: unknown): Promise<boolean> {
     return (
       isTimeout(error) &&
       this.#failed.timeouts >= MAX_TIMEOUTS &&
@@ -258,15 +256,15 @@ export class WriteRun {
     );
   }
 
-  /** What the log says of an error; faults are for the operator. */
-  told(error: unknown, triggerId: string): string {
+  /** Returns the log text of an error. Faults are logged for the operator. */
+  messageFor(error: unknown, triggerId: string): string {
     if (error instanceof ActionFailed) return error.message;
     if (!(error instanceof ServiceError)) this.#logFault(error, triggerId);
     return messageOf(error);
   }
 
   #logFault(error: unknown, triggerId: string): void {
-    const { system, parts, isOver } = this.jobContext;
+    const { system, parts, isAborted: isOver } = this.jobContext;
     if (isOver()) return;
     parts.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');
   }
@@ -274,10 +272,10 @@ export class WriteRun {
 
 const noSteps: Steps = () => [];
 
-/** As the job's row has it. */
+/** As stored in the job's row. */
 const textOf = (progress: Progress): string => JSON.stringify(progressState(progress));
 
-/** As ordinary steps: notes of one commit may come in any order. */
+/** Turns rows into ordinary inserts, since the order of notes within a commit is not guaranteed. */
 function inOrder(steps: readonly Mutation[]): Mutation[] {
   return steps.map((step) => {
     if (step.kind !== 'insert') return step;

@@ -2,32 +2,32 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { readRow, readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { authorField, parts } from '../definition/definition.ts';
+import { authorField, definitionFields } from '../definition/definition.ts';
 import { parseTrigger } from '../definition/index.ts';
 import { activeTriggers } from '../definition/trigger-cache.ts';
 import type { Schedule, Trigger } from '../model/model.ts';
 
-/** The table of the definitions. */
+/** The table of trigger definitions. */
 export const triggerTable = '_Trigger';
 
-/** A definition with a schedule, and when it runs. Times are milliseconds since 1970. */
+/** A definition with a schedule. Times are milliseconds since 1970. */
 export interface Scheduled {
   readonly trigger: Trigger;
-  /** `null`: the definition is switched off, or cannot be read. */
+  /** `null`: the definition is inactive or invalid. */
   readonly schedule: Schedule | null;
   readonly nextRun: number | null;
-  /** When somebody last wrote the definition: what the service notes of its runs leaves that as it is. */
+  /** When a caller last wrote the definition; writes of the service do not change it. */
   readonly writtenAt: number;
-  /** Whether it would run if it could be read. */
+  /** Whether it is inactive only because it is invalid. */
   readonly isBroken: boolean;
-  /** The objectId of the last record that an earlier run had, where more records followed; `null`: the next run begins with the first. */
+  /** objectId of the last record of the previous run, if more records followed; `null`: the next run starts with the first record. */
   readonly cursor: string | null;
 }
 
 const timing: readonly string[] = ['objectId', 'updatedAt', 'events', 'Active', 'nextRun', '_cursor'];
-const fields: readonly string[] = ['objectId', 'updatedAt', ...parts, authorField, 'nextRun', '_cursor'];
+const fields: readonly string[] = ['objectId', 'updatedAt', ...definitionFields, authorField, 'nextRun', '_cursor'];
 
-/** All definitions of a system that have a schedule, in the order of creation. */
+/** Returns all definitions of a system with a schedule, in order of creation. */
 export async function readScheduled(store: Store): Promise<Scheduled[]> {
   await activeTriggers.ready(store);
   const rows = await readRows<JsonObject>(store, {
@@ -40,18 +40,18 @@ export async function readScheduled(store: Store): Promise<Scheduled[]> {
   });
   return rows.flatMap((row) => {
     const trigger = activeTriggers.byId(store, row.objectId as string);
-    // One that is not known yet is looked at when it is.
+    // A definition that is not in the cache yet is handled when it is.
     return trigger ? [scheduledOf(row, trigger)] : [];
   });
 }
 
-/** A definition as it is now; `null` where it is gone. */
+/** Reads the current definition; `null` if it does not exist. */
 export async function readDefinition(store: Store, id: string): Promise<Scheduled | null> {
   const row = await readRow<JsonObject>(store, triggerTable, fields, id);
   return row && scheduledOf(row, parseTrigger(row));
 }
 
-/** Whether the table has what schedules are kept in. */
+/** Whether the table has the fields that store the runs of schedules. */
 function keepsRuns(table: TableSchema): boolean {
   return ['nextRun', 'lastRun'].every((name) => table.fields.get(name)?.type === 'Date') && table.fields.has('_cursor');
 }
@@ -70,7 +70,7 @@ function scheduledOf(row: JsonObject, trigger: Trigger): Scheduled {
   };
 }
 
-/** Of a Date in wire form. */
+/** Parses a Date in wire form. */
 function instantOf(value: JsonValue | undefined): number | null {
   return isJsonObject(value) && typeof value.iso === 'string' ? Date.parse(value.iso) : null;
 }

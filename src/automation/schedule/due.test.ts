@@ -7,7 +7,7 @@ import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { expand, runDue } from './index.ts';
 import { addThings, change, define, logOf, makeTables, onlyRun, queued, remove, runsOf, timesOf } from './testing/tables.ts';
 
-/** On the minute. */
+/** A full minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
 let store: SqliteStore;
@@ -17,7 +17,7 @@ eachWithStore(async (fresh) => {
   await makeTables(store);
 });
 
-/** The same with members of another. */
+/** Returns the object with other members. */
 function withOwn<T extends object>(one: T, own: Partial<T>): T {
   return new Proxy(one, {
     get(target, key) {
@@ -27,7 +27,7 @@ function withOwn<T extends object>(one: T, own: Partial<T>): T {
   });
 }
 
-/** A store whose writes wait for something else to be done first. */
+/** A store that runs something before each write. */
 const writingAfter = (one: Store, first: () => Promise<void>): Store =>
   withOwn(one, {
     write: (async (...given: Parameters<Store['write']>) => {
@@ -81,7 +81,7 @@ describe('what is due', () => {
     await define(store, 'trigger001', { nextRun: noon + MINUTE_MS, lastRun: noon });
     await define(store, 'trigger002', { nextRun: noon + 60 * MINUTE_MS, schedule: '{"cron":"0 * * * *","timezone":"UTC"}' });
     const then = noon - 60 * MINUTE_MS + 1_000;
-    // Nobody says that it was set.
+    // Without a reported clock change.
     assert.equal(await runDue(system(), then), noon + MINUTE_MS);
     assert.equal(await runDue(system(), then, 0), then - 1_000 + MINUTE_MS);
     assert.deepEqual(await jobs(), []);
@@ -93,7 +93,7 @@ describe('what is due', () => {
 
   test('clocks of processes differ: only what lies further ahead than that is of another time', async () => {
     await define(store, 'trigger001', { nextRun: noon + MINUTE_MS });
-    // Another process, whose clock is ahead, has run the one of noon.
+    // Another process, whose clock is ahead, has queued the run of noon.
     assert.equal(await runDue(system(), noon - 5_000, MINUTE_MS), noon + MINUTE_MS);
     assert.equal(await runDue(system(), noon - 2 * MINUTE_MS, MINUTE_MS), noon - MINUTE_MS);
     assert.deepEqual(await jobs(), []);
@@ -135,7 +135,7 @@ describe('what is due', () => {
     await define(store, 'trigger001', { Active: false });
     let reads = 0;
     const find: Store['reader']['find'] = async (query) => {
-      // All have been read; now comes what is noted of their runs.
+      // All have been read; now the definition changes before its runs are recorded.
       if (++reads === 3) await change(store, '_Trigger', 'trigger001', { Active: true, nextRun: noon + MINUTE_MS, updatedAt: 5 });
       return store.reader.find(query);
     };

@@ -14,17 +14,20 @@ import { is } from '../queue/steps.ts';
 import { readDefinition, readScheduled, type Scheduled, triggerTable } from './definitions.ts';
 
 /**
- * Queues the runs of a system that are due (CONTRACT "Triggers"; docs/decisions.md "Triggers": Schedules). Of many processes one queues each
- * of them; runs that were missed are made up once. Definitions that do not know their next run are given one.
+ * Queues the due runs of a system. If several processes try, each run is queued by one of them. Missed runs are made up for once. Computes the next
+ * run of definitions that lack it.
+ * Reference: triggers.md#schedules.
  * @param now milliseconds since 1970
- * @param skew how much further ahead than the schedule says a next run may be, in milliseconds, since clocks of processes differ: one that is
- *   further is of a time before the clock was set back, and is found anew
- * @returns when the next run of the system is due; `null` where there is none
+ * @param skew tolerated milliseconds by which a next run may be later than the schedule yields, since clocks of processes differ. A later one was
+ *   computed before the clock was set back, and is recomputed
+ * @returns when the next run of the system is due; `null` if there is none
  * @throws unavailable, timeout; what was not queued is still due
  */
 export async function runDue({ store }: AutomationSystem, now: number, skew = Number.POSITIVE_INFINITY): Promise<number | null> {
   await store.whenCurrent();
-  const outcomes = await Promise.allSettled((await readScheduled(store)).map((scheduled) => look(store, scheduled, now, skew)));
+  const outcomes = await Promise.allSettled(
+    (await readScheduled(store)).map((scheduled) => checkOne(store, scheduled, now, skew)),
+  );
   let earliest: number | null = null;
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -34,28 +37,28 @@ export async function runDue({ store }: AutomationSystem, now: number, skew = Nu
 }
 
 /** @returns when the trigger runs next */
-async function look(store: Store, listed: Scheduled, now: number, skew: number): Promise<number | null> {
-  // What is known of all triggers may be older than the row.
+async function checkOne(store: Store, listed: Scheduled, now: number, skew: number): Promise<number | null> {
+  // The trigger cache may be older than the row.
   const scheduled = listed.isBroken ? await readDefinition(store, listed.trigger.id) : listed;
   if (!scheduled) return null;
   const { schedule, isBroken, nextRun: due } = scheduled;
   if (isBroken) await giveUp(store, scheduled, now);
   if (schedule === null) return null;
-  if (due !== null && due > now && !isAstray(schedule, due, now, skew)) return due;
+  if (due !== null && due > now && !isAheadOfClock(schedule, due, now, skew)) return due;
   const next = nextRun(schedule, now);
   if (due !== null && due <= now) await claim(store, scheduled, { now, next });
-  else if (next !== due) await change(store, scheduled, { nextRun: next }, () => []);
+  else if (next !== due) await updateDefinition(store, scheduled, { nextRun: next }, () => []);
   return next;
 }
 
-/** Whether a next run is of a time before the clock was set back: times that come again run again. */
-function isAstray(schedule: Schedule, due: number, now: number, skew: number): boolean {
+/** Whether a next run was computed before the clock was set back. Times that occur again run again. */
+function isAheadOfClock(schedule: Schedule, due: number, now: number, skew: number): boolean {
   if (skew === Number.POSITIVE_INFINITY) return false;
   const latest = nextRun(schedule, now + skew);
   return latest !== null && due > latest;
 }
 
-/** A definition that was read once and no longer is. Only the row's own time tells that it was, so that it is noted once. */
+/** Logs a definition that was valid and no longer is. Clearing `nextRun` ensures that it is logged once. */
 async function giveUp(store: Store, scheduled: Scheduled, now: number): Promise<void> {
   if (scheduled.nextRun === null) return;
   const error = 'The definition of the trigger cannot be read: it no longer runs.';
@@ -70,7 +73,7 @@ async function giveUp(store: Store, scheduled: Scheduled, now: number): Promise<
     data: null,
     error,
   } as const;
-  await change(store, scheduled, { nextRun: null }, (schema) => logRow(schema, row));
+  await updateDefinition(store, scheduled, { nextRun: null }, (schema) => logRow(schema, row));
 }
 
 async function claim(
@@ -79,19 +82,20 @@ async function claim(
   { now, next }: { readonly now: number; readonly next: number | null },
 ): Promise<void> {
   const { id, table } = scheduled.trigger;
-  // A run that has not ended yet takes the records that this one would, or they are still at work. The process that moved `nextRun` to `due` had queued it by then.
-  if (await isQueued(store, id)) return change(store, scheduled, { nextRun: next }, () => []);
+  // If the previous run has not ended, it chooses the records of this one, or they are still being processed. Its row was queued before `nextRun`
+  // moved to `due`.
+  if (await isQueued(store, id)) return updateDefinition(store, scheduled, { nextRun: next }, () => []);
   const row = {
     ...{ objectId: newRowId(now), createdAt: now, kind: 'schedule', event: 'schedule', level: 1 },
     ...{ triggers: id, objectClass: table, objectIdValue: id, owner: store.cluster.processId },
   };
-  await change(store, scheduled, { nextRun: next, lastRun: now }, (schema) => jobRow(schema, row));
+  await updateDefinition(store, scheduled, { nextRun: next, lastRun: now }, (schema) => jobRow(schema, row));
   return undefined;
 }
 
 /**
- * Whether a run of a trigger is in the queue, or records that one chose: were it not for these, a schedule that is slower than its clock would
- * fill the queue. The run's own row names the trigger where others name a record, for which there is an index.
+ * Whether the queue contains a run of the trigger, or records that a run chose. Without this check, a schedule that takes longer than its interval
+ * would fill the queue. The run's row stores the trigger's id in `objectIdValue`, which has an index.
  */
 async function isQueued(store: Store, triggerId: string): Promise<boolean> {
   const isThere = async (values: Readonly<Record<string, string>>) => {
@@ -101,7 +105,7 @@ async function isQueued(store: Store, triggerId: string): Promise<boolean> {
     });
     return (await readRows(store, { className: queueTable, fields: ['objectId'], filter, limit: 1 })).length > 0;
   };
-  // In this order: the run goes in the commit that queues its last records.
+  // In this order, because the run's row is removed in the commit that queues its last records.
   return (
     (await isThere({ objectIdValue: triggerId, kind: 'schedule' })) ||
     (await isThere({ kind: 'write', event: 'schedule', triggers: triggerId }))
@@ -109,10 +113,10 @@ async function isQueued(store: Store, triggerId: string): Promise<boolean> {
 }
 
 /**
- * Changes what a definition notes of its runs, in one commit with further steps. Nothing where it has changed since it was read: then
- * another process was first, or somebody has written another schedule.
+ * Updates a definition's run times in one commit with further mutations. Does nothing if the definition has changed since it was read: another
+ * process was first, or a caller has changed the schedule.
  */
-async function change(
+async function updateDefinition(
   store: Store,
   scheduled: Scheduled,
   values: OwnValues,
@@ -122,7 +126,7 @@ async function change(
     await store.write({
       plan: (schema) => ({
         changes: [],
-        mutations: [noteOf(tableOf(schema, triggerTable), scheduled, values), ...steps(schema)],
+        mutations: [updateOf(tableOf(schema, triggerTable), scheduled, values), ...steps(schema)],
       }),
     });
   } catch (error) {
@@ -130,8 +134,8 @@ async function change(
   }
 }
 
-/** `updatedAt` stays: nobody has changed the definition. */
-function noteOf(table: TableSchema, { trigger, nextRun: due, writtenAt }: Scheduled, values: OwnValues): Mutation {
+/** Does not set `updatedAt`, because the definition itself does not change. */
+function updateOf(table: TableSchema, { trigger, nextRun: due, writtenAt }: Scheduled, values: OwnValues): Mutation {
   const at = fieldOf(table, 'nextRun');
   return {
     kind: 'update',

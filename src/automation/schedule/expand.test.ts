@@ -22,7 +22,7 @@ import {
   timesOf,
 } from './testing/tables.ts';
 
-/** On the minute. */
+/** A full minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
 let store: SqliteStore;

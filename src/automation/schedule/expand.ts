@@ -8,30 +8,30 @@ import { actingFor } from '../matching/authority.ts';
 import { ActionFailed, type AutomationSystem } from '../model/action.ts';
 import type { Trigger } from '../model/model.ts';
 import { logRow } from '../model/trigger-log.ts';
-import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';
+import { type Job, queueTable, removeJob, stateOf, updateJob } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
 import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
-import { chosenAfter, writeRows } from './records.ts';
+import { nextRecords, writeRows } from './records.ts';
 
-/** CONTRACT "Triggers": records of a run. */
+/** Maximum records per run. Reference: triggers.md#schedules. */
 const MAX_RECORDS = 1_000;
-/** Records of one read and one commit: as many as the event loop reads at once. */
+/** Records per read and commit; few enough for a quick read. */
 const PAGE_SIZE = 200;
 
-/** How far a run is: `state` of its row. */
+/** Progress of a run: `state` of its row. */
 interface Progress {
-  /** The objectId of the last record that was queued; empty: none; left out: the run has not begun. */
+  /** objectId of the last queued record; empty: none; omitted: the run has not begun. */
   readonly after?: string;
-  /** How many were. */
+  /** Number of queued records. */
   readonly done?: number;
 }
 
-/** The same, and the text of `state` that says so. */
-interface Noted extends Progress {
-  readonly was: string | null;
+/** The progress, and the text of `state` that stores it. */
+interface SavedProgress extends Progress {
+  readonly expectedState: string | null;
 }
 
-/** Why a run ends before its last record, or what else is to be known of it. */
+/** Log texts: why a run ended early, or that more records follow. */
 const reasons = {
   gone: 'The trigger was deleted before it could run.',
   off: 'The trigger was switched off before it could run.',
@@ -40,38 +40,38 @@ const reasons = {
 } as const;
 
 /**
- * Works a run off: queues a job for each record of the trigger's table that matches its criteria, in the order of their objectIds, at most
- * 1,000 (CONTRACT "Triggers"). Each page is one commit with the note how far the run is, so that a crash neither loses nor doubles a
- * record. When it resolves the row of the run is gone, or is another process's.
- * @param isOutOfPatience whether a read that takes too long ends the run: others did before
- * @throws unavailable, outcomeUnknown, timeout; then the run goes on from there when it is called again
+ * Processes a run: queues a job for each record that matches the criteria, in order of objectId, at most 1,000. Each page is one commit with the
+ * progress, so that a crash neither loses nor repeats a record. When it resolves, the row of the run is gone or owned by another process.
+ * Reference: triggers.md#schedules.
+ * @param endsOnTimeout whether a timeout of a read ends the run, after earlier timeouts
+ * @throws unavailable, outcomeUnknown, timeout; the next call continues the run
  */
-export async function expand(system: AutomationSystem, job: Job, isOutOfPatience = false): Promise<void> {
+export async function expand(system: AutomationSystem, job: Job, endsOnTimeout = false): Promise<void> {
   const { store } = system;
   try {
-    // A table that another process has just made has its records.
+    // Waits for the schema: another process may just have created a table.
     await store.whenCurrent();
     const progress = await readProgress(store, job);
-    if (progress) await workOff(system, job, progress, isOutOfPatience);
+    if (progress) await runSchedule(system, job, progress, endsOnTimeout);
   } catch (error) {
-    if (!isTakenOver(error)) throw error;
+    if (!hasLostRun(error)) throw error;
   }
 }
 
 const ownFields = ['state', 'owner'];
 
 /**
- * Read anew each time: a commit whose answer was lost has been carried out or not.
- * @returns `null` where the run has ended, or is another process's
+ * Reads the current progress, because a commit whose answer was lost may have taken effect.
+ * @returns `null` if the run has ended or another process owns it
  */
-async function readProgress(store: Store, { id, owner }: Job): Promise<Noted | null> {
+async function readProgress(store: Store, { id, owner }: Job): Promise<SavedProgress | null> {
   const row = await readRow<{ state?: string; owner?: string }>(store, queueTable, ownFields, id);
   if (row?.owner !== owner) return null;
-  const was = row.state ?? null;
-  return { ...progressIn(was), was };
+  const expectedState = row.state ?? null;
+  return { ...progressIn(expectedState), expectedState };
 }
 
-/** What cannot be read has not begun. */
+/** An unreadable state counts as not begun. */
 function progressIn(state: string | null): Progress {
   const { after, done } = stateOf({ state });
   return {
@@ -80,9 +80,9 @@ function progressIn(state: string | null): Progress {
   };
 }
 
-async function workOff(system: AutomationSystem, row: Job, before: Noted, isOutOfPatience: boolean): Promise<void> {
+async function runSchedule(system: AutomationSystem, row: Job, before: SavedProgress, endsOnTimeout: boolean): Promise<void> {
   const { store } = system;
-  let job = { ...row, was: before.was };
+  let job = { ...row, expectedState: before.expectedState };
   const scheduled = await readDefinition(store, triggerOf(job));
   const refusal = refusalOf(scheduled, job);
   if (!scheduled || refusal !== null) return end(store, job, { error: refusal });
@@ -90,28 +90,28 @@ async function workOff(system: AutomationSystem, row: Job, before: Noted, isOutO
   let { after = cursor ?? '', done = 0 } = before;
   for (;;) {
     const wanted = Math.min(PAGE_SIZE, MAX_RECORDS - done);
-    const ids = await orReason(chosenFor(system, trigger, after, wanted), isOutOfPatience);
+    const ids = await orReason(nextRecordsFor(system, trigger, after, wanted), endsOnTimeout);
     if (typeof ids === 'string') return end(store, job, { error: ids, cursor: { was: cursor, is: after || null } });
     after = ids.at(-1) ?? after;
     done += ids.length;
     const page = writeRows(trigger, ids, job.owner);
     if (ids.length < wanted) return end(store, job, { page, cursor: { was: cursor, is: null } });
-    if (done >= MAX_RECORDS) return endBounded(system, job, scheduled, { after, page, isOutOfPatience });
+    if (done >= MAX_RECORDS) return endBounded(system, job, scheduled, { after, page, endsOnTimeout });
     const state = { after, done };
-    const noted = job;
-    await store.write({ plan: (schema) => ({ changes: [], mutations: [noteJob(schema, noted, { state }), ...page(schema)] }) });
-    job = { ...job, was: JSON.stringify(state) };
+    const saved = job;
+    await store.write({ plan: (schema) => ({ changes: [], mutations: [updateJob(schema, saved, { state }), ...page(schema)] }) });
+    job = { ...job, expectedState: JSON.stringify(state) };
   }
 }
 
-/** The end of a run that has had as many records as it may. */
+/** Ends a run that has reached the maximum number of records. */
 async function endBounded(
   system: AutomationSystem,
-  job: Held,
+  job: SavedJob,
   { trigger, cursor }: Scheduled,
-  { after, page, isOutOfPatience }: { after: string; page: Steps; isOutOfPatience: boolean },
+  { after, page, endsOnTimeout }: { after: string; page: Steps; endsOnTimeout: boolean },
 ): Promise<void> {
-  const rest = await orReason(chosenFor(system, trigger, after, 1), isOutOfPatience);
+  const rest = await orReason(nextRecordsFor(system, trigger, after, 1), endsOnTimeout);
   const isMore = typeof rest === 'string' || rest.length > 0;
   return end(system.store, job, {
     page,
@@ -120,9 +120,9 @@ async function endBounded(
   });
 }
 
-/** The next records, with the rights that the trigger has now. @throws ActionFailed; what `chosenAfter` throws */
-async function chosenFor(system: AutomationSystem, trigger: Trigger, after: string, atMost: number): Promise<string[]> {
-  return chosenAfter(system.store, trigger, await actingFor(system, trigger), after, atMost);
+/** Returns the next records, with the current rights of the trigger. @throws ActionFailed; errors of `nextRecords` */
+async function nextRecordsFor(system: AutomationSystem, trigger: Trigger, after: string, atMost: number): Promise<string[]> {
+  return nextRecords(system.store, trigger, await actingFor(system, trigger), after, atMost);
 }
 
 function refusalOf(scheduled: Scheduled | null, { className }: Job): string | null {
@@ -131,32 +131,32 @@ function refusalOf(scheduled: Scheduled | null, { className }: Job): string | nu
   return scheduled.trigger.table === className ? null : reasons.changed;
 }
 
-/** What a read found, or why there will never be an answer. @throws faults that pass, and those of ours */
-async function orReason<T>(read: Promise<readonly T[]>, isOutOfPatience: boolean): Promise<readonly T[] | string> {
+/** Returns the result of a read, or the reason if it can never succeed. @throws transient errors and faults */
+async function orReason<T>(read: Promise<readonly T[]>, endsOnTimeout: boolean): Promise<readonly T[] | string> {
   try {
     return await read;
   } catch (error) {
-    const isFinal = error instanceof ActionFailed || isRefusal(error) || (isOutOfPatience && isTimeout(error));
+    const isFinal = error instanceof ActionFailed || isRefusal(error) || (endsOnTimeout && isTimeout(error));
     if (isFinal) return (error as Error).message;
     throw error;
   }
 }
 
 type Steps = (schema: Schema) => readonly Mutation[];
-/** A job, and the `state` that its row has. */
-type Held = Job & { readonly was: string | null };
+/** A job with the `state` of its row. */
+type SavedJob = Job & { readonly expectedState: string | null };
 
 /** How a run ends. */
 interface Ending {
-  /** The rows of its last records. */
+  /** Mutations that queue its last records. */
   readonly page?: Steps;
-  /** For the log; `null` where there is nothing to tell. */
+  /** Log text; `null` for none. */
   readonly error?: string | null;
-  /** Where this run began, and where the next one does. */
+  /** The cursor at the beginning of this run, and the one for the next run. */
   readonly cursor?: { readonly was: string | null; readonly is: string | null };
 }
 
-async function end(store: Store, job: Held, { page, error = null, cursor }: Ending): Promise<void> {
+async function end(store: Store, job: SavedJob, { page, error = null, cursor }: Ending): Promise<void> {
   const at = Date.now();
   const row = {
     id: newRowId(at),
@@ -176,7 +176,7 @@ async function end(store: Store, job: Held, { page, error = null, cursor }: Endi
   await store.write({ plan: (schema) => ({ changes: [], mutations: steps(schema) }) });
 }
 
-/** Sets where the next run begins, unless the trigger is about another table by now. */
+/** Sets the cursor for the next run, unless the trigger now has another table. */
 function cursorAt(schema: Schema, job: Job, cursor: string | null): Mutation {
   const table = tableOf(schema, triggerTable);
   return {
@@ -189,5 +189,5 @@ function cursorAt(schema: Schema, job: Job, cursor: string | null): Mutation {
 
 const triggerOf = ({ triggers: [id = ''] }: Job): string => id;
 
-/** Only the steps of the run's own row fail where it is not there: records that are gone are passed over. */
-const isTakenOver = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';
+/** Only the mutations of the run's own row fail if their row is missing; missing records are skipped. */
+const hasLostRun = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

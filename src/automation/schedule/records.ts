@@ -11,17 +11,17 @@ import type { Trigger } from '../model/model.ts';
 import { jobRow } from '../queue/index.ts';
 
 /**
- * The next records that a trigger runs for, by their objectIds in ascending order. A table that is gone has none.
- * @param principal with whose rights it acts: records that he may not read are none
+ * Returns the next records that a trigger runs for, in ascending order of objectId; none if the table does not exist.
+ * @param principal the caller whose rights the trigger uses; records it may not read are skipped
  * @param after the objectId that they follow; empty: from the first
- * @throws permissionDenied (119) where he may not read the table; the errors of the criteria, where the schema no longer fits them; timeout, unavailable
+ * @throws permissionDenied (119) if the caller may not read the table; errors of the criteria if the schema no longer fits them; timeout, unavailable
  */
-export async function chosenAfter(
+export async function nextRecords(
   store: Store,
   trigger: Trigger,
   principal: Principal,
   after: string,
-  atMost: number,
+  limit: number,
 ): Promise<string[]> {
   const rows = await readRows<{ objectId: string }>(store, {
     className: trigger.table,
@@ -32,7 +32,7 @@ export async function chosenAfter(
         filterOf(trigger, table, store.schema(), principal, after),
       ),
     orderBy: 'objectId',
-    limit: atMost,
+    limit: limit,
   });
   return rows.map(({ objectId }) => objectId);
 }
@@ -45,7 +45,7 @@ function filterOf(trigger: Trigger, table: TableSchema, schema: Schema, principa
   return { kind: 'and', items: [following, ...(criteria.kind === 'and' ? criteria.items : [criteria])] };
 }
 
-/** The steps that queue the trigger for records; for none of them where it is gone by then. */
+/** Returns mutations that queue the trigger for records; none if the table is gone when they are planned. */
 export function writeRows(trigger: Trigger, ids: readonly string[], owner: string): (schema: Schema) => readonly Mutation[] {
   const at = Date.now();
   const rows = ids.map((id) => [id, newRowId(at)] as const);

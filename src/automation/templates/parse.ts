@@ -1,23 +1,23 @@
 import type { JsonValue } from '../../kernel/json.ts';
 
-/** A piece of a text with templates: text as it is, or the place in the record whose value stands there. */
-export type Piece = string | Place;
+/** A piece of a template: literal text, or a reference to a field. */
+export type Piece = string | FieldReference;
 
-/** What stands between braces. */
-export interface Place {
-  /** A field, then keys of Objects, positions of Arrays, or fields of the record that a Pointer names. */
+/** A reference between braces. */
+export interface FieldReference {
+  /** A field, followed by keys of Objects, positions of Arrays, or fields of the record that a Pointer names. */
   readonly path: readonly string[];
   /** Written as `{{{Field}}}`: not escaped in HTML. */
   readonly isRaw: boolean;
 }
 
-/** Linear: nothing between braces is a brace. */
+/** Matches in linear time, because the content contains no braces. */
 const braces = /\{\{\{([^{}]*)\}\}\}|\{\{([^{}]*)\}\}/g;
 const fieldName = /^[A-Za-z]\w*$/;
 
 /**
- * The pieces of a text (docs/decisions.md "Triggers": templates). Braces that name no field, as in `{{ 5 + 5 }}`, are text. Pure and cheap, so
- * that nobody has to remember them.
+ * Splits a text into pieces. Braces that name no field, as in `{{ 5 + 5 }}`, are literal text. Pure and cheap, so results need not be cached.
+ * Reference: triggers.md#templates.
  */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
@@ -37,20 +37,20 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** The place of a text that is one template alone; `null` for any other text. */
-export function wholePlace(text: string): Place | null {
+/** Returns the reference if the text is exactly one template; else `null`. */
+export function soleReference(text: string): FieldReference | null {
   if (!text.startsWith('{{') || !text.endsWith('}}')) return null;
   const [piece, ...more] = piecesOf(text);
   return typeof piece === 'object' && more.length === 0 ? piece : null;
 }
 
-/** The first is a field; keys of Objects may be any text. `null` where it is no path. */
+/** Parses a path. Its first part is a field; keys of Objects may be any text. `null` if it is not a path. */
 function pathOf(text: string): readonly string[] | null {
   const path = text.trim().split('.');
   return fieldName.test(path[0] as string) && !path.includes('') ? path : null;
 }
 
-/** The paths of all templates in a value. */
+/** Returns the paths of all templates in a value. */
 export function* pathsIn(value: JsonValue): Generator<readonly string[]> {
   if (typeof value === 'string') {
     for (const piece of piecesOf(value)) if (typeof piece === 'object') yield piece.path;

@@ -6,7 +6,7 @@ import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { Sources } from '../model/sources.ts';
 
-/** Pointers that a path may follow (docs/decisions.md "Triggers": templates). */
+/** Maximum number of Pointers that a path may follow. Reference: triggers.md#templates. */
 const MAX_POINTERS = 3;
 
 interface ReadRecord {
@@ -14,17 +14,17 @@ interface ReadRecord {
   readonly fields: JsonObject;
 }
 
-/** What is at a place. */
+/** The result of resolving a path. */
 export interface FoundValue {
-  /** In wire form; `undefined` where there is none. */
+  /** In wire form; `undefined` if absent. */
   readonly value: JsonValue | undefined;
-  /** Of the field that holds it; `undefined` where it is inside one. */
+  /** Type of the field that holds the value; `undefined` if the value is inside a field. */
   readonly type: FieldType | undefined;
 }
 
-const nothing: FoundValue = { value: undefined, type: undefined };
+const absent: FoundValue = { value: undefined, type: undefined };
 
-/** The values of a record, and of those that its Pointers name. Each of these is read once, when it is first asked for. */
+/** Resolves paths in a record and in the records that its Pointers name. Each of these is read once, on first use. */
 export class RecordValues {
   readonly #record: ReadRecord;
   readonly #context: RecordContext;
@@ -32,8 +32,8 @@ export class RecordValues {
   readonly #read = new Map<string, Promise<JsonObject | null>>();
 
   /**
-   * @param context as whom the records that Pointers name are read
-   * @param sources takes note of each value
+   * @param context the caller as which referenced records are read
+   * @param sources collects each value that is used
    */
   constructor(record: ReadRecord, context: RecordContext, sources?: Sources) {
     this.#record = record;
@@ -42,25 +42,25 @@ export class RecordValues {
   }
 
   /**
-   * The value at a place; none where it is nobody's to see: secrets, hidden tables. Pointers are followed where they are fields: one inside an
-   * Object is data of a client's, and could name any table.
+   * Returns the value at a path; absent for secrets and hidden tables. Pointers are followed only in fields: one inside an Object is data of a client
+   * and could name any table.
    * @throws unavailable, timeout of the read
    */
   async at(path: readonly string[]): Promise<FoundValue> {
     let { className, fields } = this.#record;
     for (let from = 0; ; from++) {
       const name = path[from] as string;
-      if (isHidden(className) || secretFieldsOf(className).has(name)) return nothing;
+      if (isHidden(className) || secretFieldsOf(className).has(name)) return absent;
       await this.#sources?.add(this.#context.store, className, fields, name);
       const value = own(fields, name);
       const type = this.#context.store.schema().tables.get(className)?.fields.get(name)?.type;
       const inside = path.slice(from + 1);
       if (inside.length === 0) return { value, type };
       const pointer = type === 'Pointer' ? pointerOf(value ?? null) : undefined;
-      if (!pointer) return { value: placeIn(value, inside), type: undefined };
+      if (!pointer) return { value: valueAtPath(value, inside), type: undefined };
       if (inside.length === 1 && inside[0] === 'objectId') return { value: pointer.objectId, type: 'String' };
       const target = from < MAX_POINTERS ? await this.#recordOf(pointer) : null;
-      if (!target) return nothing;
+      if (!target) return absent;
       ({ className } = pointer);
       fields = target;
     }
@@ -82,7 +82,7 @@ interface Pointer {
   readonly objectId: string;
 }
 
-/** A record without its secrets; `null` where there is none for the caller. */
+/** Returns a record without its secrets; `null` if the caller cannot read it. */
 async function readIfAny(context: RecordContext, className: string, objectId: string): Promise<JsonObject | null> {
   try {
     return await getRow(context, className, objectId);
@@ -92,8 +92,8 @@ async function readIfAny(context: RecordContext, className: string, objectId: st
   }
 }
 
-/** What is at a place inside a value: keys of Objects, positions of Arrays. */
-function placeIn(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+/** Returns the value at a path inside a value: keys of Objects, positions of Arrays. */
+function valueAtPath(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   let at = value;
   for (const key of path) {
     if (Array.isArray(at)) at = /^(?:0|[1-9]\d{0,9})$/.test(key) ? at[Number(key)] : undefined;

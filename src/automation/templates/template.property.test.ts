@@ -64,7 +64,7 @@ const { template } = fc.letrec<{ template: JsonValue }>((tie) => ({
     keyed(tie('template')),
   ),
 }));
-/** What a client can have written: templates as text, operators and files as data, Pointers wherever. */
+/** Data as clients may write it: templates as text, operators and files as data, Pointers anywhere. */
 const { data } = fc.letrec<{ data: JsonValue }>((tie) => ({
   data: fc.oneof(
     { maxDepth: 3 },

@@ -287,7 +287,7 @@ test('ten times as long a text of braces takes ten times as long, not a hundred'
   ];
   for (const textOf of texts) {
     const ratios: number[] = [];
-    // A machine that is busy elsewhere changes some of them, not all.
+    // A busy machine distorts some of the ratios, but not all.
     while (ratios.length < 20 && !ratios.some((ratio) => ratio < 40)) ratios.push(timed(textOf(300_000)) / timed(textOf(30_000)));
     assert.ok(Math.min(...ratios) < 40, `${textOf(2)}: ${ratios.map(Math.round)}`);
   }

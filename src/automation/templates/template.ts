@@ -5,41 +5,42 @@ import type { Store } from '../../storage/port.ts';
 import { isOperator } from '../../values/index.ts';
 import { wireDate } from '../../values/json/wire.ts';
 import { type ActionDraft, ActionFailed, TemplateAllowance } from '../model/action.ts';
-import { workingOff } from '../model/loop-share.ts';
+import { runnerShare } from '../model/loop-share.ts';
 import type { Template } from '../model/model.ts';
-import { piecesOf, wholePlace } from './parse.ts';
+import { piecesOf, soleReference } from './parse.ts';
 import { type FoundValue, RecordValues } from './record-values.ts';
 import { valueText } from './value-text.ts';
 
 /**
- * Fills templates with values of the triggering record (docs/decisions.md "Triggers": templates). What stands in a record is data: it is never
- * read as a template, nor as an operator. Every method throws badOperator (107), notAType (111) for data that would be more, ActionFailed
- * where it becomes too long, and errors of reading (unavailable, timeout).
+ * Fills templates with values of the triggering record. Values are data: they are never interpreted as templates or operators. All methods throw
+ * badOperator (107) and notAType (111) for data that would be interpreted, ActionFailed if the result is too long, and errors of reads (unavailable,
+ * timeout).
+ * Reference: triggers.md#templates.
  */
 export interface Filler {
   /**
-   * A value whose texts are templates. One that is a template alone takes over the value in the wire form in which it is written.
-   * @returns `undefined` for a template alone whose value is absent; inside Arrays and Objects such a one is left out
+   * Fills a value whose texts are templates. A text that is exactly one template yields the value itself, in the wire form in which it is written.
+   * @returns `undefined` for such a template whose value is absent; inside Arrays and Objects it is omitted
    */
   value(template: Template): Promise<JsonValue | undefined>;
-  /** A text with values in it, absent ones as nothing. */
+  /** Fills a text; absent values become empty. */
   text(template: string): Promise<string>;
-  /** The same before it is put together: texts of the template's own, and of each value its text, of an Array one for each element. */
+  /** The pieces of a filled text: literal texts, and for each value its text, or one text per element of an Array. */
   pieces(template: string): Promise<(string | readonly string[])[]>;
-  /** HTML with values in it, escaped but for those of `{{{Field}}}`. */
+  /** Fills HTML; values are escaped, except those of `{{{Field}}}`. */
   html(template: string): Promise<string>;
 }
 
-/** Milliseconds that a template or a value takes, about: so many of them may be in a definition that they would hold the event loop up. */
+/** Approximate time for resolving one template or value, charged to the time share. A definition may have enough of them to block the event loop. */
 const STEP_MS = 0.005;
 
-/** Values inside a value, whatever their depth, that become a text: it is made in one go. */
+/** Nested values of a value that is converted to text, which is done in one step. */
 const MAX_PARTS = 50_000;
 
-/** What says of an object what it is: never a template, so that the data of a record do not say it. */
+/** Keys that determine the type of an object. They are never templates, so that a record's data cannot determine it. */
 const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
 
-/** The filler of a run. Records that Pointers name are read once. */
+/** Returns a filler for one run. Referenced records are read once. */
 export function fillerFor({ record, reading, sources, allowance }: Filled): Filler {
   return new RecordFiller(new RecordValues(record, reading, sources), reading.store, allowance);
 }
@@ -49,7 +50,7 @@ export type Filled = Pick<ActionDraft, 'record' | 'reading' | 'sources' | 'allow
 
 const isDate = (value: JsonObject): boolean => own(value, '__type') === 'Date';
 
-/** The text of a Date in wire form; `null` for any other value. */
+/** Returns the text of a Date in wire form; `null` for other values. */
 export function isoOf(value: JsonValue): string | null {
   const iso = isJsonObject(value) && isDate(value) ? own(value, 'iso') : null;
   return typeof iso === 'string' ? iso : null;
@@ -58,7 +59,7 @@ export function isoOf(value: JsonValue): string | null {
 class RecordFiller implements Filler {
   readonly #values: RecordValues;
   readonly #store: Store;
-  /** Texts of Arrays and Objects: a template may name one a thousand times. */
+  /** Cached texts of Arrays and Objects, since templates may use a value many times. */
   readonly #texts = new WeakMap<object, string>();
   readonly #allowance: TemplateAllowance;
 
@@ -69,10 +70,10 @@ class RecordFiller implements Filler {
   }
 
   async value(template: Template): Promise<JsonValue | undefined> {
-    await this.#turn();
+    await this.#waitForTurn();
     if (typeof template === 'string') {
-      const place = wholePlace(template);
-      return place ? this.#data(await this.#values.at(place.path)) : this.text(template);
+      const reference = soleReference(template);
+      return reference ? this.#fieldValue(await this.#values.at(reference.path)) : this.text(template);
     }
     if (Array.isArray(template)) {
       const elements: JsonValue[] = [];
@@ -96,10 +97,10 @@ class RecordFiller implements Filler {
         pieces.push(this.#counted(piece));
         continue;
       }
-      await this.#turn();
+      await this.#waitForTurn();
       const { value } = await this.#values.at(piece.path);
       const elements = Array.isArray(value) ? value : [value];
-      pieces.push(workingOff.spend(() => elements.map((element) => this.#counted(this.#textOf(element)))));
+      pieces.push(runnerShare.spend(() => elements.map((element) => this.#counted(this.#textOf(element)))));
     }
     return pieces;
   }
@@ -117,20 +118,20 @@ class RecordFiller implements Filler {
     return Object.fromEntries(members);
   }
 
-  async #joined(template: string, shown: (value: string, isRaw: boolean) => string): Promise<string> {
+  async #joined(template: string, format: (value: string, isRaw: boolean) => string): Promise<string> {
     let joined = '';
     for (const piece of piecesOf(template)) {
       if (typeof piece === 'string') joined += this.#counted(piece);
       else {
-        await this.#turn();
+        await this.#waitForTurn();
         const { value } = await this.#values.at(piece.path);
-        joined += workingOff.spend(() => this.#counted(shown(this.#textOf(value), piece.isRaw)));
+        joined += runnerShare.spend(() => this.#counted(format(this.#textOf(value), piece.isRaw)));
       }
     }
     return joined;
   }
 
-  /** @throws ActionFailed for a value of too many parts */
+  /** @throws ActionFailed for a value with too many parts */
   #textOf(value: JsonValue | undefined): string {
     if (typeof value !== 'object' || value === null) return valueText(value);
     let text = this.#texts.get(value);
@@ -142,25 +143,25 @@ class RecordFiller implements Filler {
     return text;
   }
 
-  /** Before each step. */
-  #turn(): Promise<void> {
-    const turn = workingOff.waitForTurn(this.#store);
-    workingOff.charge(STEP_MS);
+  /** Waits for the time share before each step. */
+  #waitForTurn(): Promise<void> {
+    const turn = runnerShare.waitForTurn(this.#store);
+    runnerShare.charge(STEP_MS);
     return turn;
   }
 
   /**
-   * A value of the record as the value of a field.
-   * @throws badOperator where a write would take it for an operator; notAType for a File object that no field holds: a write with full rights
-   *   would attach it, and inside Objects and Arrays it is plain JSON of a client's (docs/decisions.md "Files")
+   * Returns a value of the record for use in a field.
+   * @throws badOperator if a write would interpret it as an operator; notAType for a File object that is not the value of a file field: a write with
+   *   full rights would attach it, although inside Objects and Arrays it is only JSON of a client (files.md#attach-a-file)
    */
-  #data({ value, type }: FoundValue): JsonValue | undefined {
+  #fieldValue({ value, type }: FoundValue): JsonValue | undefined {
     if (value === undefined || value === null) return undefined;
     if (isJsonObject(value) && value.__type === 'File' && type !== 'File' && type !== 'PrivateFile') fail('notAType', 'File');
     if (isOperator(value) || (Array.isArray(value) && value.some(isOperator)))
       fail('badOperator', 'a value of the record looks like an operator');
-    workingOff.spend(() => this.#counted(typeof value === 'string' ? value : JSON.stringify(value)));
-    // Reads show `createdAt` and `updatedAt` as texts; writes take Dates.
+    runnerShare.spend(() => this.#counted(typeof value === 'string' ? value : JSON.stringify(value)));
+    // Reads return `createdAt` and `updatedAt` as strings; writes take Dates.
     return type === 'Date' && typeof value === 'string' ? wireDate(value) : value;
   }
 

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 
 /**
- * A value in wire form as a text has it (docs/decisions.md "Triggers": templates).
- * @param value `undefined` for none
+ * Returns the text of a value in wire form (triggers.md#templates).
+ * @param value `undefined` if absent
  */
 export function valueText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
@@ -11,7 +11,7 @@ export function valueText(value: JsonValue | undefined): string {
   return isJsonObject(value) ? (wrapped(value) ?? JSON.stringify(value)) : JSON.stringify(value);
 }
 
-/** `null` for an Object, and for what only looks like a wrapper. */
+/** Returns `null` for an ordinary Object, and for an incomplete wrapper. */
 function wrapped(value: JsonObject): string | null {
   const text = (key: string): string | null => {
     const found = own(value, key);

@@ -1,4 +1,4 @@
-/** How often the event loop turns while something is done: what others have to do is done in between. @param work is told how often it has so far */
+/** Counts the turns of the event loop during work; other work can run in each. @param work receives a function that returns the count so far */
 export async function turnsDuring(work: (sofar: () => number) => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

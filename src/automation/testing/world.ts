@@ -14,27 +14,27 @@ import { type Store, wholeText } from '../../storage/port.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
-import type { ActionParts, ActionRun, AutomationSystem } from '../model/action.ts';
+import type { ActionRun, ActionServices, AutomationSystem } from '../model/action.ts';
 import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model/model.ts';
 import { Sources } from '../model/sources.ts';
 import { dataOf, logRow } from '../model/trigger-log.ts';
 
-/** A system of its own on the embedded engine, with functions, in which actions are done. */
+/** A system on the embedded engine with functions, for unit tests of actions. */
 export interface World {
   readonly system: AutomationSystem;
   readonly store: Store;
   readonly master: RecordContext;
-  readonly parts: ActionParts;
+  readonly parts: ActionServices;
   /** All writes so far. */
   readonly writes: WriteEvent[];
-  /** Adds a function of the operator. */
+  /** Adds a custom function. */
   addFunction(name: string, source: string): void;
   /** @returns its objectId */
   create(className: string, fields: JsonObject): Promise<string>;
-  /** The record as a trigger meets it. */
+  /** Returns the record as a trigger processes it. */
   read(className: string, objectId: string): Promise<TriggeringRecord>;
   all(className: string): Promise<JsonObject[]>;
-  /** An action for a record; `done` adds its row to `_syslogTriggers`. */
+  /** Returns a run of an action; its `done` adds the row to `_syslogTriggers`. */
   run<Type extends ActionType>(
     type: Type,
     data: ActionData[Type],
@@ -60,7 +60,7 @@ export const triggerOf = (more: Partial<Trigger> = {}): Trigger => ({
   ...more,
 });
 
-/** @param open a test's own, since a fixture knows no engine */
+/** @param open opens the engine; passed in, because fixtures may not import an engine */
 export async function makeWorld(open: (directory: string) => Engine, files: WriteHooks['files'] = noFiles): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'rds-automation-'));
   const engine = open(directory);

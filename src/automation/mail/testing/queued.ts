@@ -4,7 +4,7 @@ import { type Job, jobOf, type QueueRow, stateOf } from '../../queue/job.ts';
 import { queueFields, queueTable } from '../../queue/table.ts';
 import { mailOf, type QueuedMail } from '../queued-mail.ts';
 
-/** The messages that are queued, in their order. */
+/** Returns the queued messages in order. */
 export async function queuedMail(store: Store): Promise<{ job: Job; mail: QueuedMail }[]> {
   const fields = ['objectId', 'createdAt', ...queueFields];
   const rows = await readRows<QueueRow>(store, { className: queueTable, fields, filter: () => ({ kind: 'always' }) });

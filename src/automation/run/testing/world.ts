@@ -1,4 +1,4 @@
-/** A system whose triggers do what a test says, for unit tests on either engine. */
+/** A system with test triggers, for unit tests on either engine. */
 import { after } from 'node:test';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { createLog } from '../../../observe/index.ts';
@@ -15,7 +15,7 @@ import { CircuitBreaker } from '../circuit-breaker.ts';
 import { Runner } from '../runner.ts';
 import type { JobServices } from '../services.ts';
 
-/** What a test says of the parts; nothing fires nothing, and does nothing, unless it does. */
+/** Parts that a test replaces; by default triggers neither fire nor act. */
 export interface WorldOptions {
   readonly triggers?: readonly Trigger[];
   readonly fires?: JobServices['fires'];
@@ -34,27 +34,27 @@ export function trigger(id: string, actions: readonly Action[], more: Partial<Tr
   };
 }
 
-/** An action that makes a record. */
+/** An action that creates a record. */
 export const makes = (id: string, isActive = true): Action => ({
   ...{ id, type: 'create-object', isActive, data: { table: 'Done', fields: {} } },
 });
 
-/** An action that calls a function in its turn. */
+/** An action that calls a function directly, without the queue. */
 export const calls = (id: string): Action => ({
   ...{ id, type: 'server-side-code', isActive: true, data: { functionName: 'f', useQueue: false } },
 });
 
-/** Commits the end of an action, and nothing else. */
+/** Completes an action without other writes. */
 export async function finish({ system, done }: ActionRun): Promise<void> {
   await system.store.write({ plan: (schema) => ({ changes: [], mutations: done(schema) }) });
 }
 
-/** Makes a record that names the action and the record. */
+/** Creates a record that names the action and the record. */
 export async function make({ context, action, record }: ActionRun): Promise<void> {
   await createRecord(context, 'Done', { action: action.id, of: record.objectId });
 }
 
-/** What `make` has made since the first record of its table. */
+/** Returns what `make` has created, without the first record of its table. */
 export const madeIn = async (store: Store): Promise<string[]> =>
   (await rowsOf(store, 'Done', ['action', 'of'])).slice(1).map(({ action, of }) => `${action} ${of}`);
 
@@ -65,7 +65,7 @@ export const rowsIn = (store: Store, triggers: string, records: readonly string[
     records.map((objectIdValue) => ({ triggers, objectIdValue })),
   );
 
-/** The parts of a system. */
+/** Returns the services of a system. */
 export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): JobServices {
   const byId = new Map(triggers.map((one) => [one.id, one]));
   const unused = new Proxy({}, { get: (_, name) => (name === 'leave' ? () => {} : assertUnused(String(name))) });
@@ -77,7 +77,7 @@ export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions)
     triggers: { isReady: () => true, ready: async () => {}, of: () => [], byId: (_, id) => byId.get(id), sizes: () => new Map() },
     fires: options.fires ?? (async () => true),
     perform: options.perform ?? finish,
-    later: new Map(Object.entries(later) as [RetryableKind, RetryableWork][]),
+    retryable: new Map(Object.entries(later) as [RetryableKind, RetryableWork][]),
     expand: options.expand ?? (async () => {}),
     runDue: options.runDue ?? (async () => null),
     breaker: new CircuitBreaker(),
@@ -89,16 +89,16 @@ function assertUnused(name: string): never {
   throw new Error(`${name} is asked for`);
 }
 
-/** A runner of a system, and what it tells. */
+/** A runner of a system, and what it reports. */
 export interface World {
   readonly runner: Runner;
   /** Wakes it, and waits until it has nothing to do. @returns when the next job is due */
   work(): Promise<number | null>;
-  /** How many hold the system. */
+  /** Number of holds on the system. */
   held(): number;
 }
 
-/** Those that a test has left, as if their process had ended, would try again for ever on a store that is closed. */
+/** Runners that a test left running, as if their process had ended; they would retry for ever on a closed store. */
 const runners = new Set<Runner>();
 after(() => Promise.all([...runners].map((runner) => runner.close(0))));
 
@@ -125,7 +125,7 @@ export function worldOf(store: Store, options: WorldOptions, processes = new Liv
   return { runner, work, held: () => held };
 }
 
-/** Queues rows of the kind `write` for records of `Things`, as the store's own unless they say otherwise. */
+/** Queues rows of the kind `write` for records of `Things`; by default the store's process owns them. */
 export async function queueRows(store: Store, rows: readonly RowValues[]): Promise<void> {
   await store.write({
     plan: (schema) => ({
@@ -141,13 +141,13 @@ export async function queueRows(store: Store, rows: readonly RowValues[]): Promi
   });
 }
 
-/** Rows of the queue, whatever they are. */
+/** Returns all rows of the queue. */
 export async function left(store: Store): Promise<JsonObject[]> {
   const kinds = ['write', 'before', 'schedule', 'mail', 'code'];
   return (await Promise.all(kinds.map((kind) => queued(store, kind)))).flat();
 }
 
-/** `_syslogTriggers` as `trigger action record error`, in the order of creation. */
+/** Returns `_syslogTriggers` as `trigger action record error`, in order of creation. */
 export async function logged(store: Store): Promise<string[]> {
   const rows = await rowsOf(store, '_syslogTriggers', ['triggerId', 'actionId', 'objectIdValue', 'error']);
   return rows.map(({ triggerId, actionId, objectIdValue, error }) =>

@@ -1,4 +1,4 @@
-/** Tables that schedules work with, filled and read as they lie, for unit tests on either engine. */
+/** Tables that schedules use, filled and read directly, for unit tests on either engine. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { readRows } from '../../../records/index.ts';
@@ -28,13 +28,13 @@ const tables: Readonly<Record<string, JsonObject>> = {
   Things: { ...fieldsOf('String', ['name']), ...fieldsOf('Number', ['size']) },
 };
 
-/** Makes the tables. */
+/** Creates the tables. */
 export async function makeTables(store: Store): Promise<void> {
   for (const [name, fields] of Object.entries(tables))
     await store.write({ plan: (schema) => ({ changes: planTable(schema, name, { fields }, () => {}), mutations: [] }) });
 }
 
-/** Adds records of stored values; those that every record has are added. */
+/** Adds records with stored values; mandatory fields are added. */
 export async function add(store: Store, className: string, records: readonly OwnValues[]): Promise<void> {
   await store.write({
     plan(schema) {
@@ -62,7 +62,7 @@ export async function define(store: Store, objectId: string, values: OwnValues =
   await add(store, '_Trigger', [{ objectId, ...usual, ...values }]);
 }
 
-/** So many records of `Things`, their objectIds in order from `thing00000` on. */
+/** Adds a number of records of `Things`, with objectIds from `thing00000` on. */
 export async function addThings(store: Store, count: number): Promise<void> {
   await add(
     store,
@@ -74,11 +74,11 @@ export async function addThings(store: Store, count: number): Promise<void> {
 /** The objectId of a record of `Things`. */
 export const thing = (n: number): string => `thing${String(n).padStart(5, '0')}`;
 
-/** All rows of a table in wire form, with these fields, in the order of creation. */
+/** Returns all rows of a table in wire form, with these fields, in order of creation. */
 export const rowsOf = (store: Store, className: string, fields: readonly string[]): Promise<JsonObject[]> =>
   readRows(store, { className, fields, filter: () => ({ kind: 'always' }) });
 
-/** A definition's times: milliseconds, `null` where absent. */
+/** Returns a definition's times in milliseconds, `null` if absent. */
 export async function timesOf(store: Store, id: string) {
   const rows = await rowsOf(store, '_Trigger', ['objectId', 'nextRun', 'lastRun', '_cursor', 'updatedAt']);
   const { nextRun, lastRun, _cursor = null, updatedAt } = rows.find(({ objectId }) => objectId === id) ?? {};
@@ -86,24 +86,24 @@ export async function timesOf(store: Store, id: string) {
   return { nextRun: at(nextRun), lastRun: at(lastRun), cursor: _cursor, updatedAt: Date.parse(updatedAt as string) };
 }
 
-/** Rows of the queue of a kind. */
+/** Returns the queue rows of a kind. */
 export async function queued(store: Store, kind: string): Promise<JsonObject[]> {
   const rows = await rowsOf(store, '_TriggerQueue', ['objectId', 'createdAt', ...queueFields]);
   return rows.filter((row) => row.kind === kind);
 }
 
-/** The runs that are queued, as the runner hands them over. */
+/** Returns the queued runs, as the runner passes them. */
 export const runsOf = async (store: Store): Promise<Job[]> =>
   (await queued(store, 'schedule')).map((row) => jobOf(row as unknown as QueueRow));
 
-/** The only one. */
+/** Returns the only queued run. */
 export async function onlyRun(store: Store): Promise<Job> {
   const [job, ...others] = await runsOf(store);
   assert.ok(job && others.length === 0);
   return job;
 }
 
-/** Rows of the log. */
+/** Returns the rows of the log. */
 export const logOf = (store: Store): Promise<JsonObject[]> =>
   rowsOf(store, '_syslogTriggers', ['triggerId', 'actionId', 'event', 'objectIdValue', 'error']);
 
@@ -118,7 +118,6 @@ export async function change(store: Store, className: string, objectId: string, 
   });
 }
 
-/** Deletes a record. */
 export async function remove(store: Store, className: string, objectId: string): Promise<void> {
   await store.write({
     plan: (schema) => ({
