@@ -27,7 +27,7 @@ const write = (steps: (schema: ReturnType<World['store']['schema']>) => readonly
   world.store.write({ plan: (schema) => ({ changes: [], mutations: steps(schema) }) });
 const rows = () => world.all('_syslogTriggers');
 
-test('a row has the fields of SPEC, its error as a JSON string; errors change and go', async () => {
+test('a row has the fields of the reference, its error as a JSON string; errors change and go', async () => {
   await write((schema) => logRow(schema, row));
   const master = { __type: 'Pointer', className: '_User', objectId: 'master' };
   const [made] = await rows();

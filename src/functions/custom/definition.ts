@@ -3,41 +3,41 @@ import type { FunctionRequest, FunctionTrigger, FunctionUser } from './model.ts'
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 import type { FunctionRecord, SystemRecords } from './system.ts';
 
-/** What a function is handed. */
+/** The argument of a function. */
 export interface FunctionContext<Input = JsonObject> {
-  /** The body or the query, as the definition's `input` has made it. */
+  /** The body or the query, as validated by the definition's `input`. */
   readonly input: Input;
-  /** The records of the system that was called, with full rights. */
+  /** The records of the called system, with full rights. */
   readonly system: SystemRecords;
-  /** The call; `null` where a trigger calls. */
+  /** The request; `null` if a trigger calls. */
   readonly request: FunctionRequest | null;
-  /** The record that fired the trigger, as it was then: after the write, before a delete. `null` where a request calls. */
+  /** The record that fired the trigger, as it was then: after the write, before a delete. `null` if a request calls. */
   readonly record: FunctionRecord | null;
-  /** The trigger that calls; `null` where a request does. */
+  /** The calling trigger; `null` if a request calls. */
   readonly trigger: FunctionTrigger | null;
-  /** Who is signed in; `null` where nobody is. */
+  /** The signed-in user; `null` if there is none. */
   readonly user: FunctionUser | null;
-  /** Aborted when the time is up: hand it to `fetch` and the like. */
+  /** Aborted at the time limit. Pass it to `fetch` and similar functions. */
   readonly signal: AbortSignal;
 }
 
-/** A function: its answer is `{"result": …}`, what it throws is `{"error": message}`. */
+/** A custom function. Its result is sent as `{"result": …}`, an error that it throws as `{"error": message}`. */
 export type RunFunction<Input = JsonObject, Result = unknown> = (context: FunctionContext<Input>) => Result | Promise<Result>;
 
-/** A JSON Schema (2020-12, or draft 7 where its `$schema` says so). */
+/** A JSON Schema (2020-12, or draft 7 if its `$schema` says so). */
 export type JsonSchema = boolean | { readonly '~standard'?: never; readonly [keyword: string]: unknown };
 
-/** What a file of `FUNCTIONS_DIR` exports as its default (CONTRACT "Operator's functions"). */
+/** The default export of a file in `FUNCTIONS_DIR` (functions.md#custom-functions). */
 export interface FunctionDefinition<Input = JsonObject, Result = unknown> {
-  /** What calls have to bring: any Standard Schema (zod, valibot, …) or a JSON Schema. Left out: anything. */
+  /** Schema of the input: any Standard Schema (zod, valibot, …) or a JSON Schema. Default: any input. */
   readonly input?: StandardSchema<Input> | JsonSchema;
-  /** Application ids of the systems that it is for: for others it does not exist. Left out: all that the service has. */
+  /** Application ids of the systems that may call the function; for others it does not exist. Default: all. */
   readonly systems?: readonly string[];
   readonly run: RunFunction<Input, Result>;
 }
 
 /**
- * Types a function; it changes nothing.
+ * Adds types to a function definition; returns its argument unchanged.
  *
  *     export default defineFunction({
  *       input: z.object({ name: z.string() }),

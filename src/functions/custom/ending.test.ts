@@ -37,7 +37,7 @@ test('when the service ends a function is given up, and no other begins', async 
   const written = run(`await system.create('Tags', { Name: 'before' }); await new Promise(() => {})`, {}, functions);
   const outcome = assert.rejects(written, { key: 'outcomeUnknown', status: 503 });
   while ((await run(`return system.count('Tags', { Name: 'before' })`)) === 0) await wait(5);
-  functions.end();
+  functions.abort();
   await assert.rejects(hanging, over);
   await outcome;
   await wait(20);

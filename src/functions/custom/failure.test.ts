@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serviceError } from '../../errors/fail.ts';
-import { bounded, failureOf, ServiceFault } from './failure.ts';
+import { failureOf, ServiceFault, truncate } from './failure.ts';
 import { heardLog } from './testing/heard-log.ts';
 
 const UNTOLD = 'The function failed.';
@@ -55,7 +55,7 @@ test('whatever was thrown is shown and logged in objects of the service’s own'
     [serviceError('objectNotFound'), 'Object not found.'],
   ] as const) {
     const failure = failureOf(thrown);
-    assert.deepEqual([failure.shown.key, failure.shown.message], ['functionFailed', shown]);
+    assert.deepEqual([failure.forCaller.key, failure.forCaller.message], ['functionFailed', shown]);
     assert.ok(!Object.is(failure.logged, thrown));
     log.warn({ err: failure.logged }, 'told');
     assert.equal(typeof heard('warn').at(-1)?.err?.message, 'string');
@@ -78,12 +78,12 @@ test('the log has the name, the place, the code and the causes', () => {
 
 test('answer and log are bounded', () => {
   const thrown = Object.assign(new Error(`${'x'.repeat(999)}${'😀'.repeat(100_000)}`), { code: 'c'.repeat(5_000) });
-  const { shown, logged } = failureOf(thrown);
+  const { forCaller: shown, logged } = failureOf(thrown);
   assert.equal(shown.message, `${'x'.repeat(999)}…`);
   assert.ok(logged.message.isWellFormed() && logged.message.length <= 2_001);
   assert.match(logged.stack ?? '', /failure\.test\.ts/);
   assert.ok((logged.stack ?? '').length <= 8_001);
-  assert.equal(failureOf('y'.repeat(5_000_000)).shown.message.length, 1_001);
+  assert.equal(failureOf('y'.repeat(5_000_000)).forCaller.message.length, 1_001);
   assert.ok(failureOf('y'.repeat(5_000_000)).logged.message.length <= 2_001);
-  assert.equal(bounded('a\ud800', 5), 'a\ufffd');
+  assert.equal(truncate('a\ud800', 5), 'a\ufffd');
 });

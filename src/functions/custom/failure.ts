@@ -1,15 +1,15 @@
 import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 
-/** What callers hear where the reason is not theirs to know. */
-const UNTOLD = 'The function failed.';
-/** Characters that a caller hears. */
-const MAX_SHOWN_LENGTH = 1_000;
-/** Characters of a message and of a stack in the log. */
+/** Message for callers if the actual reason must not be revealed. */
+const HIDDEN_REASON = 'The function failed.';
+/** Maximum length of a message for callers, in characters. */
+const MAX_MESSAGE_LENGTH = 1_000;
+/** Maximum length of a message and of a stack in the log, in characters. */
 const MAX_LOGGED_LENGTHS = { message: 2_000, stack: 8_000 };
-/** How many causes, each of the one before, the log has. */
+/** Length of the chain of causes in the log. */
 const MAX_CAUSES = 4;
 
-/** A fault of the service that a function met. It was logged where it happened. */
+/** An internal error of the service during a call of a function. It has been logged where it occurred. */
 export class ServiceFault extends Error {
   constructor() {
     super('server error');
@@ -17,73 +17,77 @@ export class ServiceFault extends Error {
   }
 }
 
-/** What a function threw, in objects of the service's own. */
+/** What a function threw, converted to plain objects of the service. */
 export interface Failure {
   /**
-   * What the caller sees of it, a functionFailed: its message, but for faults of the service and errors of the operating system and of
-   * Node, which may name paths and statements (docs/decisions.md "Functions and forms").
+   * The functionFailed error for the caller. It has the message of what was thrown, except for internal errors of the service and errors of the
+   * operating system and Node, which may contain paths and statements.
+   * Reference: functions.md#custom-functions.
    */
-  readonly shown: ServiceError;
+  readonly forCaller: ServiceError;
   readonly logged: Error;
 }
 
-/** What the store met under a function that did not see to it: a fault that passes. `null` for whatever else was thrown. Never throws. */
+/** Returns the transient storage error that a function let through; `null` for anything else. Never throws. */
 export function passingFaultIn(thrown: unknown): 'unavailable' | 'outcomeUnknown' | null {
   if (!isA(thrown, ServiceError)) return null;
   return isUnavailable(thrown) ? 'unavailable' : isInDoubt(thrown) ? 'outcomeUnknown' : null;
 }
 
 /**
- * JavaScript throws anything: proxies, frozen errors, getters that throw, texts of many megabytes. Nothing of it leaves the functions
- * but this. Never throws.
+ * Converts what a function threw. JavaScript can throw anything: proxies, frozen errors, getters that throw, megabytes of text; nothing of it is used
+ * further. Never throws.
  */
 export function failureOf(thrown: unknown): Failure {
   return {
-    shown: serviceError('functionFailed', bounded(shownMessage(thrown), MAX_SHOWN_LENGTH) || UNTOLD),
+    forCaller: serviceError('functionFailed', truncate(messageForCaller(thrown), MAX_MESSAGE_LENGTH) || HIDDEN_REASON),
     logged: plainError(thrown, 0),
   };
 }
 
-/** A text of no more than so many characters; one that is cut ends in `…`. Well-formed. */
-export function bounded(text: string, longest: number): string {
-  if (text.length <= longest) return text.toWellFormed();
-  // No half of a pair at the cut.
-  return `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`.toWellFormed();
+/** Truncates a text, marked with `…`. The result is well-formed. */
+export function truncate(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text.toWellFormed();
+  // Removes half of a surrogate pair at the cut.
+  return `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '')}…`.toWellFormed();
 }
 
-/** Empty where there is none to be shown. */
-function shownMessage(thrown: unknown): string {
+/** Returns the message for the caller; empty if it must not be shown. */
+function messageForCaller(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   if (isA(thrown, ServiceFault)) return '';
-  if (!isA(thrown, ServiceError) && isOfPlatform(propertyOf(thrown, 'code'), propertyOf(thrown, 'syscall'))) return '';
+  if (!isA(thrown, ServiceError) && isPlatformError(propertyOf(thrown, 'code'), propertyOf(thrown, 'syscall'))) return '';
   const message = propertyOf(thrown, 'message');
   return typeof message === 'string' ? message : '';
 }
 
-/** Errors of Node that name files. */
-const namingFiles =
+/** Node errors whose message contains file names. */
+const fileErrorCodes =
   /^(?:MODULE_NOT_FOUND$|ERR_(?:MODULE|PACKAGE|UNSUPPORTED|REQUIRE|DLOPEN|LOAD|UNKNOWN_FILE|INVALID_MODULE|FS|SQLITE)(?:_|$))/;
 
-function isOfPlatform(code: unknown, syscall: unknown): boolean {
-  return typeof code === 'string' && (syscall !== undefined || namingFiles.test(code));
+function isPlatformError(code: unknown, syscall: unknown): boolean {
+  return typeof code === 'string' && (syscall !== undefined || fileErrorCodes.test(code));
 }
 
 function plainError(thrown: unknown, depth: number): Error {
   const text = propertyOf(thrown, 'message');
   const whole = typeof text === 'string' ? text : '';
   if (!isA(thrown, Error)) {
-    const said = typeof thrown === 'string' ? thrown : whole;
-    return written('Error', bounded(`a function threw what is no Error: ${said || typeof thrown}`, MAX_LOGGED_LENGTHS.message));
+    const thrownText = typeof thrown === 'string' ? thrown : whole;
+    return errorWith(
+      'Error',
+      truncate(`a function threw what is no Error: ${thrownText || typeof thrown}`, MAX_LOGGED_LENGTHS.message),
+    );
   }
   const name = propertyOf(thrown, 'name');
   const stack = propertyOf(thrown, 'stack');
-  const message = bounded(whole, MAX_LOGGED_LENGTHS.message);
-  const plain = written(
-    typeof name === 'string' ? bounded(name, 100) : 'Error',
+  const message = truncate(whole, MAX_LOGGED_LENGTHS.message);
+  const plain = errorWith(
+    typeof name === 'string' ? truncate(name, 100) : 'Error',
     message,
-    // A long message would leave no room for the places.
+    // The stack repeats the message; shorten it so that there is room for the frames.
     typeof stack === 'string'
-      ? bounded(
+      ? truncate(
           stack.replace(whole, () => message),
           MAX_LOGGED_LENGTHS.stack,
         )
@@ -91,18 +95,18 @@ function plainError(thrown: unknown, depth: number): Error {
   );
   const code = propertyOf(thrown, 'code');
   if (typeof code === 'number') Object.assign(plain, { code });
-  if (typeof code === 'string') Object.assign(plain, { code: bounded(code, 100) });
+  if (typeof code === 'string') Object.assign(plain, { code: truncate(code, 100) });
   const cause = propertyOf(thrown, 'cause');
   if (depth < MAX_CAUSES && isA(cause, Error)) plain.cause = plainError(cause, depth + 1);
   return plain;
 }
 
-/** @param stack where it was thrown; the place here would tell nothing */
-function written(name: string, message: string, stack = `${name}: ${message}`): Error {
+/** @param stack the original stack, since the one of this place is useless */
+function errorWith(name: string, message: string, stack = `${name}: ${message}`): Error {
   return Object.assign(new Error(message), { name, stack });
 }
 
-/** Properties are code of the function's. */
+/** Reads a property safely: getters run code of the function. */
 function propertyOf(thrown: unknown, name: string): unknown {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return undefined;
   try {
@@ -112,7 +116,7 @@ function propertyOf(thrown: unknown, name: string): unknown {
   }
 }
 
-/** Whether something is of a class; a proxy is asked, and may throw. */
+/** Tests `instanceof` safely: a proxy may throw. */
 function isA(thrown: unknown, Class: new (...given: never[]) => Error): boolean {
   try {
     return thrown instanceof Class;

@@ -8,45 +8,45 @@ import type { Store } from '../../storage/port.ts';
 import { FunctionLoader, type LoadedFunction } from './loader.ts';
 import type { FunctionRequest, FunctionSystem } from './model.ts';
 import { type RunInput, runFunction } from './runner.ts';
-import { keepUp } from './unhandled-errors.ts';
+import { catchUnhandledErrors } from './unhandled-errors.ts';
 
 export type { LoadedFunction } from './loader.ts';
 export type { FunctionRecord } from './system.ts';
 
-export interface OperatorFunctionsParts {
+export interface CustomFunctionsParts {
   /** FUNCTIONS_DIR, absolute; it may be missing. */
   readonly directory: string;
-  /** How long a call may take, in milliseconds. */
+  /** Time limit of a call in milliseconds. */
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
   readonly log: Logger;
-  /** Names of functions of the service's own: a file cannot take one. */
+  /** Names of built-in functions; a file cannot take one. */
   readonly isReserved: (name: string) => boolean;
-  /** Given errors of the service's own that nobody caught; the process is to end after one. */
+  /** Called with uncaught errors of the service itself; the process must end after one. */
   readonly fault: (error: unknown) => void;
 }
 
-/** The functions that the operator has put into FUNCTIONS_DIR (CONTRACT "Operator's functions"). */
-export class OperatorFunctions {
-  readonly #parts: OperatorFunctionsParts;
+/** The custom functions in FUNCTIONS_DIR. Reference: functions.md#custom-functions. */
+export class CustomFunctions {
+  readonly #parts: CustomFunctionsParts;
   readonly #loader: FunctionLoader;
-  readonly #over = new AbortController();
+  readonly #shutdown = new AbortController();
 
-  constructor(parts: OperatorFunctionsParts) {
+  constructor(parts: CustomFunctionsParts) {
     this.#parts = parts;
     this.#loader = new FunctionLoader(parts);
   }
 
-  /** Loads all functions once, and logs what cannot be loaded. Never throws. */
+  /** Loads all functions once, and logs those that cannot be loaded. Never throws. */
   async load(): Promise<void> {
-    keepUp(this.#parts.log, this.#parts.fault);
+    catchUnhandledErrors(this.#parts.log, this.#parts.fault);
     await this.#loader.loadAll();
   }
 
   /**
-   * The function of a name, as its file is now, for a system.
-   * @returns `null` where there is none, or it is for other systems
-   * @throws internal (500) where its file cannot be loaded, and no version before could
+   * Returns the function of a name for a system, from the current version of its file.
+   * @returns `null` if there is none, or it is not for this system
+   * @throws internal (500) if its file cannot be loaded and no earlier version is available
    */
   async find(name: string, appId: string): Promise<LoadedFunction | null> {
     const loaded = await this.#loader.find(name);
@@ -54,29 +54,29 @@ export class OperatorFunctions {
   }
 
   /**
-   * Runs a function that was found.
-   * @returns its result as JSON has it
-   * @throws functionFailed (400), functionTimeout (503), unavailable where the service ends
+   * Runs a function.
+   * @returns its result as JSON
+   * @throws functionFailed (400), functionTimeout (503), unavailable during shutdown
    */
   run(system: FunctionSystem, loaded: LoadedFunction, given: RunInput): Promise<JsonValue> {
-    return runFunction({ ...this.#parts, over: this.#over.signal }, system, loaded, given);
+    return runFunction({ ...this.#parts, shutdown: this.#shutdown.signal }, system, loaded, given);
   }
 
-  /** The service ends: calls under way are given up, and later ones refused. */
-  end(): void {
-    this.#over.abort();
+  /** Aborts running calls and refuses later ones. For shutdown. */
+  abort(): void {
+    this.#shutdown.abort();
   }
 }
 
-/** Calls of requests that a system runs at a time, and that wait for their turn. What triggers call is bounded by their queue. */
-const bounds = { concurrency: 64, maxWaiting: 1_000 };
+/** Limits per system for concurrent and waiting calls by requests. Calls by triggers are limited by their queue. */
+const CALL_LIMITS = { concurrency: 64, maxWaiting: 1_000 };
 
-const queueOf = memoByObject<Store, FairQueue>(() => new FairQueue(bounds));
+const queueOf = memoByObject<Store, FairQueue>(() => new FairQueue(CALL_LIMITS));
 
 /**
- * Runs a call in its turn: anybody may call, as often as he likes, and each call may have many records in memory. Networks take turns, and of too
- * many calls that wait the last one of the network with most of them is refused. No system waits for another one's calls.
- * @throws unavailable (503) where too many wait
+ * Queues a call by a request, because anyone may call without limit and each call may hold many records in memory. Networks are served round-robin;
+ * when the queue is full, the last call of the network with most waiting calls is refused. Systems do not wait for each other.
+ * @throws unavailable (503) if the queue is full
  */
 export function queueCall<T>(store: Store, { ip }: FunctionRequest, call: () => Promise<T>): Promise<T> {
   return queueOf(store).run({ system: store, caller: networkOf(ip) }, call);

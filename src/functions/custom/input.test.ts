@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
 import { inputCheck } from './input.ts';
 
-/** What the input becomes, or the text of its refusal. */
+/** Returns the validated input, or the text of the rejection. */
 async function checked(schema: unknown, input: JsonObject, isForm = false): Promise<unknown> {
   const checked = await (await inputCheck(schema))(input, isForm);
   return 'refusal' in checked ? checked.refusal : checked.value;
@@ -70,7 +70,7 @@ test('texts become what a JSON Schema asks for where a form or a query brought t
   assert.deepEqual(await checked(schema, sent, true), { count: 5, yes: true, tags: ['a'] });
   assert.equal(await checked(schema, sent), 'count: must be integer; yes: must be boolean; tags: must be array');
   assert.equal(await checked(schema, { count: 'many', yes: 'on' }, true), 'count: must be integer; yes: must be boolean');
-  // Nobody filled it in.
+  // A field that was not filled in.
   assert.deepEqual(await checked(schema, { count: '', yes: 'true' }, true), { yes: true });
 });
 

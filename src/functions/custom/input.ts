@@ -1,26 +1,26 @@
 import type { ErrorObject, KeywordDefinition, ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../kernel/json.ts';
-import { bounded } from './failure.ts';
+import { truncate } from './failure.ts';
 import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts';
 
-/** Characters of a refusal: what a person reads. */
+/** Maximum length of a rejection message in characters. */
 const MAX_REFUSAL_LENGTH = 1_000;
-/** Characters of an input, as JSON, up to which all reasons are looked for. Beyond it the first one has to do. */
+/** Length of an input as JSON, in characters, up to which all errors are reported; beyond it only the first one. */
 const SMALL_INPUT_LENGTH = 10_000;
 
-/** What an input became by its schema, or the places and reasons of the refusal, never the values. */
+/** The validated input, or the paths and reasons of the rejection; never the values. */
 export type Checked = { readonly value: unknown } | { readonly refusal: string };
 
 /**
- * Checks a function's input by its schema.
- * @param isForm whether its values are texts of a form or a query
- * @throws what the schema's own code throws
+ * Validates the input of a function.
+ * @param isForm whether all values are texts of a form or a query
+ * @throws errors of the schema's own code
  */
 export type InputCheck = (input: JsonObject, isForm: boolean) => Promise<Checked>;
 
 /**
  * @param schema of a definition: a Standard Schema, a JSON Schema, or `undefined`
- * @throws where it is neither
+ * @throws if it is neither
  */
 export async function inputCheck(schema: unknown): Promise<InputCheck> {
   if (schema === undefined) return async (value) => ({ value });
@@ -40,16 +40,16 @@ const placeOf = (path: StandardIssue['path']): string =>
   (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
 
 async function byJsonSchema(schema: boolean | object): Promise<InputCheck> {
-  const exact = await compile(schema, { isForm: false, isThorough: false });
-  // Most functions are never called by a form, and most calls are well.
-  const ofForms = lazily(() => compile(schema, { isForm: true, isThorough: false }));
-  const thorough = lazily(() => compile(schema, { isForm: false, isThorough: true }));
-  const thoroughOfForms = lazily(() => compile(schema, { isForm: true, isThorough: true }));
+  const exact = await compile(schema, { isForm: false, findsAllErrors: false });
+  // Compiled lazily: most functions are never called by a form, and most calls are valid.
+  const forForms = lazily(() => compile(schema, { isForm: true, findsAllErrors: false }));
+  const thorough = lazily(() => compile(schema, { isForm: false, findsAllErrors: true }));
+  const thoroughForForms = lazily(() => compile(schema, { isForm: true, findsAllErrors: true }));
   return async (input, isForm) => {
     const sent = isForm ? withoutBlanks(input) : input;
-    const first = checkedBy(isForm ? await ofForms() : exact, sent);
+    const first = checkedBy(isForm ? await forForms() : exact, sent);
     if ('value' in first || JSON.stringify(sent).length > SMALL_INPUT_LENGTH) return first;
-    const all = checkedBy(isForm ? await thoroughOfForms() : await thorough(), sent);
+    const all = checkedBy(isForm ? await thoroughForForms() : await thorough(), sent);
     return 'value' in all ? first : all;
   };
 }
@@ -63,30 +63,30 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 function checkedBy(validate: ValidateFunction, input: JsonObject): Checked {
-  // Defaults and conversions are written into it.
+  // A copy, because Ajv writes defaults and conversions into the value.
   const value = structuredClone(input);
   return validate(value) ? { value } : refusal((validate.errors ?? []).map(reasonOf));
 }
 
-/** A form sends an empty text for what nobody filled in. */
+/** Removes empty texts: forms send them for fields that were not filled in. */
 function withoutBlanks(input: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== ''));
 }
 
-interface Manner {
-  /** Whether texts become what the schema asks for. */
+interface CompileOptions {
+  /** Whether texts are converted to the types of the schema. */
   readonly isForm: boolean;
-  /** Whether it goes on after the first reason: a text longer than `maxLength` still meets its `pattern`. */
-  readonly isThorough: boolean;
+  /** Whether to continue after the first error. Then e.g. `pattern` is evaluated although the text exceeds `maxLength`. */
+  readonly findsAllErrors: boolean;
 }
 
-async function compile(schema: boolean | object, { isForm, isThorough }: Manner): Promise<ValidateFunction> {
-  // Loaded where it is used: most services have no JSON Schema.
+async function compile(schema: boolean | object, { isForm, findsAllErrors }: CompileOptions): Promise<ValidateFunction> {
+  // Loaded lazily: most services have no JSON Schema.
   const isDraft7 = typeof schema === 'object' && /draft-0[67]/.test(String(Reflect.get(schema, '$schema')));
   const { default: Ajv } = isDraft7 ? await import('ajv') : await import('ajv/dist/2020.js');
   const { default: addFormats } = await import('ajv-formats');
   const ajv = new Ajv.default({
-    allErrors: isThorough,
+    allErrors: findsAllErrors,
     useDefaults: true,
     coerceTypes: isForm ? 'array' : false,
     allowUnionTypes: true,
@@ -115,7 +115,7 @@ function refusal(reasons: readonly (readonly [place: string, reason: string])[])
   for (const [place, reason] of reasons) {
     const next = `${text === '' ? '' : '; '}${place || 'input'}: ${reason}`;
     if (text.length + next.length > MAX_REFUSAL_LENGTH) {
-      text = text === '' ? bounded(next, MAX_REFUSAL_LENGTH) : `${text}; …`;
+      text = text === '' ? truncate(next, MAX_REFUSAL_LENGTH) : `${text}; …`;
       break;
     }
     text += next;
@@ -123,25 +123,23 @@ function refusal(reasons: readonly (readonly [place: string, reason: string])[])
   return { refusal: text.toWellFormed() || 'input: is not valid' };
 }
 
-/**
- * `uniqueItems` in a time that grows with the items: Ajv's own compares objects each with each, which for 20,000 takes seconds.
- */
+/** `uniqueItems` with hashing. Ajv compares objects pairwise, which takes seconds for 20,000 items. */
 const uniqueItems: KeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
   schemaType: 'boolean',
-  validate: (isAsked: boolean, items: readonly unknown[]) => !isAsked || areUnique(items),
+  validate: (isRequired: boolean, items: readonly unknown[]) => !isRequired || areUnique(items),
   error: { message: 'must NOT have duplicate items' },
 };
 
 function areUnique(items: readonly unknown[]): boolean {
   const seen = new Set<string>();
-  for (const item of items) seen.add(JSON.stringify(item, inOrder));
+  for (const item of items) seen.add(JSON.stringify(item, withSortedKeys));
   return seen.size === items.length;
 }
 
-/** The order of an object's keys makes no difference (JSON Schema, "Instance Equality"). */
-function inOrder(_key: string, value: unknown): unknown {
+/** Sorts keys: their order is irrelevant (JSON Schema, "Instance Equality"). */
+function withSortedKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -143,7 +143,7 @@ test('the directory may be missing at first, and its files symbolic links', asyn
     'version-2/_value.ts': 'export const value = 2;',
     'elsewhere.ts': `import { z } from 'record-data-service'; export default () => typeof z.string`,
   });
-  // As volumes of configuration are: all files change at once.
+  // Like configuration volumes: all files change at once.
   mkdirSync(join(directory, 'later'));
   symlinkSync('../version-1', join(directory, 'later/current'));
   for (const file of ['linked.ts', '_value.ts']) symlinkSync(`current/${file}`, join(directory, 'later', file));
@@ -161,7 +161,7 @@ test('the directory may be a symbolic link that goes from release to release', a
   const directory = directoryWith({});
   for (const release of ['1', '2']) {
     write(join(directory, release), { 'lib/value.ts': `export const value = ${release};` });
-    // What has not changed from one release to the next may be one file.
+    // A file that does not change between releases may be one file.
     if (release === '1') write(join(directory, release), files);
     else linkSync(join(directory, '1/one.ts'), join(directory, '2/one.ts'));
   }

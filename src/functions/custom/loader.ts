@@ -11,67 +11,67 @@ import { type InputCheck, inputCheck } from './input.ts';
 import { isOfFile, Modules, type Stamp, stampOf } from './modules.ts';
 import { asFunction } from './unhandled-errors.ts';
 
-/** docs/decisions.md "Functions and forms": no other name becomes part of a path. */
+/** Names of functions. No other name may become part of a path. Reference: functions.md#custom-functions. */
 const functionName = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
-/** Of several files with one name the first counts. */
+/** In order of precedence if several files have the same name. */
 const ENDINGS = ['.ts', '.mjs', '.js'] as const;
 
-/** A function as its file says, ready to be run. */
+/** A loaded function, ready to run. */
 export interface LoadedFunction {
   readonly name: string;
   readonly check: InputCheck;
-  /** Application ids of those that may call it; `null` for all. */
+  /** Application ids of the systems that may call it; `null` for all. */
   readonly systems: ReadonlySet<string> | null;
   readonly run: RunFunction<never>;
 }
 
-/** A file as it was found. */
+/** A file of the directory. */
 interface Found {
-  /** As it lies in the directory. */
+  /** Path in the directory. */
   readonly path: string;
   readonly stamp: Stamp;
-  /** What it leads to: the file, or the directory, may be a symbolic link. The same as `path` where that cannot be said. */
+  /** Path without symbolic links; the same as `path` if it cannot be determined. */
   readonly realPath: string;
 }
 
-/** What became of a version of a file. */
+/** A version of a file that was loaded, or failed to. */
 interface Attempt extends Found {
   readonly version: number;
 }
 
-interface Known {
+interface LoadState {
   /** The last version that could be loaded. */
   loaded: LoadedFunction | null;
   attempt: Attempt | null;
-  /** While a version is loaded: all callers wait for the same. */
+  /** While a version is loading; all callers share it. */
   loading: Promise<void> | null;
-  /** Whether what kept its file from being loaded is likely to pass: it is tried again at the next call. */
-  isPassing: boolean;
+  /** Whether loading failed for a transient reason, so that the next call tries again. */
+  isTransient: boolean;
 }
 
 export interface LoaderParts {
   /** Absolute; it may be missing. */
   readonly directory: string;
-  /** How long the loading of a file may take, in milliseconds. */
+  /** Time limit for loading a file, in milliseconds. */
   readonly timeLimit: number;
   readonly log: Logger;
-  /** Names of functions of the service's own. */
+  /** Names of built-in functions. */
   readonly isReserved: (name: string) => boolean;
 }
 
-/** The functions of a directory, as their files are at each call. */
+/** Loads the functions of a directory, and reloads each when its file has changed. */
 export class FunctionLoader {
   readonly #parts: LoaderParts;
-  readonly #known = new Map<string, Known>();
+  readonly #states = new Map<string, LoadState>();
   #modules: Modules | null = null;
-  /** Whether the directory cannot be searched; told once. */
-  #isShut = false;
+  /** Whether the directory cannot be searched; logged once. */
+  #isUnsearchable = false;
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
   }
 
-  /** Loads all functions once, so that what cannot be loaded is told at the start. Never throws. */
+  /** Loads all functions once, so that failures are logged at the start. Never throws. */
   async loadAll(): Promise<void> {
     const { log, isReserved } = this.#parts;
     let count = 0;
@@ -86,49 +86,49 @@ export class FunctionLoader {
   }
 
   /**
-   * The function of a name, as its file is now; where that cannot be loaded, as it was before.
-   * @returns `null` where there is none
-   * @throws internal (500) where there is a file, and no version of it could be loaded; where the directory cannot be searched; unavailable
-   *   (503) where that is likely to pass
+   * Returns the function of a name, from the current version of its file, or from the last one that could be loaded.
+   * @returns `null` if there is no file
+   * @throws internal (500) if no version of the file could be loaded, or the directory cannot be searched; unavailable (503) if the cause is
+   *   transient
    */
   async find(name: string): Promise<LoadedFunction | null> {
     if (!functionName.test(name) || this.#parts.isReserved(name)) return null;
     const file = this.#locate(name);
-    if (typeof file === 'string') return this.#known.get(name)?.loaded ?? fail(isPassing(file) ? 'unavailable' : 'internal');
+    if (typeof file === 'string') return this.#states.get(name)?.loaded ?? fail(isTransient(file) ? 'unavailable' : 'internal');
     if (!file) {
-      this.#known.delete(name);
+      this.#states.delete(name);
       return null;
     }
-    let known = this.#known.get(name);
-    if (!known) {
-      known = { loaded: null, attempt: null, loading: null, isPassing: false };
-      this.#known.set(name, known);
+    let state = this.#states.get(name);
+    if (!state) {
+      state = { loaded: null, attempt: null, loading: null, isTransient: false };
+      this.#states.set(name, state);
     }
-    if (!known.loading && !this.#isCurrent(known.attempt, file)) {
-      const loading = this.#load(name, file, known).finally(() => {
-        known.loading = null;
+    if (!state.loading && !this.#isCurrent(state.attempt, file)) {
+      const loading = this.#load(name, file, state).finally(() => {
+        state.loading = null;
       });
-      known.loading = loading;
+      state.loading = loading;
     }
-    if (known.loading) await known.loading;
-    return known.loaded ?? fail(known.isPassing ? 'unavailable' : 'internal');
+    if (state.loading) await state.loading;
+    return state.loaded ?? fail(state.isTransient ? 'unavailable' : 'internal');
   }
 
-  /** @returns the code of the error where the directory does not tell: anybody asks for any name, so that none of them is remembered */
+  /** @returns the error code if the directory cannot be searched. Names without a file are not remembered, because callers may request any name */
   #locate(name: string): Found | null | string {
     for (const ending of ENDINGS) {
       const path = join(this.#parts.directory, name + ending);
       const stamp = stampOf(path);
       if (stamp === '') continue;
       if (isOfFile(stamp) || isEntry(path)) {
-        this.#isShut = false;
+        this.#isUnsearchable = false;
         return { path, stamp, realPath: realPathOf(path) };
       }
-      if (!this.#isShut) this.#parts.log.error({ file: path, code: stamp }, 'FUNCTIONS_DIR cannot be searched');
-      this.#isShut = true;
+      if (!this.#isUnsearchable) this.#parts.log.error({ file: path, code: stamp }, 'FUNCTIONS_DIR cannot be searched');
+      this.#isUnsearchable = true;
       return stamp;
     }
-    this.#isShut = false;
+    this.#isUnsearchable = false;
     return null;
   }
 
@@ -138,35 +138,35 @@ export class FunctionLoader {
   }
 
   /** Never throws. */
-  async #load(name: string, file: Found, known: Known): Promise<void> {
+  async #load(name: string, file: Found, state: LoadState): Promise<void> {
     const { directory, timeLimit, log } = this.#parts;
-    const isFirst = known.loaded === null;
-    const wasPassing = known.isPassing;
-    known.isPassing = false;
+    const isFirst = state.loaded === null;
+    const wasTransient = state.isTransient;
+    state.isTransient = false;
     try {
       this.#modules ??= new Modules();
       this.#modules.watch(realPathOf(directory));
       const address = this.#modules.address(file.realPath);
-      known.attempt = { ...file, version: this.#modules.currentVersion(file.realPath) };
-      // Its getters are the function's code as well.
+      state.attempt = { ...file, version: this.#modules.currentVersion(file.realPath) };
+      // Getters of the exported object run code of the function.
       const defined = asFunction({ function: name }, async () => definedIn(name, await import(address)));
-      known.loaded = await inTime(defined, timeLimit);
+      state.loaded = await withTimeout(defined, timeLimit);
       if (!isFirst) log.info({ function: name }, 'a function was loaded anew');
     } catch (error) {
       const { logged } = failureOf(error);
       if (passingFaultOfSystem(logged)) {
-        known.isPassing = true;
-        known.attempt = null;
-        // Node remembers what it could not load.
+        state.isTransient = true;
+        state.attempt = null;
+        // Node caches failed imports; a new version number makes it retry.
         this.#modules?.renew(file.realPath);
-        if (wasPassing) return;
+        if (wasTransient) return;
       }
-      const served = known.loaded ? 'the version before stays in service' : 'it cannot be called';
+      const served = state.loaded ? 'the version before stays in service' : 'it cannot be called';
       log.error({ err: logged, file: file.path }, `a function cannot be loaded: ${served}${hintFor(logged)}`);
     }
   }
 
-  /** Names of the functions that the directory has now. */
+  /** Returns the function names of the files in the directory. */
   #names(): string[] {
     const { directory, log } = this.#parts;
     try {
@@ -181,9 +181,9 @@ export class FunctionLoader {
   }
 }
 
-const isPassing = (code: string): boolean => passingFaultOfSystem({ code }) !== null;
+const isTransient = (code: string): boolean => passingFaultOfSystem({ code }) !== null;
 
-/** Whether a directory has an entry, whatever becomes of it. */
+/** Whether a directory entry exists, even if it cannot be read. */
 function isEntry(path: string): boolean {
   try {
     lstatSync(path);
@@ -193,7 +193,7 @@ function isEntry(path: string): boolean {
   }
 }
 
-/** The path without symbolic links; as it is where that cannot be said. */
+/** Returns the path without symbolic links; unchanged if it cannot be determined. */
 function realPathOf(path: string): string {
   try {
     return realpathSync.native(path);
@@ -202,7 +202,7 @@ function realPathOf(path: string): string {
   }
 }
 
-/** @throws where a module's default export is no function, its input no schema, or its systems no list */
+/** @throws if the default export is not a function or definition, its input not a schema, or its systems not a list */
 async function definedIn(name: string, { default: exported }: { default?: unknown }): Promise<LoadedFunction> {
   if (typeof exported === 'function')
     return { name, check: await inputCheck(undefined), systems: null, run: exported as RunFunction<never> };
@@ -211,7 +211,7 @@ async function definedIn(name: string, { default: exported }: { default?: unknow
   return { name, check: await inputCheck(input), systems: systemsOf(systems), run: (context) => run.call(exported, context) };
 }
 
-/** @throws where it is no list of application ids: a function that is for some must not be for all by a slip of the pen */
+/** @throws if it is not a list of application ids, so that a mistake does not open a restricted function to all systems */
 function systemsOf(systems: unknown): ReadonlySet<string> | null {
   if (systems === undefined) return null;
   if (!Array.isArray(systems) || !systems.every((appId) => typeof appId === 'string' && appIdPattern.test(appId)))
@@ -219,15 +219,15 @@ function systemsOf(systems: unknown): ReadonlySet<string> | null {
   return new Set(systems);
 }
 
-/** @throws where a module has not been loaded in time: a top-level await may wait for ever */
-function inTime<T>(loading: Promise<T>, timeLimit: number): Promise<T> {
+/** @throws if a module has not been loaded in time: a top-level await may never end */
+function withTimeout<T>(loading: Promise<T>, timeLimit: number): Promise<T> {
   const timer = new AbortController();
-  const late = wait(timeLimit, undefined, { signal: timer.signal }).then(() => {
+  const timeout = wait(timeLimit, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`it took more than ${timeLimit} ms`);
   });
-  return Promise.race([loading, late]).finally(() => {
+  return Promise.race([loading, timeout]).finally(() => {
     timer.abort();
-    late.catch(() => {});
+    timeout.catch(() => {});
   });
 }
 

@@ -5,48 +5,48 @@ import type { Store } from '../../storage/port.ts';
 /** The system that a function is called in. */
 export interface FunctionSystem {
   readonly appId: string;
-  /** As its operator calls it. */
+  /** Its display name. */
   readonly name: string;
   readonly store: Store;
 }
 
-/** A user as a function sees him: his record in wire form, without secrets. */
+/** The record of a user in wire form, without secrets. */
 export type FunctionUser = JsonObject & { readonly objectId: string };
 
-/** What a request says of itself. */
+/** The request that calls a function. */
 export interface FunctionRequest {
   readonly method: 'GET' | 'POST';
-  /** By lower-case name, credentials left out. */
+  /** By lower-case name, without credentials. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The client's address, as TRUST_PROXY says. */
+  /** The client's address, determined according to TRUST_PROXY. */
   readonly ip: string;
-  /** Whether it brought the master key or an API key of the system. */
+  /** Whether it carried the master key or an API key of the system. */
   readonly holdsKey: boolean;
 }
 
-/** The trigger that calls a function for a record (CONTRACT "Triggers": `server-side-code`). */
+/** The trigger that calls a function for a record (triggers.md#server-side-code). */
 export interface FunctionTrigger {
   /** objectId of its definition. */
   readonly id: string;
   readonly name: string | null;
-  /** Of the action that names the function. */
+  /** Id of the action. */
   readonly actionId: string;
   readonly event: 'create' | 'update' | 'delete' | 'schedule';
-  /** The same at every attempt to do the action for this record once: what was done under it need not be done again. */
+  /** The same for each attempt of the action for this record, so that it can serve as an idempotency key. */
   readonly runId: string;
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly attempt: number;
 }
 
-/** A call as the edge brings it. */
+/** A call, as the HTTP layer passes it. */
 export interface FunctionCall {
-  /** The body or the query, credentials taken out. Strings hold no NUL and no half of a surrogate pair. */
+  /** The body or the query, without credentials. Strings contain no NUL and no lone surrogates. */
   readonly input: JsonObject;
-  /** Whether a form or a query brought it, so that all values are texts or arrays of them. */
+  /** Whether it came from a form or a query, so that all values are texts or arrays of texts. */
   readonly isForm: boolean;
   readonly request: FunctionRequest;
-  /** Who is signed in; asked only for functions of the operator. @returns rejects with invalidSession (209) */
+  /** Returns the signed-in user; called for custom functions only. @returns rejects with invalidSession (209) */
   user(): Promise<FunctionUser | null>;
-  /** Who calls; asked as `user` is. His rights to files count for those that he names. */
+  /** Returns the caller, under the same conditions as `user`. The caller's rights apply to files that the input names. */
   caller(): Promise<Principal>;
 }

@@ -2,41 +2,41 @@ import { statSync } from 'node:fs';
 import { createRequire, type RegisterHooksOptions, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** What the package exports; the TypeScript sources in a clone, the built JavaScript in the published package. */
+/** The entry of this package: TypeScript sources in a clone, built JavaScript in the published package. */
 const ownExports = new URL('../../index.ts', import.meta.url).href;
 const ownFolder = new URL('.', ownExports).href;
 const ownName = 'record-data-service';
-/** Marks a module's address with its version, so that Node takes another version for another module. */
+/** Query parameter of module addresses; Node treats another version as another module. */
 const VERSION = '?version=';
 
-/** What tells that a file is not what it was; empty where there is none, the error's code where it cannot be looked at. */
+/** Identifies a version of a file. Empty if there is no file; the error code if it cannot be accessed. */
 export type Stamp = string;
 
-/** A few µs. Never throws. */
+/** Takes a few µs. Never throws. */
 export function stampOf(path: string): Stamp {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}` : '';
   } catch (error) {
-    // A loop of symbolic links, a folder that may not be searched.
+    // E.g. a loop of symbolic links, or a directory without search permission.
     return String((error as { code?: unknown }).code);
   }
 }
 
-/** Whether a stamp is of a file that could be looked at. */
+/** Whether a stamp is that of an accessible file. */
 export const isOfFile = (stamp: Stamp): boolean => stamp.includes(' ');
 
 interface Module {
   stamp: Stamp;
-  /** Another number whenever the file, or one that it imports, has changed. */
+  /** Changes whenever the file, or one that it imports, has changed. */
   version: number;
-  /** What it imports of the same directory, files that are missing too. */
+  /** Paths of imported files in the same directory, missing ones included. */
   readonly imports: Set<string>;
 }
 
 /**
- * The modules of a directory by their path: which versions are in use, and who imports whom. A module's new version is loaded anew
- * with all that import it; what has not changed stays as it is. Old versions stay in memory, since Node forgets no module.
+ * Tracks the modules of function directories by path, with their versions and imports. A changed module is reloaded with all modules that import it;
+ * others stay. Old versions remain in memory, because Node never unloads a module.
  */
 export class Modules {
   readonly #folders = new Set<string>();
@@ -49,47 +49,48 @@ export class Modules {
   }
 
   /**
-   * Has what is imported of a directory looked at. FUNCTIONS_DIR may be a symbolic link that goes from release to release.
+   * Adds a directory whose imports are tracked. May be called again, because FUNCTIONS_DIR may be a symbolic link that is switched to another
+   * release.
    * @param directory absolute, without symbolic links
    */
   watch(directory: string): void {
     this.#folders.add(`${pathToFileURL(directory).href}/`);
   }
 
-  /** The address to import a file by, as it is now. @param path absolute, without symbolic links */
+  /** Returns the address for importing the current version of a file. @param path absolute, without symbolic links */
   address(path: string): string {
     return `${pathToFileURL(path).href}${VERSION}${this.#upToDate(path).version}`;
   }
 
-  /** The version of a module, after a look at its file and at all that it imports. */
+  /** Returns the current version of a module, after checking its file and all that it imports. */
   currentVersion(path: string): number {
     const seen = new Set<string>();
-    const look = (at: string): void => {
+    const visit = (at: string): void => {
       if (seen.has(at)) return;
       seen.add(at);
-      for (const imported of this.#upToDate(at).imports) look(imported);
+      for (const imported of this.#upToDate(at).imports) visit(imported);
     };
-    look(path);
+    visit(path);
     return this.#upToDate(path).version;
   }
 
-  /** Whether the module at an address is one of these; a function may be a symbolic link to a file elsewhere. */
+  /** Whether the module is tracked. A function may be a symbolic link to a file elsewhere. */
   has(url: string): boolean {
     return url.startsWith('file:') && this.#modules.has(pathOf(url));
   }
 
-  /** Notes an import of a module. @returns the address to load, `null` where it lies elsewhere */
-  noteImport(by: string, url: string, isRequired: boolean): string | null {
+  /** Records an import. @returns the address to load; `null` if the imported file is not tracked */
+  recordImport(by: string, url: string, isRequired: boolean): string | null {
     if (url.includes('/node_modules/') || url.startsWith(ownFolder)) return null;
     if (!this.#folders.values().some((folder) => url.startsWith(folder))) return null;
     const path = pathOf(url);
     const { version } = this.#upToDate(path);
     this.#modules.get(pathOf(by))?.imports.add(path);
-    // `require` knows modules by their path; it forgets those that have changed.
+    // `require` caches by path, so its cache entry is deleted when a module changes.
     return isRequired ? url : `${url.split('?', 1)[0]}${VERSION}${version}`;
   }
 
-  /** The module as its file is now. */
+  /** Returns the module after checking its file. */
   #upToDate(path: string): Module {
     const stamp = stampOf(path);
     const known = this.#modules.get(path);
@@ -104,7 +105,7 @@ export class Modules {
     return module;
   }
 
-  /** A module is loaded anew the next time, though its file is what it was. */
+  /** Makes a module reload although its file has not changed. */
   renew(path: string): void {
     for (const importer of this.#importersOf(path)) this.#renew(importer);
   }
@@ -117,7 +118,7 @@ export class Modules {
     delete createRequire(import.meta.url).cache[path];
   }
 
-  /** A module and all that import it, through others too. */
+  /** Returns the paths of a module and of all that import it, directly or indirectly. */
   #importersOf(path: string, found = new Set<string>()): Set<string> {
     found.add(path);
     for (const [importer, { imports }] of this.#modules)
@@ -128,7 +129,7 @@ export class Modules {
 
 const pathOf = (url: string): string => fileURLToPath(url.split('?', 1)[0] as string);
 
-/** One of each directory that functions are loaded from: one in a service. */
+/** One per function directory; a service has one. */
 const tracked = new Set<Modules>();
 
 const hooks: RegisterHooksOptions = {
@@ -144,18 +145,18 @@ const hooks: RegisterHooksOptions = {
     try {
       resolved = nextResolve(specifier, context);
     } catch (error) {
-      // The service's own serves where the directory has none.
+      // Falls back to the service's own copy if the directory has none.
       if (specifier === 'zod') return nextResolve(specifier, { ...context, parentURL: ownExports });
-      // It may be there later.
-      if (/^\.{1,2}\//.test(specifier)) modules.noteImport(by, new URL(specifier, by).href, true);
+      // Track it, because it may be created later.
+      if (/^\.{1,2}\//.test(specifier)) modules.recordImport(by, new URL(specifier, by).href, true);
       throw error;
     }
-    const url = modules.noteImport(by, resolved.url, context.conditions.includes('require'));
+    const url = modules.recordImport(by, resolved.url, context.conditions.includes('require'));
     return url === null ? resolved : asModule({ ...resolved, url });
   },
 };
 
-/** TypeScript is written as ES modules, whatever a `package.json` says that npm made (`"type": "commonjs"`). */
+/** Loads TypeScript as ES modules, even if a `package.json` made by npm says `"type": "commonjs"`. */
 function asModule<T extends { readonly url: string; readonly format?: string | null | undefined }>(resolved: T): T {
   const isTypeScript = resolved.url.split('?', 1)[0]?.endsWith('.ts');
   return isTypeScript ? { ...resolved, format: 'module-typescript' } : resolved;

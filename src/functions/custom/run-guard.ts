@@ -1,46 +1,46 @@
 import { fail } from '../../errors/fail.ts';
 
-/** Whether a run of a function may still work with records: until its time is up, and until it has ended. */
-export class Gate {
+/** Guards the record access of one run: allowed until the time limit, and until the function has ended. */
+export class RunGuard {
   readonly #abort = new AbortController();
-  #isGivenUp = false;
+  #isTimedOut = false;
   #hasEnded = false;
-  /** Whether it has written anything. */
+  /** Whether the run has written anything. */
   hasWritten = false;
-  /** Writes of it that are under way. */
+  /** Number of writes in progress. */
   writing = 0;
 
-  /** Aborted when the time is up. It is the function's, and not asked here. */
+  /** Aborted at the time limit. The function receives it and may tamper with it, so the guard does not rely on it. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Whether nobody may be told that nothing was done. */
+  /** Whether the run may have changed records. */
   get mayHaveWritten(): boolean {
     return this.hasWritten || this.writing > 0;
   }
 
-  get isGivenUp(): boolean {
-    return this.#isGivenUp;
+  get isTimedOut(): boolean {
+    return this.#isTimedOut;
   }
 
   /**
-   * The time is up. Runs what the function has waiting for its signal.
-   * @param reason what those see who wait
+   * Ends the run at the time limit. Executes listeners of the function on its signal.
+   * @param reason passed to the signal
    */
-  giveUp(reason: Error): void {
-    this.#isGivenUp = true;
+  timeOut(reason: Error): void {
+    this.#isTimedOut = true;
     this.#abort.abort(reason);
   }
 
-  /** The function has answered, or failed. */
+  /** Marks the function as ended. */
   end(): void {
     this.#hasEnded = true;
   }
 
-  /** @throws functionTimeout, functionFailed where the function has ended before */
+  /** @throws functionTimeout; functionFailed if the function has ended before */
   check(): void {
-    if (this.#isGivenUp) fail('functionTimeout');
+    if (this.#isTimedOut) fail('functionTimeout');
     if (this.#hasEnded) fail('functionFailed', 'The function has ended: it has to wait for what it starts.');
   }
 }

@@ -7,25 +7,25 @@ import type { FunctionContext } from './definition.ts';
 import { failureOf, passingFaultIn, ServiceFault } from './failure.ts';
 import type { LoadedFunction } from './loader.ts';
 import type { FunctionRequest, FunctionSystem, FunctionTrigger, FunctionUser } from './model.ts';
-import { Gate } from './run-guard.ts';
+import { RunGuard } from './run-guard.ts';
 import type { FunctionRecord } from './system.ts';
 import { type Guarded, OwnFiles, systemRecords } from './system-records.ts';
-import { asFunction, asService, type Running } from './unhandled-errors.ts';
+import { asFunction, asService, type RunningFunction } from './unhandled-errors.ts';
 
-/** What a run is given beside the system. */
+/** The input of a run. */
 export interface RunInput {
   readonly input: JsonObject;
   /** Whether the values of `input` are texts of a form or a query. */
   readonly isForm: boolean;
-  /** `null` where a trigger calls. */
+  /** `null` if a trigger calls. */
   readonly request: FunctionRequest | null;
-  /** `null` where a request calls. */
+  /** `null` if a request calls. */
   readonly record: FunctionRecord | null;
   readonly trigger: FunctionTrigger | null;
   readonly user: FunctionUser | null;
-  /** Whose rights to files count for those that the function was not given itself. */
+  /** The caller whose rights apply to files that the function did not read itself. */
   readonly attacher: Principal;
-  /** Of what it writes; left out where a request calls. */
+  /** Recorded as the cause of its writes; omitted if a request calls. */
   readonly cause?: Cause;
 }
 
@@ -34,25 +34,26 @@ export interface RunnerParts {
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
   readonly log: Logger;
-  /** Aborted when the service ends and waits for no function any more. */
-  readonly over: AbortSignal;
+  /** Aborted when the service shuts down and no longer waits for functions. */
+  readonly shutdown: AbortSignal;
 }
 
 /**
- * Runs a function (CONTRACT "Operator's functions"). What goes wrong is logged, with the system and the function, never with the input.
- * @returns what it returned, as JSON has it; null for `undefined`
- * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503), unavailable where the service ends, or where the
- *   store was away and the function did not see to it; outcomeUnknown where it had written before either, or where that is so of the write
+ * Runs a custom function. Errors are logged with the system and the function, never with the input.
+ * Reference: functions.md#custom-functions.
+ * @returns its result as JSON; null for `undefined`
+ * @throws functionFailed (400) if it threw or its input was rejected; functionTimeout (503); unavailable at shutdown, or if the store was unavailable
+ *   and the function did not handle that; outcomeUnknown instead of unavailable if it had written before, or the outcome of a write is unknown
  */
 export async function runFunction(
-  { timeLimit, hooks, log, over }: RunnerParts,
+  { timeLimit, hooks, log, shutdown }: RunnerParts,
   system: FunctionSystem,
   loaded: LoadedFunction,
   given: RunInput,
 ): Promise<JsonValue> {
-  if (over.aborted) fail('unavailable');
+  if (shutdown.aborted) fail('unavailable');
   const who = { system: system.appId, function: loaded.name };
-  const gate = new Gate();
+  const guard = new RunGuard();
   const context: RecordContext = {
     appId: system.appId,
     store: system.store,
@@ -64,52 +65,53 @@ export async function runFunction(
   };
   const files = new OwnFiles();
   if (given.record) files.give(given.record as JsonObject);
-  const records = systemRecords(system, context, files, guardedBy(gate, who, log));
-  const timeIsUp = Promise.withResolvers<never>();
-  const giveUp = (why: 'functionTimeout' | 'unavailable' | 'outcomeUnknown') => {
-    timeIsUp.reject(serviceError(why));
-    // Listeners of the signal are code of the function's, and the reason is its own to change.
-    asFunction(who, async () => gate.giveUp(serviceError(why)));
+  const records = systemRecords(system, context, files, recordGuard(guard, who, log));
+  const aborted = Promise.withResolvers<never>();
+  const abort = (why: 'functionTimeout' | 'unavailable' | 'outcomeUnknown') => {
+    aborted.reject(serviceError(why));
+    // Listeners of the signal are the function's code and may modify the reason, so they get an error object of their own.
+    asFunction(who, async () => guard.timeOut(serviceError(why)));
   };
-  const timer = setTimeout(giveUp, timeLimit, 'functionTimeout');
-  const atEnd = () => giveUp(gate.mayHaveWritten ? 'outcomeUnknown' : 'unavailable');
-  over.addEventListener('abort', atEnd, { once: true });
+  const timer = setTimeout(abort, timeLimit, 'functionTimeout');
+  const onShutdown = () => abort(guard.mayHaveWritten ? 'outcomeUnknown' : 'unavailable');
+  shutdown.addEventListener('abort', onShutdown, { once: true });
   const failed = (thrown: unknown): never => {
     const passing = passingFaultIn(thrown);
-    if (passing) fail(gate.hasWritten ? 'outcomeUnknown' : passing);
-    const { shown, logged } = failureOf(thrown);
-    if (!gate.isGivenUp) log.warn({ err: logged, ...who }, 'a function failed');
-    throw shown;
+    if (passing) fail(guard.hasWritten ? 'outcomeUnknown' : passing);
+    const { forCaller, logged } = failureOf(thrown);
+    if (!guard.isTimedOut) log.warn({ err: logged, ...who }, 'a function failed');
+    throw forCaller;
   };
-  const work = asFunction(who, () => carryOut(loaded, given, { system: records, signal: gate.signal }, failed));
+  const work = asFunction(who, () => execute(loaded, given, { system: records, signal: guard.signal }, failed));
   try {
-    return await Promise.race([work, timeIsUp.promise]);
+    return await Promise.race([work, aborted.promise]);
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'functionTimeout')
       log.warn(who, 'a function took too long and was given up');
     throw error;
   } finally {
     clearTimeout(timer);
-    over.removeEventListener('abort', atEnd);
-    gate.end();
-    // It may go on after its time; it was answered for.
+    shutdown.removeEventListener('abort', onShutdown);
+    guard.end();
+    // It may continue after its time limit; errors then no longer concern the caller.
     work.catch(() => {});
   }
 }
 
 /**
- * All of it is code of the function's: its schema, its getters, its `then` and `toJSON`.
- * @param failed tells of what was thrown, and throws what the caller sees
- * @throws what `failed` throws, and nothing else
+ * Validates the input, runs the function and converts its result. All of this executes code of the function: its schema, getters, `then` and
+ * `toJSON`.
+ * @param failed logs what was thrown, and throws the error for the caller
+ * @throws errors of `failed` only
  */
-async function carryOut(
+async function execute(
   loaded: LoadedFunction,
   { input, isForm, request, record, trigger, user }: RunInput,
   parts: Pick<FunctionContext, 'system' | 'signal'>,
   failed: (thrown: unknown) => never,
 ): Promise<JsonValue> {
   const checked = await loaded.check(input, isForm).catch(failed);
-  // It is the caller's to hear, and nothing for the log.
+  // The caller gets the reason; it is not logged.
   if ('refusal' in checked) return fail('functionFailed', checked.refusal);
   let result: unknown;
   try {
@@ -131,23 +133,23 @@ function jsonOf(result: unknown, failed: (thrown: unknown) => never): JsonValue 
   return text === undefined ? null : JSON.parse(text);
 }
 
-/** Errors of the service pass to the function; faults are logged, and tell it nothing. */
-function guardedBy(gate: Gate, who: Running, log: Logger): Guarded {
+/** Guards access to records. Errors of the catalogue pass to the function; faults are logged and hidden from it. */
+function recordGuard(guard: RunGuard, who: RunningFunction, log: Logger): Guarded {
   return async (read, work, isWrite = false) => {
-    gate.check();
+    guard.check();
     const given = read();
-    if (isWrite) gate.writing++;
+    if (isWrite) guard.writing++;
     try {
       const done = await asService(() => work(given));
-      gate.hasWritten ||= isWrite;
-      if (gate.isGivenUp) fail('functionTimeout');
+      guard.hasWritten ||= isWrite;
+      if (guard.isTimedOut) fail('functionTimeout');
       return done;
     } catch (error) {
       if (error instanceof ServiceError) throw error;
       log.error({ err: error, ...who }, 'the records of a system failed under a function');
       throw new ServiceFault();
     } finally {
-      if (isWrite) gate.writing--;
+      if (isWrite) guard.writing--;
     }
   };
 }

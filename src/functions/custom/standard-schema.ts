@@ -1,6 +1,6 @@
 /**
- * What schema libraries (zod, valibot, arktype, …) share: https://standardschema.dev. Only what is used of it.
- * @typeParam Output of what a value becomes
+ * The common interface of schema libraries (zod, valibot, arktype, …), as far as it is used here: https://standardschema.dev.
+ * @typeParam Output the type of a validated value
  */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
@@ -15,17 +15,17 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** Why a value is refused. */
+/** Why a value is rejected. */
 export interface StandardIssue {
   readonly message: string;
-  /** Where; left out: the value as a whole. */
+  /** Path to the value; omitted for the value as a whole. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What values of a schema become. */
+/** The type of a validated value. */
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
-/** Whether a value is a schema of a library; some make theirs of functions. */
+/** Whether a value is a schema of a library; some libraries implement schemas as functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   const standard: unknown = Reflect.get(value, '~standard');

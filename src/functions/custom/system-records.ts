@@ -25,9 +25,9 @@ import type { FunctionSystem } from './model.ts';
 import type { SystemRecords } from './system.ts';
 
 /**
- * What every call goes through: whether the run may still work, and what it hears of faults.
- * @param read takes the arguments over; their getters, iterators and `toJSON` are code of the function's
- * @param work has nothing of the function's left to run
+ * Wraps each access to records: checks that the run may still work, and hides faults.
+ * @param read converts the arguments; executes code of the function (getters, iterators, `toJSON`)
+ * @param work executes no code of the function
  * @param isWrite whether it writes
  */
 export type Guarded = <Given, Done>(
@@ -37,14 +37,15 @@ export type Guarded = <Given, Done>(
 ) => Promise<Done>;
 
 /**
- * The records of a system for one run of a function.
- * @param context the system's master, under the function's name
- * @param files that the function was given
+ * Returns the records of a system for one run of a function.
+ * @param context the master's rights, under the function's name
+ * @param files collects the files that the function was given
  */
 export function systemRecords(system: FunctionSystem, context: RecordContext, files: OwnFiles, guarded: Guarded): SystemRecords {
-  // Only the function knows what its records hold.
+  // The type parameters are chosen by the function.
   const given = (record: Row) => files.give(record) as never;
-  const find = async ([table, parameters]: Asked) => (await findRows(context, table, new FindParameters(parameters))).map(given);
+  const find = async ([table, parameters]: FindArguments) =>
+    (await findRows(context, table, new FindParameters(parameters))).map(given);
   const writing = (ownFiles: ReadonlySet<string>): RecordContext => ({ ...context, ownFiles });
   return {
     appId: system.appId,
@@ -107,7 +108,7 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
     config: (name) =>
       guarded(
         () => nameOf(name),
-        // The service's own copy is remembered.
+        // A copy, because the service caches its own.
         async (asked) => structuredClone(await configFlag(context.store, asked)),
       ),
     schema: (table) =>
@@ -119,11 +120,11 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
   };
 }
 
-type Asked = readonly [table: string, parameters: NamedParameters];
+type FindArguments = readonly [table: string, parameters: NamedParameters];
 
 const fieldsOf = (fields: unknown): JsonObject => toWireObject(fields, 'the fields of a record');
 
-/** JavaScript calls without types. */
+/** Checked at run time, because JavaScript callers have no types. */
 function nameOf(table: unknown): string {
   return typeof table === 'string' ? table : fail('invalidClassName', String(table).slice(0, 100));
 }
@@ -131,7 +132,7 @@ function nameOf(table: unknown): string {
 const idOf = (objectId: unknown): string =>
   typeof objectId === 'string' && objectId !== '' ? objectId : fail('invalidObjectId');
 
-/** The parameters that the data endpoints have, where they were given. */
+/** Converts options to parameters of the data endpoints; absent ones are left out. */
 function parametersOf(options: object | undefined): Map<string, JsonValue> {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return new Map(given.map(([name, value]) => [name, name === 'where' ? wireText(value) : parameterOf(value)]));
@@ -139,7 +140,7 @@ function parametersOf(options: object | undefined): Map<string, JsonValue> {
 
 const parameterOf = (value: unknown): JsonValue => toWire(Array.isArray(value) ? value.join(',') : value);
 
-/** What `read` gives; `null` where it fails with this error. */
+/** Returns the result of `read`; `null` if it fails with this error. */
 async function orNull<T>(key: 'objectNotFound' | 'classMissing', read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -150,20 +151,20 @@ async function orNull<T>(key: 'objectNotFound' | 'classMissing', read: () => Pro
 }
 
 /**
- * A value of a function as the service takes it from outside: a copy, held to what bodies are held to. A Date becomes a wire Date.
- * @throws invalidJson (107) for what JSON cannot say
+ * Converts a value of a function as if it came in a request: a copy, with the limits of request bodies. A Date becomes a wire Date.
+ * @throws invalidJson (107) for values that JSON cannot represent
  */
 export function toWire(value: unknown): JsonValue {
   return parseRequestJson(wireText(value), limits.jsonDepth, Number.POSITIVE_INFINITY);
 }
 
-/** The same of what has to be an object. @throws invalidJson (107) */
+/** As `toWire`, for a value that must be an object. @throws invalidJson (107) */
 export function toWireObject(value: unknown, what: string): JsonObject {
   const wire = toWire(value);
   return isJsonObject(wire) ? wire : fail('invalidJson', `${what} should be an object`);
 }
 
-/** JSON text of a value of a function, for a reader that checks it. @throws invalidJson (107) for what JSON cannot say */
+/** Returns the JSON text of a value of a function, for a parser that checks it. @throws invalidJson (107) for values that JSON cannot represent */
 export function wireText(value: unknown): string {
   let text: string | undefined;
   try {
@@ -174,7 +175,7 @@ export function wireText(value: unknown): string {
   return text ?? fail('invalidJson', 'a value cannot be written as JSON');
 }
 
-/** JSON.stringify turns Dates to text before it asks, and numbers that are not finite to null after. */
+/** A replacer for JSON.stringify, which converts Dates to text before calling it, and non-finite numbers to null after. */
 function wireForm(this: unknown, key: string, value: unknown): unknown {
   const held = (this as Record<string, unknown>)[key];
   if (held instanceof Date) return wireDate(held.toISOString());
@@ -183,13 +184,13 @@ function wireForm(this: unknown, key: string, value: unknown): unknown {
 }
 
 /**
- * The File objects that a function was given by the service: by reading records with its full rights, not by its caller. They are known by
- * identity, so that nothing a caller sends can be one of them.
+ * The File objects that a function received from the service, by reading records with full rights. They are known by identity, so nothing that a
+ * caller sends can be one of them.
  */
 export class OwnFiles {
   readonly #given = new WeakSet<object>();
 
-  /** Notes the files of a record that is handed to the function, and of records included in it. @returns the record */
+  /** Adds the files of a record that is passed to the function, and of records included in it. @returns the record */
   give<Given extends JsonObject>(record: Given): Given {
     for (const value of Object.values(record)) {
       if (!isJsonObject(value)) continue;
@@ -200,7 +201,7 @@ export class OwnFiles {
     return record;
   }
 
-  /** Names of the files among the fields that a function writes which it was given. */
+  /** Returns the names of those files, among the fields to write, that the function received. */
   namesIn(fields: unknown): ReadonlySet<string> {
     const names = new Set<string>();
     for (const value of Object.values((fields ?? {}) as object)) {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-/** Runs code in a process of its own, since what it leaves behind would else be the test runner's. */
+/** Runs code in a separate process, because its unhandled errors would affect the test runner. */
 function process(body: string): { status: number | null; stdout: string; stderr: string } {
   const address = JSON.stringify(import.meta.resolve('./unhandled-errors.ts'));
   const log = `const log = { error: ({ err, ...who }, text) => console.log(JSON.stringify([who, err.message, text])) };`;
   const fault = 'const fault = (error) => { console.log("fault: " + error.message); process.exit(1); };';
-  const code = `import * as leftovers from ${address}; ${log} ${fault} leftovers.keepUp(log, fault); leftovers.keepUp(log, fault); ${body}`;
+  const code = `import * as leftovers from ${address}; ${log} ${fault} leftovers.catchUnhandledErrors(log, fault); leftovers.catchUnhandledErrors(log, fault); ${body}`;
   return spawnSync(globalThis.process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8', timeout: 20_000 });
 }
 

@@ -6,35 +6,35 @@ import type { Schema } from '../../schema/model.ts';
 import type { Condition, Store } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';
 
-/** A secret field of Accounts, which follows PhoneNumber (schema/system-tables.ts). */
+/** A secret field of Accounts, derived from PhoneNumber (schema/system-tables.ts). */
 const PHONE_KEY = '_phone_key';
 const EMAIL = 'Email';
 const fields = ['objectId'];
 
-/** What accounts are looked for by, as sent; `null`: not by that. */
-export interface Sought {
+/** The phone number and e-mail address to search for, as sent; `null` to skip one. */
+export interface ContactKeys {
   readonly phone: string | null;
   readonly email: string | null;
 }
 
 /**
- * The first created account with a telephone number, in whatever form it is stored (SPEC "`getlead`": duplicate detection).
+ * Returns the first created account with a phone number, regardless of its formatting (functions.md#getlead).
  * @param phone as sent
- * @returns its objectId; `null` where there is none, or the text has no digits
+ * @returns its objectId; `null` if there is none, or the text has no digits
  */
 export async function accountByPhone(store: Store, phone: string): Promise<string | null> {
   const key = phoneKey(phone);
   return key === null ? null : firstAccount(store, PHONE_KEY, key);
 }
 
-/** Whether an account has an e-mail address, the case of its letters included. */
+/** Whether an account has the e-mail address; case-sensitive. */
 export async function hasEmail(store: Store, email: string): Promise<boolean> {
-  // Any will do: in this order they come from the index.
+  // Any match will do; this order is served by the index.
   return (await firstAccount(store, EMAIL, email, 'objectId')) !== null;
 }
 
-/** For a write that makes an account since nobody has these: nobody has them in its commit either. */
-export function unlessTaken({ phone, email }: Sought): (schema: Schema) => Condition[] {
+/** Returns conditions for a commit that creates an account: no account has these values. */
+export function whileAbsent({ phone, email }: ContactKeys): (schema: Schema) => Condition[] {
   const key = phone === null ? null : phoneKey(phone);
   return (schema) => [...absent(schema, PHONE_KEY, key), ...absent(schema, EMAIL, email)];
 }
@@ -55,16 +55,20 @@ async function firstAccount(store: Store, field: string, value: string, orderBy?
 const mutexOf = memoByObject<Store, KeyedMutex>(() => new KeyedMutex());
 
 /**
- * Does work that looks for an account by these, and may make one, when no other form of this process does so: of two requests for one new
- * contact the second finds it. Done again where another process has made one meanwhile.
- * @param work is handed the context that it makes a new account by
+ * Searches for an account and possibly creates one, excluding other forms of this process for the same contact: of two requests for one new contact,
+ * the second finds it. Repeated if another process has created one meanwhile.
+ * @param work receives the context for creating an account
  */
-export function withContactLock<T>(context: RecordContext, by: Sought, work: (forNew: RecordContext) => Promise<T>): Promise<T> {
+export function withContactLock<T>(
+  context: RecordContext,
+  by: ContactKeys,
+  work: (forNew: RecordContext) => Promise<T>,
+): Promise<T> {
   const { store } = context;
   const { phone, email } = by;
   const key = phone === null ? null : phoneKey(phone);
-  const decide = () => decideAnew(() => work({ ...context, conditions: unlessTaken(by) }));
-  // The number before the address, whatever the form: so nobody waits in a circle.
+  const decide = () => decideAnew(() => work({ ...context, conditions: whileAbsent(by) }));
+  // Always locks the phone number before the address, so that there is no deadlock.
   const withEmail = () => (email === null ? decide() : mutexOf(store).runExclusive(`email ${email}`, decide));
   return key === null ? withEmail() : mutexOf(store).runExclusive(`phone ${key}`, withEmail);
 }

@@ -5,13 +5,14 @@ import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/coercion.ts';
-import { accountByPhone, hasEmail, type Sought, withContactLock } from './duplicates.ts';
+import { accountByPhone, type ContactKeys, hasEmail, withContactLock } from './duplicates.ts';
 import { requireFlag, requireRights } from './flag.ts';
-import { type FormFunction, isThere, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';
+import { type FormFunction, isPresent, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';
 
 /**
- * The objectId of the status that a new lead has, or a duplicate one: the first created row of `LeadStatuses` with the `SystemKey`; `null`
- * where there is none. SPEC "States and transitions". Remembered until anybody writes to the table.
+ * Returns the objectId of the status of new or duplicate leads: the first created row of `LeadStatuses` with the `SystemKey`; `null` if there is
+ * none. Cached until the table is written.
+ * Reference: functions.md#getlead.
  */
 const leadStatus: (store: Store, key: 'new' | 'duplicate') => Promise<string | null> = remembering(
   'LeadStatuses',
@@ -22,7 +23,8 @@ const leadStatus: (store: Store, key: 'new' | 'duplicate') => Promise<string | n
 );
 
 /**
- * Creates a lead. SPEC "`getlead`", "States and transitions".
+ * Creates a lead.
+ * Reference: functions.md#getlead.
  * @throws formDisabled, missingInput; schemaMismatch and other errors of `values/` (111, 105, 121); classMissing (103)
  */
 export const getlead: FormFunction = async (context, input) => {
@@ -31,14 +33,14 @@ export const getlead: FormFunction = async (context, input) => {
   const phone = own(input, 'PhoneNumber');
   const email = own(input, 'Email');
   const isValidated = own(settings, 'ValidatePhoneOrEmail') === true;
-  const isReachable = isValidated ? isValidPhone(phone) || isValidEmail(email) : isThere(phone) || isThere(email);
+  const isReachable = isValidated ? isValidPhone(phone) || isValidEmail(email) : isPresent(phone) || isPresent(email);
   if (!isReachable) fail('missingInput', '"PhoneNumber" or "Email"');
   const accounts = openTable(store, 'Accounts');
   const fields = coerce(accounts, 'lead', input);
   await requireRights(store, 'AcceptWebLeads', [{ table: accounts, fields }]);
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
-  const by = { phone: textOf(phone), email: isThere(email) ? textOf(email) : null };
+  const by = { phone: textOf(phone), email: isPresent(email) ? textOf(email) : null };
   const { objectId } = await withContactLock(context, by, async (forNew) => {
     const isTaken = await isDuplicate(store, by);
     return createRecord(isTaken ? context : forNew, 'Accounts', await withStatus(store, accounts, fields, isTaken));
@@ -46,13 +48,13 @@ export const getlead: FormFunction = async (context, input) => {
   return { result: { success: true, leadId: objectId } };
 };
 
-/** Whether an account has the telephone number or the e-mail address. */
-async function isDuplicate(store: Store, { phone, email }: Sought): Promise<boolean> {
+/** Whether an account has the phone number or the e-mail address. */
+async function isDuplicate(store: Store, { phone, email }: ContactKeys): Promise<boolean> {
   if (phone !== null && (await accountByPhone(store, phone)) !== null) return true;
   return email !== null && hasEmail(store, email);
 }
 
-/** A status that was sent counts for a lead that is no duplicate only. */
+/** Sets the status. A status that was sent is kept only if the lead is not a duplicate. */
 async function withStatus(store: Store, accounts: TableSchema, sent: JsonObject, isDuplicate: boolean): Promise<JsonObject> {
   const { LeadStatusId: own, ...fields } = sent;
   if (!isDuplicate && own !== undefined) return sent;

@@ -2,7 +2,7 @@ import { getlead } from './getlead.ts';
 import type { FormFunction } from './input.ts';
 import { tableForm } from './web2table.ts';
 
-/** The functions of the service itself, by name (SPEC "Server-side functions"). */
+/** The built-in functions by name (functions.md#forms). */
 export const forms: ReadonlyMap<string, FormFunction> = new Map([
   ['getlead', getlead],
   ['web2table', tableForm('AcceptWebToTable')],

@@ -7,42 +7,42 @@ import type { TableSchema } from '../../schema/model.ts';
 import { isHidden, isSystemTable } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
 
-/** Whether an input was sent: null and texts of nothing but white space count as missing (docs/decisions.md "Functions and forms"). */
-export function isThere(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+/** Whether an input was sent; null and blank texts count as missing (functions.md#form-values). */
+export function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '');
 }
 
-/** A telephone number or an e-mail address as text, since clients send some as numbers; `null` for anything else. */
+/** Returns a phone number or an e-mail address as text, since some clients send numbers; `null` for anything else. */
 export function textOf(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : null;
 }
 
-/** SPEC "`getlead`": `ValidatePhoneOrEmail`; SPEC "Limits". */
+/** Validation by `ValidatePhoneOrEmail` (functions.md#getlead): 7 to 14 digits. */
 export function isValidPhone(value: JsonValue | undefined): boolean {
   const digits = digitsOf(textOf(value) ?? '').length;
   return digits >= 7 && digits <= 14;
 }
 
-/** SPEC "`getlead`": `ValidatePhoneOrEmail`; SPEC "Limits". */
+/** Validation by `ValidatePhoneOrEmail` (functions.md#getlead): 6 to 80 characters, with `@` and `.`. */
 export function isValidEmail(value: JsonValue | undefined): boolean {
   if (typeof value !== 'string' || value.length < 6 || value.length > 80) return false;
   return value.includes('@') && value.includes('.');
 }
 
-/** Sets what the service itself says of a record, where the table has a field for it. */
+/** Sets a flag of the service on a record, if the table has the field. */
 export function setBoolean(table: TableSchema, fields: JsonObject, name: string, value: boolean): void {
   if (table.fields.get(name)?.type === 'Boolean') fields[name] = value;
 }
 
 /**
- * A function of the service itself.
+ * A built-in function.
  * @param context the system's records, with full rights
- * @returns the body of the answer
+ * @returns the body of the response
  */
 export type FormFunction = (context: RecordContext, input: JsonObject) => Promise<JsonValue>;
 
-/** The table that a form writes to; never one of the service's own. @param className may come from outside @throws classMissing (103) */
+/** Returns the table that a form writes to; never a system table. @param className may come from a client @throws classMissing (103) */
 export function openTable(store: Store, className: string): TableSchema {
   const isOwn = isSystemTable(className) || isHidden(className);
   const table = isOwn ? undefined : store.schema().tables.get(className);

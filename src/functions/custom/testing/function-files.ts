@@ -10,7 +10,7 @@ after(() => {
   for (const directory of made) rmSync(directory, { recursive: true });
 });
 
-/** A directory with these files, removed after the tests. */
+/** Creates a directory with these files, removed after the tests. */
 export function directoryWith(files: Record<string, string>): string {
   const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
   made.push(directory);
@@ -18,7 +18,7 @@ export function directoryWith(files: Record<string, string>): string {
   return directory;
 }
 
-/** Writes files into a directory, and the directories that they are in. */
+/** Writes files into a directory, creating subdirectories. */
 export function write(directory: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(directory, name, '..'), { recursive: true });
@@ -26,11 +26,11 @@ export function write(directory: string, files: Record<string, string>): void {
   }
 }
 
-/** A loader of a directory, and what it tells. @param timeLimit milliseconds */
+/** A loader of a directory, and its log. @param timeLimit milliseconds */
 export function loading(directory: string, timeLimit = 2_000) {
   const { log, heard, text } = heardLog();
   const loader = new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => name === 'getlead' });
-  /** What a function without input answers. */
+  /** Returns the result of a function without input. */
   const answer = async (name: string): Promise<unknown> => {
     const loaded = await loader.find(name);
     return loaded && (loaded.run as () => unknown)();

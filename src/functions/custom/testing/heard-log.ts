@@ -13,7 +13,7 @@ export interface Heard {
   readonly err?: { readonly message: string };
 }
 
-/** A log whose lines can be looked at. */
+/** A log whose lines can be inspected. */
 export function heardLog(): { log: Logger; heard(level: string): Heard[]; text(): string } {
   const lines: string[] = [];
   const log = pino(

@@ -8,15 +8,15 @@ import type { Engine } from '../../../storage/engine.ts';
 import { openAnyway } from '../../../storage/testing/open.ts';
 import { provision } from '../../../systems/provision.ts';
 import { userTableRules } from '../../../users/index.ts';
-import { OperatorFunctions } from '../index.ts';
+import { CustomFunctions } from '../index.ts';
 
-/** A system of its own on an engine, whose functions are files of a directory. @param fault told of faults of the service */
+/** A system on an engine whose custom functions are files of a directory. @param fault called with faults of the service */
 export async function operatedSystem(engine: Engine, directory: string, log: Logger, fault: (error: unknown) => void) {
   const store = await openAnyway(engine, 'app');
   await provision(store);
   const system = { appId: 'app', name: 'The system', store };
   const functionsWithin = (timeLimit: number) =>
-    new OperatorFunctions({
+    new CustomFunctions({
       directory,
       timeLimit,
       hooks: { observers: [], rules: userTableRules, files: noFiles },
@@ -26,7 +26,7 @@ export async function operatedSystem(engine: Engine, directory: string, log: Log
     });
   const patient = functionsWithin(60_000);
   let count = 0;
-  /** Runs the body of a function of its own, which has `system`, `input`, `signal`, and the rest of the context. */
+  /** Runs the body of a new function, which has `system`, `input`, `signal`, and the rest of the context. */
   async function run(body: string, input: JsonObject = {}, functions = patient): Promise<JsonValue> {
     const name = `function${count++}`;
     writeFileSync(join(directory, `${name}.mjs`), `export default async ({ system, input, signal, ...more }) => { ${body} }`);

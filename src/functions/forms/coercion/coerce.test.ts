@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { newTable } from '../../../schema/defaults.ts';
 import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
 import { coerce } from './coerce.ts';
-import { places } from './coercion.ts';
+import { valueSources } from './coercion.ts';
 
 function table(className: string, fields: Readonly<Record<string, FieldType>>): TableSchema {
   const made = Object.entries(fields).map(([name, type]): [string, Field] => [
@@ -24,7 +24,7 @@ test('fields that the schema has are taken, all other keys are passed over', () 
   const sent = JSON.parse(
     '{"Name":"Dana","name":"x","Name.x":1,"__proto__":{"Name":"x"},"constructor":"x","__op":"Delete","$set":1,"":1,"toString":"x"}',
   );
-  for (const place of places) assert.deepEqual(coerce(accounts, place, sent), { Name: 'Dana' });
+  for (const place of valueSources) assert.deepEqual(coerce(accounts, place, sent), { Name: 'Dana' });
 });
 
 test('system fields, secrets and silencing flags are never taken', () => {
@@ -32,7 +32,7 @@ test('system fields, secrets and silencing flags are never taken', () => {
     ...{ objectId: 'abcdefghij', createdAt: 5, updatedAt: 5, createdBy: 5, updatedBy: 5, ACL: 5 },
     ...{ _phone_key: '1', dontRunPlatformTriggers: true, dontUpdatePlatformTimeline: true, _MasterKey: 'x' },
   };
-  for (const place of places) assert.deepEqual(coerce(accounts, place, sent), {});
+  for (const place of valueSources) assert.deepEqual(coerce(accounts, place, sent), {});
 });
 
 test('empty texts and null are not written; white space and nothing that is a number are', () => {

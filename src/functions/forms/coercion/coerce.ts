@@ -4,10 +4,10 @@ import { isSilencingFlag } from '../../../records/index.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { isSystemField, secretFieldsOf } from '../../../schema/system-tables.ts';
-import type { Coercion, Place } from './coercion.ts';
+import type { Coercion, ValueSource } from './coercion.ts';
 import { coercionOf } from './coercions.ts';
 
-/** A field that a form may name. */
+/** A field that a form may set. */
 interface Slot {
   readonly field: Field;
   readonly coerce: Coercion;
@@ -15,58 +15,60 @@ interface Slot {
 
 type Slots = ReadonlyMap<string, Slot>;
 
-/** What a table takes at a place, made once for each version of its schema. */
-const slotsOf: Readonly<Record<Place, (table: TableSchema) => Slots>> = {
+/** The accepted fields by source; cached per table schema. */
+const slotsOf: Readonly<Record<ValueSource, (table: TableSchema) => Slots>> = {
   lead: memoByObject((table) => makeSlots(table, 'lead')),
   account: memoByObject((table) => makeSlots(table, 'account')),
   row: memoByObject((table) => makeSlots(table, 'row')),
 };
 
 /**
- * The fields that a form sends for a record, as the record pipeline takes them. Keys that the schema has not, system fields and keys with a
- * meaning of their own are passed over (SPEC "Server-side functions").
- * @param sent looked at by its own keys
- * @param prefix of the keys that speak of this record
- * @returns wire values by field; null for what is stored as null
+ * Converts the fields that a form sends for a record to wire values. Keys that are not fields, system fields and keys with a special meaning are
+ * ignored.
+ * Reference: functions.md#form-values.
+ * @param sent only its own keys count
+ * @param prefix of the keys for this record
+ * @returns wire values by field; null for values stored as null
  * @throws schemaMismatch and other errors of `values/` (111, 105, 121)
  */
-export function coerce(table: TableSchema, place: Place, sent: JsonObject, prefix = ''): JsonObject {
-  const slots = slotsOf[place](table);
+export function coerce(table: TableSchema, source: ValueSource, sent: JsonObject, prefix = ''): JsonObject {
+  const slots = slotsOf[source](table);
   const fields: JsonObject = {};
   for (const key of Object.keys(sent)) {
     if (!key.startsWith(prefix)) continue;
     const slot = slots.get(prefix === '' ? key : key.slice(prefix.length));
     const value = sent[key];
     if (slot === undefined || value === undefined || value === null || value === '') continue;
-    const taken = slot.coerce(value, slot.field, table.className);
-    if (taken !== undefined) fields[slot.field.name] = taken;
+    const coerced = slot.coerce(value, slot.field, table.className);
+    if (coerced !== undefined) fields[slot.field.name] = coerced;
   }
   return fields;
 }
 
-function makeSlots(table: TableSchema, place: Place): Slots {
-  const fields = [...table.fields.values()].filter((field) => isOpen(table.className, field.name, place));
-  return new Map(fields.map((field) => [field.name, { field, coerce: coercionIn(table.className, field, place) }]));
+function makeSlots(table: TableSchema, source: ValueSource): Slots {
+  const fields = [...table.fields.values()].filter((field) => isOpen(table.className, field.name, source));
+  return new Map(fields.map((field) => [field.name, { field, coerce: coercionIn(table.className, field, source) }]));
 }
 
-/** SPEC "Form-layer value coercion": `SaleStatusId` in Sales is always dropped. */
-const isDropped = (className: string, name: string, place: Place) =>
-  place === 'row' && className === 'Sales' && name === 'SaleStatusId';
+/** `SaleStatusId` in Sales is always ignored (functions.md#web2case-and-web2sale). */
+const isIgnored = (className: string, name: string, source: ValueSource) =>
+  source === 'row' && className === 'Sales' && name === 'SaleStatusId';
 
-function isOpen(className: string, name: string, place: Place): boolean {
+function isOpen(className: string, name: string, source: ValueSource): boolean {
   if (defaultFields.has(name) || name.startsWith('_') || isSilencingFlag(name)) return false;
-  return !secretFieldsOf(className).has(name) && !isSystemField(className, name) && !isDropped(className, name, place);
+  return !secretFieldsOf(className).has(name) && !isSystemField(className, name) && !isIgnored(className, name, source);
 }
 
-/** SPEC "`getlead`": what the server sets is checked like any other, then passed over. */
-function coercionIn(className: string, field: Field, place: Place): Coercion {
-  const coercion = coercionOf(field, place);
-  if (className !== 'Accounts' || !isServerControlled(field.name, place)) return coercion;
+/** Fields that the server sets are validated like others, then ignored (functions.md#getlead). */
+function coercionIn(className: string, field: Field, source: ValueSource): Coercion {
+  const coercion = coercionOf(field, source);
+  if (className !== 'Accounts' || !isServerControlled(field.name, source)) return coercion;
   return (value, of, table) => {
     coercion(value, of, table);
     return undefined;
   };
 }
 
-/** `fromWeb2lead` tells of `getlead` alone, so that no other form may set it. */
-const isServerControlled = (name: string, place: Place) => name === 'fromWeb2lead' || (place === 'lead' && name === 'IsAccount');
+/** `fromWeb2lead` marks leads of `getlead`, so no other form may set it. */
+const isServerControlled = (name: string, source: ValueSource) =>
+  name === 'fromWeb2lead' || (source === 'lead' && name === 'IsAccount');

@@ -5,41 +5,41 @@ import { pointerType } from '../../../values/types/pointer.ts';
 import { mismatch } from '../../../values/types/type.ts';
 
 /**
- * Where a value was sent (SPEC "Form-layer value coercion"): `lead` by `getlead`, `account` under `account_` (key inputs and defaults of a
- * contact count as such), `row` under `table_`.
+ * Where a form sent a value (functions.md#form-values): `lead` in `getlead`; `account` with the prefix `account_` (also key inputs and the defaults
+ * of a contact); `row` with the prefix `table_`.
  */
-export type Place = 'lead' | 'account' | 'row';
-export const places: readonly Place[] = ['lead', 'account', 'row'];
+export type ValueSource = 'lead' | 'account' | 'row';
+export const valueSources: readonly ValueSource[] = ['lead', 'account', 'row'];
 
-/** What a form sent for a field; never an empty text. */
+/** The value that a form sent for a field; never an empty text. */
 export type SentValue = Exclude<JsonValue, null>;
 
 /**
- * Makes what a form sent a value that the field takes.
- * @param className the table, for the text of the error
+ * Converts the value that a form sent to the type of the field.
+ * @param className the table, for the error message
  * @returns the wire form; `null` for a value that is stored as null; `undefined` for one that is not written
- * @throws schemaMismatch (111), and what `ValueType.decode` throws for what is malformed inside
+ * @throws schemaMismatch (111), and errors of `ValueType.decode` for malformed content
  */
 export type Coercion = (value: SentValue, field: Field, className: string) => JsonValue | undefined;
 
-/** Relations and ACLs have no form; files have one in `row` alone. */
-export const passOver: Coercion = () => undefined;
+/** Ignores the value: for Relations and ACLs, and for files outside `row`. */
+export const ignore: Coercion = () => undefined;
 
-/** SPEC "Limits": characters of an objectId. */
+/** Length of an objectId. */
 const ID_LENGTH = 10;
 
-/** `getlead` and `account_`: an objectId, or a Pointer to the field's class. */
+/** For `getlead` and `account_`: an objectId, or a Pointer to the field's class. */
 export const pointer: Coercion = (value, field, className) => {
   if (typeof value !== 'string') return pointerTo(field, pointerType.decode(value, field, className));
   return value.length === ID_LENGTH ? pointerTo(field, value) : mismatch(className, field, value);
 };
 
-/** `table_`: an objectId alone; other texts and objects are dropped. */
+/** For `table_`: an objectId only; other texts and objects are ignored. */
 export const bareId: Coercion = (value, field, className) => {
   if (typeof value === 'string') return value.length === ID_LENGTH ? pointerTo(field, value) : undefined;
   return typeof value === 'object' && !Array.isArray(value) ? undefined : mismatch(className, field, value);
 };
 
-/** A Pointer of a field of this type. */
+/** Returns a Pointer to a record of the field's class. */
 export const pointerTo = ({ targetClass }: Field, objectId: JsonValue): JsonObject =>
   wirePointer(targetClass as string, objectId as string);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ServiceError } from '../../../errors/fail.ts';
 import { type Field, type FieldType, fieldTypes, typeText } from '../../../schema/model.ts';
 import { typeOfValue } from '../../../values/json/infer.ts';
-import { type Place, places, type SentValue } from './coercion.ts';
+import { type SentValue, type ValueSource, valueSources } from './coercion.ts';
 import { coercionOf } from './coercions.ts';
 
 const id = 'abcdefghij';
@@ -12,7 +12,7 @@ const courses = { __type: 'Pointer', className: 'Courses', objectId: id };
 const day = { __type: 'Date', iso: '2026-06-01T00:00:00.000Z' };
 const upload = { __type: 'File', name: 'a_b.png' };
 
-/** Every form that JSON and forms of the web can bring. */
+/** Every form of value that JSON and web forms can contain. */
 const sent = {
   'a text': 'abc',
   'white space': ' ',
@@ -32,9 +32,9 @@ const sent = {
 } as const;
 type Sent = keyof typeof sent;
 
-/** Not a value of the field: 111, with the texts of SPEC "Errors". */
+/** Rejected with 111, with the texts of the reference (errors.md#codes). */
 const REFUSED = Symbol('refused');
-/** Passed over. */
+/** Ignored. */
 const DROPPED = undefined;
 
 type Outcome = unknown;
@@ -54,10 +54,10 @@ const pointer: Row = { 'an id': cities, 'a Pointer': cities, others: REFUSED };
 const texts = { 'a text': null, 'white space': null, true: null, 'an ISO day': null, 'an id': null };
 const file: Row = { 'a File': upload, others: REFUSED };
 const dropped: Row = { others: DROPPED };
-const anywhere = (row: Row): Readonly<Record<Place, Row>> => ({ lead: row, account: row, row });
+const anywhere = (row: Row): Readonly<Record<ValueSource, Row>> => ({ lead: row, account: row, row });
 
-/** SPEC "Form-layer value coercion"; docs/decisions.md "Functions and forms". */
-const expected: Readonly<Record<FieldType, Readonly<Record<Place, Row>>>> = {
+/** The expected results. Reference: functions.md#form-values. */
+const expected: Readonly<Record<FieldType, Readonly<Record<ValueSource, Row>>>> = {
   String: anywhere(textual),
   'HTML/XML': anywhere(textual),
   Number: anywhere({ ...texts, digits: 15, 'a number': 5, others: REFUSED }),
@@ -89,8 +89,8 @@ const fieldOf = (type: FieldType, name = 'F'): Field => ({
   ...(type === 'Pointer' || type === 'Relation' ? { targetClass: 'CityList' } : {}),
 });
 
-/** Wire form, or the text of the error and its code. */
-function outcome(field: Field, place: Place, value: SentValue): unknown {
+/** Returns the wire form, or the text of the error and its code. */
+function outcome(field: Field, place: ValueSource, value: SentValue): unknown {
   try {
     return coercionOf(field, place)(value, field, 'T');
   } catch (error) {
@@ -100,7 +100,7 @@ function outcome(field: Field, place: Place, value: SentValue): unknown {
 }
 
 for (const type of fieldTypes)
-  for (const place of places)
+  for (const place of valueSources)
     test(`${type} at ${place}`, () => {
       const field = fieldOf(type);
       for (const [form, value] of Object.entries(sent) as unknown as [Sent, SentValue][]) {
@@ -139,7 +139,7 @@ test('IsAccount takes no text but in a target row', () => {
     assert.equal(outcome(isAccount, 'account', text), refused);
     assert.equal(outcome(isAccount, 'row', text), text === 'true');
   }
-  for (const place of places) assert.equal(outcome(isAccount, place, true), true);
+  for (const place of valueSources) assert.equal(outcome(isAccount, place, true), true);
   assert.equal(outcome(fieldOf('String', 'IsAccount'), 'lead', 'x'), 'x');
 });
 
@@ -188,14 +188,14 @@ test('dates: ISO 8601, month first with slashes, nothing else', () => {
 });
 
 test('Pointers: ids of ten characters', () => {
-  const read = (place: Place, value: SentValue) => outcome(fieldOf('Pointer'), place, value);
+  const read = (place: ValueSource, value: SentValue) => outcome(fieldOf('Pointer'), place, value);
   const mismatch = '111 schema mismatch for T.F; expected Pointer<CityList> but got String';
   for (const text of ['abcdefghi', 'abcdefghijk', ' ', 'x'.repeat(1000)]) {
     assert.equal(read('lead', text), mismatch);
     assert.equal(read('account', text), mismatch);
     assert.equal(read('row', text), undefined);
   }
-  // An included record that is sent back counts as its Pointer; an id of a caller's own may have any length.
+  // An included record that is sent back counts as its Pointer; ids chosen by callers may have any length.
   assert.deepEqual(read('lead', { __type: 'Object', className: 'CityList', objectId: id, Name: 'Haifa' }), cities);
   assert.deepEqual(read('account', { ...cities, objectId: 'x' }), { ...cities, objectId: 'x' });
   assert.equal(read('lead', { __type: 'Pointer', className: 'CityList' }), '111 This is not a valid Pointer');

@@ -5,16 +5,16 @@ import { isOperator, parseIsoDate, valueTypeOf } from '../../../values/index.ts'
 import { wireDate } from '../../../values/json/wire.ts';
 import { dateType, decodeText } from '../../../values/types/plain-types.ts';
 import { mismatch } from '../../../values/types/type.ts';
-import { bareId, type Coercion, type Place, passOver, pointer } from './coercion.ts';
+import { bareId, type Coercion, ignore, pointer, type ValueSource } from './coercion.ts';
 
-/** A text that is no number, such as `1,500`, is stored as null. */
+/** A text that is not a number, such as `1,500`, is stored as null. */
 const number: Coercion = (value, field, className) => {
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? readNumber(value) : mismatch(className, field, value);
 };
 
 function readNumber(text: string): number | null {
-  // Nothing but white space would be 0.
+  // `Number` would convert white space to 0.
   const parsed = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(parsed) ? parsed : null;
 }
@@ -33,37 +33,37 @@ function readDate(text: string): number | null {
   return parseIsoDate(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
 }
 
-/** `table_`: a File object, of which the name counts. The address may say where a private file is read; nobody may read it who sends forms. */
+/** For `table_`: a File object. Only its name counts: its address could refer to a private file, which senders of forms may not read. */
 const file: Coercion = (value, field, className) => {
   valueTypeOf(field).decode(value, field, className);
   return { __type: 'File', name: (value as JsonObject).name as string };
 };
 
-/** Array and Object: the value as it is. It is decoded here, since not all that is checked is written. An operator is no value. */
+/** Array and Object: the value unchanged. Decoded here, since some values are validated but not written. Operators are rejected. */
 const json: Coercion = (value, field, className) => {
   if (isOperator(value)) return mismatch(className, field, value);
   valueTypeOf(field).decode(value, field, className);
   return value;
 };
 
-/** Of texts `true` alone is true. */
+/** Of texts, only `true` is true. */
 const boolean: Coercion = (value, field, className) =>
   typeof value === 'string' ? value === 'true' : onlyBoolean(value, field, className);
 
-/** `IsAccount`: no text is taken for a Boolean. */
+/** `IsAccount`: texts are rejected. */
 const onlyBoolean: Coercion = (value, field, className) =>
   typeof value === 'boolean' ? value : mismatch(className, field, value);
 
-/** String and HTML/XML: a number as its text. */
+/** String and HTML/XML: a number becomes its text. */
 const text: Coercion = decodeText;
 
-type ByPlace = Readonly<Record<Place, Coercion>>;
+type BySource = Readonly<Record<ValueSource, Coercion>>;
 
-const anywhere = (coercion: Coercion): ByPlace => ({ lead: coercion, account: coercion, row: coercion });
-const inRow = (coercion: Coercion): ByPlace => ({ lead: passOver, account: passOver, row: coercion });
+const anywhere = (coercion: Coercion): BySource => ({ lead: coercion, account: coercion, row: coercion });
+const inRow = (coercion: Coercion): BySource => ({ lead: ignore, account: ignore, row: coercion });
 
-/** SPEC "Form-layer value coercion"; docs/decisions.md "Functions and forms". */
-const coercions: Readonly<Record<FieldType, ByPlace>> = {
+/** Conversions by field type and source. Reference: functions.md#form-values. */
+const coercions: Readonly<Record<FieldType, BySource>> = {
   String: anywhere(text),
   'HTML/XML': anywhere(text),
   Number: anywhere(number),
@@ -74,12 +74,12 @@ const coercions: Readonly<Record<FieldType, ByPlace>> = {
   Object: anywhere(json),
   File: inRow(file),
   PrivateFile: inRow(file),
-  Relation: anywhere(passOver),
-  ACL: anywhere(passOver),
+  Relation: anywhere(ignore),
+  ACL: anywhere(ignore),
 };
 
-/** How a field takes what a form sends for it. */
-export function coercionOf({ name, type }: Field, place: Place): Coercion {
-  const isStrict = type === 'Boolean' && name === 'IsAccount' && place !== 'row';
-  return isStrict ? onlyBoolean : coercions[type][place];
+/** Returns the conversion for a field. */
+export function coercionOf({ name, type }: Field, source: ValueSource): Coercion {
+  const isStrict = type === 'Boolean' && name === 'IsAccount' && source !== 'row';
+  return isStrict ? onlyBoolean : coercions[type][source];
 }
