@@ -103,7 +103,7 @@ async function assemble(
       { name: 'sign-ins', run: ({ store }, isEnough) => sweepItems(store, isEnough) },
       { name: 'search indexes', run: ({ store }, isEnough) => ensureSearchIndexes(store, isEnough) },
       { name: 'imports', run: ({ store }, isEnough) => deleteOldImports(store, Date.now(), isEnough) },
-      { name: 'uploads', run: (system, isEnough) => files.noteArrived(system, isEnough) },
+      { name: 'uploads', run: (system, isEnough) => files.confirmUploads(system, isEnough) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
   );

@@ -3,18 +3,18 @@ import { fail } from '../errors/fail.ts';
 import type { FileKeeper, HeldFile, NamedFile, RecordContext, SettledFiles } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation } from '../storage/port.ts';
-import { holds, isHeld, placeOf } from './file-access.ts';
+import { holds, isReferenced, recordFieldOf } from './file-access.ts';
 import { attachFile, findFile } from './metadata/file-metadata.ts';
 import type { FileRow, FileSystem } from './metadata/model.ts';
 import { parseFileName } from './stores/name.ts';
 
 /**
- * Looks whether the bytes of an awaited upload are there, and notes it.
- * @returns the file as it is then; `null` where its bytes have not come
+ * Checks whether the bytes of an awaited upload have arrived, and records it if so.
+ * @returns the updated file; `null` if its bytes have not arrived
  */
 export type CompleteUpload = (system: FileSystem, file: FileRow) => Promise<FileRow | null>;
 
-/** The files of records. SPEC "Files" rule 5, "States and transitions". */
+/** Makes the part of record writes that attaches files. Reference: files.md#attach-a-file. */
 export function fileKeeper(complete: CompleteUpload): FileKeeper {
   return {
     attach,
@@ -23,8 +23,8 @@ export function fileKeeper(complete: CompleteUpload): FileKeeper {
       const granted = new Set<string>();
       for (const sent of write.files)
         if (await mayAttach(context, sent, complete)) granted.add(sent.name);
-        // Nothing changes, so that it needs neither the file nor a right to it.
-        else if (await isHeld(context, { ...write, field: sent.field }, sent.name)) kept.add(sent.field);
+        // The value does not change, so neither the file nor a right to it is needed.
+        else if (await isReferenced(context, { ...write, field: sent.field }, sent.name)) kept.add(sent.field);
         else fail('unknownFile');
       return { kept, granted };
     },
@@ -32,24 +32,25 @@ export function fileKeeper(complete: CompleteUpload): FileKeeper {
 }
 
 async function mayAttach(context: RecordContext, sent: NamedFile, complete: CompleteUpload): Promise<boolean> {
-  const known = await find(context, sent.name);
+  const known = await findNamed(context, sent.name);
   const file = known && known.size === null ? await complete(context, known) : known;
-  return file !== null && (await mayHave(context, sent, file));
+  return file !== null && (await mayUse(context, sent, file));
 }
 
-async function find({ store }: RecordContext, name: string): Promise<FileRow | null> {
+async function findNamed({ store }: RecordContext, name: string): Promise<FileRow | null> {
   const id = parseFileName(name)?.id;
   const file = id === undefined ? null : await findFile(store, id);
   return file?.name === name ? file : null;
 }
 
 /**
- * docs/decisions.md "Files": a private file is for the session user who may read it by the record that its address names. One that is
- * public, too, everybody may read.
+ * Returns whether the caller may attach a file. For a private file, a session user must be able to read it in the record that its address names; one
+ * that is also public may be attached by everybody.
+ * Reference: files.md#private-files.
  */
-async function mayHave(context: RecordContext, { url }: NamedFile, { name, isPrivate, isPublic }: FileRow): Promise<boolean> {
+async function mayUse(context: RecordContext, { url }: NamedFile, { name, isPrivate, isPublic }: FileRow): Promise<boolean> {
   if (mayAttachAny(context.principal) || context.ownFiles?.has(name) || !isPrivate || isPublic) return true;
-  const place = placeOf(url, name);
+  const place = recordFieldOf(url, name);
   return place !== null && (await holds(context, place, name)) === 'yes';
 }
 
@@ -62,7 +63,7 @@ function attach(
   const flags = new Map<string, { isPublic?: true; isPrivate?: true }>();
   for (const { name, type } of files)
     flags.set(name, { ...flags.get(name), ...(type === 'File' ? { isPublic: true } : { isPrivate: true }) });
-  // In one order, so that two writes do not wait for each other.
+  // Sorted, so that two writes cannot deadlock.
   return Array.from(flags.keys())
     .sort()
     .map((name) => {
@@ -71,5 +72,5 @@ function attach(
     });
 }
 
-/** Of who holds no key a private file asks for more than its name. */
+/** Callers with a key may attach private files by name; others need more. */
 const mayAttachAny = holdsKey;

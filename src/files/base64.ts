@@ -1,29 +1,29 @@
 import { fail } from '../errors/fail.ts';
 
 const notBase64 = 'base64 is not valid';
-/** What browsers' `FileReader` puts before it. */
-const dataHead = /^\s*data:[^,]{0,1000};base64,/i;
-const blank = /[ \t\r\n\f\v]+/g;
-const foreign = /[^\w+/-]/;
-/** Letters and padding that are kept until more come: three of the one, or all of a last group. */
+/** The prefix that browsers' `FileReader` adds. */
+const dataPrefix = /^\s*data:[^,]{0,1000};base64,/i;
+const whitespace = /[ \t\r\n\f\v]+/g;
+const nonBase64 = /[^\w+/-]/;
+/** Characters kept until more arrive: up to three letters of a group, or a complete last group with padding. */
 const MAX_REST_LENGTH = 4;
 
 /**
- * Reads base64 piece by piece. As lenient as Parse's decoder: white space, the letters of addresses, missing padding and a `data:` head, which
- * has to be in the first piece, are taken. What that would pass over is not.
+ * Decodes base64 incrementally, as leniently as Parse Server: accepts white space, the URL-safe alphabet, missing padding, and a `data:` prefix in
+ * the first piece. Rejects other characters, which a lenient decoder would skip.
  */
 export class Base64Decoder {
   #begun = false;
-  /** Not yet decoded: less than a group, or what the padding begins in. */
+  /** Characters not decoded yet: less than a group, or the beginning of padding. */
   #rest = '';
   #isPadded = false;
 
   /** @throws badUpload (107) */
   push(piece: string): Buffer {
-    const text = this.#begun ? piece : piece.replace(dataHead, '');
+    const text = this.#begun ? piece : piece.replace(dataPrefix, '');
     this.#begun = true;
-    const letters = this.#rest + text.replace(blank, '');
-    const end = this.#isPadded ? 0 : letters.search(foreign);
+    const letters = this.#rest + text.replace(whitespace, '');
+    const end = this.#isPadded ? 0 : letters.search(nonBase64);
     this.#isPadded = end >= 0;
     const whole = (end < 0 ? letters.length : end) & ~3;
     this.#rest = letters.slice(whole);
@@ -31,10 +31,10 @@ export class Base64Decoder {
     return Buffer.from(letters.slice(0, whole), 'base64');
   }
 
-  /** What is left at the end. @throws badUpload (107) */
+  /** Decodes the rest. @throws badUpload (107) */
   end(): Buffer {
     const letters = this.#rest;
-    const found = letters.search(foreign);
+    const found = letters.search(nonBase64);
     const length = found < 0 ? letters.length : found;
     const padding = letters.slice(length);
     const isPadded = (padding === '=' || padding === '==') && letters.length % 4 === 0;
@@ -43,14 +43,14 @@ export class Base64Decoder {
   }
 }
 
-/** Letters that are decoded at once: other requests have their turn in between. */
-const PIECE_LENGTH = 1024 * 1024;
+/** Characters decoded per step, so that other requests run in between. */
+const CHUNK_LENGTH = 1024 * 1024;
 
-/** The bytes of a whole text in base64, piece by piece. @throws badUpload (107) where it is none */
+/** Decodes a complete base64 text in pieces. @throws badUpload (107) if it is invalid */
 export async function* decodeBase64(text: string): AsyncGenerator<Buffer, void> {
   const decoder = new Base64Decoder();
-  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    const bytes = decoder.push(text.slice(at, at + PIECE_LENGTH));
+  for (let at = 0; at < text.length; at += CHUNK_LENGTH) {
+    const bytes = decoder.push(text.slice(at, at + CHUNK_LENGTH));
     if (bytes.length > 0) yield bytes;
   }
   const last = decoder.end();

@@ -46,7 +46,7 @@ describe('files', () => {
     await engine.close();
     await rm(directory, { recursive: true });
   });
-  // What is counted is what is stored, after each test.
+  // After each test, the usage must match what is stored.
   afterEach(async () => {
     const counted = await files.usage(system);
     let [stored, size] = [0, 0];
@@ -201,7 +201,7 @@ describe('files', () => {
     it('are for systems that have room for them, when they are asked for and when they come', async () => {
       const { fields } = await policy();
       const { bytes: used } = await files.usage(system);
-      // Two policies of 100,000 bytes are not used yet.
+      // Two policies of 100,000 bytes have not been used yet.
       await files.setQuota(system, used + 299_999);
       await assert.rejects(policy(), { key: 'outOfStorage' });
       await policy({ ...wanted, ContentLength: 99_999 });

@@ -83,7 +83,7 @@ for (const [name, make] of [
       rmSync(directory, { recursive: true });
     });
 
-    /** Puts bytes where the store keeps them, as of a time. */
+    /** Puts bytes into the store with a given time. */
     function putBytes(id: string, size: number, at: number): void {
       const parent = join(directory, appId, id.slice(0, 2));
       mkdirSync(parent, { recursive: true });
@@ -91,13 +91,13 @@ for (const [name, make] of [
       utimesSync(join(parent, id), at / 1000, at / 1000);
     }
 
-    /** The ids of the files whose bytes are there, as the arguments name them. */
+    /** Returns which of the named files have bytes. */
     const withBytes = (...names: string[]): boolean[] => {
       const there = new Set(readdirSync(directory, { recursive: true }).map((path) => String(path).slice(-32)));
       return names.map((name) => there.has(name.slice(0, 32)));
     };
 
-    /** A file that was uploaded so long ago; a large upload without bytes where it has no size. */
+    /** Adds a file uploaded some time ago; without a size, an awaited large upload. */
     async function upload(size: number | null, hoursAgo = 48): Promise<string> {
       const { id, name } = newFileName('plan ה.txt');
       const at = Date.now() - hoursAgo * HOUR_MS;
@@ -217,7 +217,7 @@ for (const [name, make] of [
       assert.deepEqual(withBytes(...names), [...Array.from({ length: 9 }, () => true), false]);
     });
 
-    /** Makes a file as old as one that was attached long ago. */
+    /** Gives a file the age of one that was attached long ago. */
     async function touch(fileName: string): Promise<void> {
       const at = Date.now() - 48 * HOUR_MS;
       await store.write({

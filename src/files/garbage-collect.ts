@@ -8,12 +8,12 @@ import type { FileStore } from './stores/port.ts';
 import { UPLOAD_LIFETIME_MS } from './uploads/presigned-uploads.ts';
 import { requirePlace } from './uploads/upload.ts';
 
-/** Why a file is nobody's: nothing mentions it, its large upload never came, or its bytes have no row. */
+/** Why a file is unused: no record references it, its large upload never arrived, or its bytes have no row. */
 export type OrphanReason = 'unattached' | 'neverCame' | 'noRow';
 
-/** A file that nobody needs. */
+/** An unused file. */
 export interface Orphan {
-  /** Of bytes without a row only the id is known. */
+  /** For bytes without a row, the id. */
   readonly name: string;
   readonly size: number;
   readonly why: OrphanReason;
@@ -25,15 +25,14 @@ export interface Orphan {
 export interface SweepResult {
   readonly files: number;
   readonly bytes: number;
-  /** Files that would go, but for the doubt about the store (`SweptSystem.doubtedUntil`). */
+  /** Files that were spared because the store may lack recent rows (`SweptSystem.doubtedUntil`). */
   readonly spared: number;
 }
 
-/** Which files, and what becomes of them. */
 export interface SweepOptions {
-  /** Uploaded and last attached before this, in milliseconds since 1970. */
+  /** Only files uploaded and last attached before this, in milliseconds since 1970. */
   readonly olderThan: number;
-  /** Whether they are removed; else nothing changes. */
+  /** Whether to remove them; otherwise nothing changes. */
   readonly remove: boolean;
 }
 
@@ -43,25 +42,26 @@ export interface SweptSystem {
   readonly appId: string;
   readonly bytes: FileStore;
   readonly complete: CompleteUpload;
-  /** Rows of before may be missing (`KnownStore.noticedAt`), so that a file of before may be somebody's. `null`, or left out: none are. */
+  /** Rows before this time may be missing (`KnownStore.noticedAt`), so older files may be in use. `null` or omitted: no rows are missing. */
   readonly doubtedUntil?: number | null;
 }
 
 /**
- * Finds the files of a system that nobody needs: those that no record mentions, large uploads that never came, and bytes without a row.
- * The service may be at work meanwhile: a file that a record takes in the course of it stays. SPEC "States and transitions"
- * @param found told of each, once it is removed where it is to be
- * @param looked told how many files and records were looked at, of how many, some
+ * Finds the unused files of a system: those that no record references, large uploads that never arrived, and bytes without a row. The service may run
+ * meanwhile: a file that a record attaches during the sweep stays.
+ * Reference: files.md#sweep.
+ * @param found called with each file, after its removal if files are removed
+ * @param onProgress called with the progress: files and records examined, and their total
  */
 export async function sweepFiles(
   system: SweptSystem,
   options: SweepOptions,
   found: (orphan: Orphan) => void,
-  looked?: (done: number, total: number) => void,
+  onProgress?: (done: number, total: number) => void,
 ): Promise<SweepResult> {
   let files = 0;
   let bytes = 0;
-  const sweep = new Sweep(system, options, looked);
+  const sweep = new Sweep(system, options, onProgress);
   for await (const orphan of sweep.orphans()) {
     files++;
     bytes += orphan.size;
@@ -74,73 +74,73 @@ class Sweep {
   readonly #system: SweptSystem;
   readonly #olderThan: number;
   readonly #remove: boolean;
-  /** Before this an upload is no longer under way. */
-  readonly #settled: number;
-  /** Files of which it cannot be told that they are nobody's. */
+  /** Uploads before this are no longer in progress. */
+  readonly #uploadsEndedBefore: number;
+  /** Files that were spared because they may be in use. */
   spared = 0;
-  readonly #told: ((done: number, total: number) => void) | undefined;
+  readonly #onProgress: ((done: number, total: number) => void) | undefined;
   #done = 0;
   #total = 0;
 
-  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions, told?: (done: number, total: number) => void) {
+  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions, onProgress?: (done: number, total: number) => void) {
     this.#system = system;
     this.#olderThan = olderThan;
     this.#remove = remove;
-    this.#settled = Math.min(olderThan, Date.now() - UPLOAD_LIFETIME_MS);
-    this.#told = told;
+    this.#uploadsEndedBefore = Math.min(olderThan, Date.now() - UPLOAD_LIFETIME_MS);
+    this.#onProgress = onProgress;
   }
 
   async *orphans(): AsyncGenerator<Orphan> {
-    // Ids, and when the row was last touched: a file that is touched from now on is not looked at; and when it was touched by somebody else.
+    // By id: when the row was last changed, and when it was last changed by anyone other than this sweep. Files changed after that are spared.
     const candidates = new Map<string, readonly [updatedAt: number, knownAt: number]>();
     const { store, bytes } = this.#system;
-    // A place that is missing tells nothing of files.
+    // A missing location must not look like a location without files.
     await requirePlace(bytes, store);
     for await (const _any of bytes.list(store.place)) break;
-    // Each file twice: its row and its bytes. Records are counted one by one, for who is told alone.
-    if (this.#told) this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
+    // Each file counts twice, for its row and its bytes. Counting records is slow, so it is done only if progress is reported.
+    if (this.#onProgress) this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
     for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {
-      this.#look(1);
+      this.#advance(1);
       if (row.size !== null) candidates.set(row.id, [row.updatedAt, row.updatedAt]);
-      else if (row.createdAt < this.#settled) {
-        const came = await this.#come(row);
+      else if (row.createdAt < this.#uploadsEndedBefore) {
+        const came = await this.#lateArrival(row);
         if (came) candidates.set(came.id, [came.updatedAt, row.updatedAt]);
-        else yield* this.#take(row, 'neverCame');
+        else yield* this.#removeUnused(row, 'neverCame');
       }
     }
     if (candidates.size > 0) {
-      for await (const id of mentionedIds(store, (records) => this.#look(records))) candidates.delete(id);
+      for await (const id of mentionedIds(store, (records) => this.#advance(records))) candidates.delete(id);
       for (const [id, [updatedAt, knownAt]] of candidates) {
-        this.#look(1);
+        this.#advance(1);
         const row = await findFile(store, id);
-        if (row?.updatedAt === updatedAt && !this.#isDoubted(knownAt)) yield* this.#take(row, 'unattached');
+        if (row?.updatedAt === updatedAt && !this.#mayBeInUse(knownAt)) yield* this.#removeUnused(row, 'unattached');
       }
     }
     yield* this.#withoutRow();
   }
 
-  /** Whether what says that a file is somebody's may be missing. @param at when that was written at the latest */
-  #isDoubted(at: number): boolean {
+  /** Whether evidence that a file is in use may be missing. @param at latest time of that evidence */
+  #mayBeInUse(at: number): boolean {
     if (at > (this.#system.doubtedUntil ?? 0)) return false;
     this.spared++;
     return true;
   }
 
-  #look(more: number): void {
+  #advance(more: number): void {
     this.#done += more;
-    this.#told?.(this.#done, Math.max(this.#done, this.#total));
+    this.#onProgress?.(this.#done, Math.max(this.#done, this.#total));
   }
 
-  /** A large upload whose bytes are there all the same. */
-  async #come(row: FileRow): Promise<FileRow | null> {
+  /** Returns the row of a large upload whose bytes have arrived after all. */
+  async #lateArrival(row: FileRow): Promise<FileRow | null> {
     const { bytes, appId, store, complete } = this.#system;
     if (this.#remove) return complete({ appId, store }, row);
     const object = await bytes.stat(store.place, row.id);
     return object && { ...row, size: object.size };
   }
 
-  /** Removes a file unless somebody was at it meanwhile. */
-  async *#take(row: FileRow, why: OrphanReason): AsyncGenerator<Orphan> {
+  /** Removes a file, unless it was changed meanwhile. */
+  async *#removeUnused(row: FileRow, why: OrphanReason): AsyncGenerator<Orphan> {
     const { store, bytes } = this.#system;
     const size = row.size ?? (await bytes.stat(store.place, row.id))?.size ?? 0;
     if (this.#remove) {
@@ -153,9 +153,9 @@ class Sweep {
   async *#withoutRow(): AsyncGenerator<Orphan> {
     const { store, bytes } = this.#system;
     for await (const { id, size, storedAt } of bytes.list(store.place)) {
-      this.#look(1);
-      if (storedAt >= this.#settled || (await findFile(store, id)) || (await isKept(store, id))) continue;
-      if (this.#isDoubted(storedAt)) continue;
+      this.#advance(1);
+      if (storedAt >= this.#uploadsEndedBefore || (await findFile(store, id)) || (await isKept(store, id))) continue;
+      if (this.#mayBeInUse(storedAt)) continue;
       if (this.#remove) await bytes.remove(store.place, id);
       yield { name: id, size, why: 'noRow', uploadedAt: Math.floor(storedAt) };
     }

@@ -4,27 +4,27 @@ import { admit } from './metadata/usage.ts';
 import type { FileStore } from './stores/port.ts';
 import { receive } from './uploads/store-upload.ts';
 
-/** A body that waits for its work. */
+/** A stored request body. */
 export interface KeptBody {
-  /** By which any process finds it. */
+  /** Identifies it in all processes. */
   readonly id: string;
   readonly size: number;
 }
 
 /**
- * Keeps bytes where every process of the installation finds them, until the work that they are for removes them. They are no file: no name
+ * Stores bytes where every process of the installation can read them, until the work that needs them removes them. They are not files: no address
  * leads to them.
- * @param most bytes at most
+ * @param maxBytes size limit
  * @throws fileTooLarge (413), emptyFile (130), outOfStorage (140), unavailable
  */
 export async function keepBody(
   store: FileStore,
   { appId, store: records }: FileSystem,
   bytes: AsyncIterable<Buffer>,
-  most: number,
+  maxBytes: number,
 ): Promise<KeptBody> {
   await admit(records);
-  const file = await receive(bytes, store.incoming, most, () => {});
+  const file = await receive(bytes, store.incoming, maxBytes, () => {});
   try {
     const id = randomBytes(16).toString('hex');
     await store.put(appId, id, file);

@@ -4,28 +4,28 @@ import { columnFields } from '../storage/column-values.ts';
 import type { Store } from '../storage/port.ts';
 import { chunkedRows, type StoredRow } from '../storage/raw-access.ts';
 
-/** A file that only texts of logs and sessions mention is not kept for them. */
-const isPassing = (className: string) => isLog(className) || className === '_Session';
+/** In logs and sessions only file fields count: a mention in their texts does not keep a file. */
+const isLogOrSession = (className: string) => isLog(className) || className === '_Session';
 
-/** Types whose values may hold a file's name. */
-const textual: ReadonlySet<FieldType> = new Set(['String', 'HTML/XML', 'Array', 'Object', 'File', 'PrivateFile']);
+/** Types whose values may contain the name of a file. */
+const textTypes: ReadonlySet<FieldType> = new Set(['String', 'HTML/XML', 'Array', 'Object', 'File', 'PrivateFile']);
 
-const holding: ReadonlySet<FieldType> = new Set(['File', 'PrivateFile']);
+const fileTypes: ReadonlySet<FieldType> = new Set(['File', 'PrivateFile']);
 
-/** An id is 32 of these, which JSON and percent-encoding write in no other way. What comes before and after it may be like them. */
+/** A file id is 32 of these digits, which neither JSON nor percent-encoding changes. Adjacent text may extend the run. */
 const digits = /[0-9a-f]{32,}/g;
 const ID_LENGTH = 32;
 
 /**
- * All that may be ids of files somewhere in the records of a system, some of them many times.
- * @param read told how many records were read, piece after piece
+ * Yields all strings in the records of a system that may be ids of files; duplicates are possible.
+ * @param read called with the number of records read, per chunk
  */
 export async function* mentionedIds(store: Store, read: (records: number) => void): AsyncGenerator<string> {
   await store.whenCurrent();
   for (const className of store.schema().tables.keys()) if (!isHidden(className)) yield* idsIn(store, className, read);
 }
 
-/** How many records `mentionedIds` reads. */
+/** Returns the number of records that `mentionedIds` reads. */
 export async function mentioningRecords(store: Store): Promise<number> {
   await store.whenCurrent();
   let records = 0;
@@ -49,16 +49,16 @@ async function* idsIn(store: Store, className: string, read: (records: number) =
       }
       return;
     } catch (error) {
-      // A column, or the table, may have gone since: the service may be at work meanwhile.
+      // Retry if the schema has changed, because a column or the table may have been removed meanwhile.
       await store.whenCurrent();
       if (store.schema().tables.get(className) === table) throw error;
     }
   }
 }
 
-/** Where in a row texts are: behind its place. */
+/** Indexes of the text columns in a stored row, after its position. */
 function textColumns(table: TableSchema): number[] {
-  const types = isPassing(table.className) ? holding : textual;
+  const types = isLogOrSession(table.className) ? fileTypes : textTypes;
   return columnFields(table).flatMap(({ type }, at) => (types.has(type) ? [at + 1] : []));
 }
 

@@ -10,13 +10,13 @@ import { countFiles, countWithin, readUsage } from './usage.ts';
 
 export { readUsage, setQuota } from './usage.ts';
 
-/** Rows that `eachFile` reads at once. */
+/** Rows per read of `eachFile`. */
 const PAGE_SIZE = 1_000;
 
 /** The hidden table with a row for each file of a system. */
 export const fileTable = '_StoredFile';
 
-/** The hidden table of imports over HTTP, which keep the id of their body until they have ended. */
+/** The hidden table of imports over HTTP. A row stores the id of its body until the import has ended. */
 const importTable = '_ImportJob';
 
 const fields: readonly string[] = [
@@ -50,7 +50,7 @@ function fileRow(row: Row): FileRow {
   };
 }
 
-/** Whether bytes without a row are what an import over HTTP is still to read. @param id of the bytes */
+/** Whether bytes without a row are the body of a pending import. @param id of the bytes */
 export async function isKept(store: Store, id: string): Promise<boolean> {
   const field = store.schema().tables.get(importTable)?.fields.get('body');
   if (!field) return false;
@@ -58,34 +58,34 @@ export async function isKept(store: Store, id: string): Promise<boolean> {
   return (await readRows(store, { className: importTable, fields: ['objectId'], filter: () => filter, limit: 1 })).length > 0;
 }
 
-/** A file to note. */
+/** A file to record. */
 export interface NewFile {
   readonly id: string;
   readonly name: string;
-  /** Bytes; `null` for a large upload that is awaited, which is not counted yet. */
+  /** Bytes; `null` for an awaited large upload, which does not count yet. */
   readonly size: number | null;
   readonly contentType: string;
-  /** Whether a `File` field holds it already, or a `PrivateFile` field. */
+  /** Whether a `File` or `PrivateFile` field holds it already. */
   readonly isPublic?: boolean;
   readonly isPrivate?: boolean;
 }
 
-/** When uploads were announced, in milliseconds since 1970. */
+/** Times of announcement, in milliseconds since 1970. */
 interface Period {
   readonly from: number;
   readonly before: number;
 }
 
-/** What is known of an upload once its bytes are there. */
+/** Properties that are known once the bytes of an upload have arrived. */
 export type UploadedBytes = Pick<FileRow, 'contentType' | 'version'> & { readonly size: number };
 
-/** The file of an id, awaited ones too; `null` where there is none. */
+/** Finds a file by id, including awaited ones; `null` if there is none. */
 export async function findFile(store: Store, id: string): Promise<FileRow | null> {
   const row = await readRow<Row>(store, fileTable, fields, id);
   return row && fileRow(row);
 }
 
-/** Notes a file, and counts it. Durable when it resolves. */
+/** Adds a file to the metadata and the usage. Durable when it resolves. */
 export async function addFile(store: Store, { id, ...file }: NewFile): Promise<void> {
   const at = Date.now();
   const values = { objectId: id, createdAt: at, updatedAt: at, isPublic: false, isPrivate: false, ...file };
@@ -94,77 +94,80 @@ export async function addFile(store: Store, { id, ...file }: NewFile): Promise<v
       const table = tableOf(schema, fileTable);
       return {
         changes: [],
-        mutations: [{ kind: 'insert', table, values: columnsOf(table, values) }, ...counted(schema, 1, file.size)],
+        mutations: [{ kind: 'insert', table, values: columnsOf(table, values) }, ...usageChange(schema, 1, file.size)],
       };
     },
   });
 }
 
 /**
- * Notes that the bytes of an awaited upload are there, and counts it. The first call decides.
- * @returns whether it was this call: the file may be there already, or gone
+ * Records that the bytes of an awaited upload have arrived, and counts them. The first call wins.
+ * @returns whether this call did it; if not, the file was completed already, or deleted
  */
 export async function completeFile(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {
-  return decided(store, (schema) => [noted(schema, id, bytes), ...counted(schema, 1, bytes.size)]);
+  return executeConditional(store, (schema) => [markArrived(schema, id, bytes), ...usageChange(schema, 1, bytes.size)]);
 }
 
-/** The same where the system's quota leaves room for it; the commit decides. @throws outOfStorage (140) */
+/** As `completeFile`, if the quota has room for the bytes; checked in the commit. @throws outOfStorage (140) */
 export async function completeWithinQuota(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {
   for (;;) {
     const { quota } = await readUsage(store);
     try {
-      return await decided(store, (schema) => [noted(schema, id, bytes), countWithin(schema, bytes.size, quota)]);
+      return await executeConditional(store, (schema) => [
+        markArrived(schema, id, bytes),
+        countWithin(schema, bytes.size, quota),
+      ]);
     } catch (error) {
       const isRefused = error instanceof ServiceError && error.key === 'outOfStorage';
-      // The quota may be another one by now.
+      // Retry if the quota was changed meanwhile.
       if (!isRefused || (await readUsage(store)).quota === quota) throw error;
     }
   }
 }
 
-function noted(schema: Schema, id: string, bytes: UploadedBytes): Mutation {
+function markArrived(schema: Schema, id: string, bytes: UploadedBytes): Mutation {
   const table = tableOf(schema, fileTable);
   return update(table, id, absent(fieldOf(table, 'size')), { ...bytes, updatedAt: Date.now() });
 }
 
 /**
- * Forgets a file, and no longer counts it. Its bytes are the caller's to remove.
- * @param onlyIfUntouched not where it was attached, or an awaited upload came, since the row was read
- * @returns whether it was this call: another may have been quicker
+ * Removes a file from the metadata and the usage. The caller removes its bytes.
+ * @param onlyIfUntouched fail if the file was attached, or its upload arrived, since the row was read
+ * @returns whether this call did it; another may have been faster
  */
 export async function removeFile(store: Store, file: FileRow, onlyIfUntouched = false): Promise<boolean> {
-  const removed = await decided(store, (schema) => {
+  const removed = await executeConditional(store, (schema) => {
     const table = tableOf(schema, fileTable);
     const items = [file.size === null ? absent(fieldOf(table, 'size')) : compare(table, 'size', 'eq', file.size)];
     if (onlyIfUntouched) items.push(compare(table, 'updatedAt', 'eq', file.updatedAt));
     return [
-      // Takes the row, so that of two that remove it one finds none.
+      // Locks the row, so that of two concurrent removals one fails.
       update(table, file.id, { kind: 'and', items }, { updatedAt: Date.now() }),
-      // A record that a client made point at it does not keep it.
+      // By `deleteAll`, because a Pointer made by a client must not prevent the deletion.
       { kind: 'deleteAll', table, filter: compare(table, 'objectId', 'eq', file.id) },
-      ...counted(schema, -1, file.size),
+      ...usageChange(schema, -1, file.size),
     ];
   });
   if (removed || onlyIfUntouched || file.size !== null) return removed;
-  // An upload that came meanwhile is gone with the next try: its size changes once.
+  // The awaited upload arrived meanwhile. One retry suffices, because the size changes only once.
   const now = await findFile(store, file.id);
   return now !== null && now.size !== null && removeFile(store, now);
 }
 
 /**
- * Files that have been there unchanged for long, by id.
- * @param updatedBefore milliseconds since 1970: uploaded and last attached before
- * @param after the last id of the page before; `null` for the first page
- * @param limit how many at most
+ * Returns files that have not changed since a time, ordered by id.
+ * @param updatedBefore milliseconds since 1970; upload and last attachment must be older
+ * @param after the last id of the previous page; `null` for the first page
+ * @param limit maximum number of files
  */
 export function filesBefore(store: Store, updatedBefore: number, after: string | null, limit: number): Promise<FileRow[]> {
   return readPage(store, (table) => [compare(table, 'updatedAt', 'lt', updatedBefore)], after, limit);
 }
 
 /**
- * Large uploads that are awaited, by id.
- * @param after the last id of the page before; `null` for the first page
- * @param limit how many at most
+ * Returns awaited large uploads, ordered by id.
+ * @param after the last id of the previous page; `null` for the first page
+ * @param limit maximum number of files
  */
 export function awaitedFiles(store: Store, period: Period, after: string | null, limit: number): Promise<FileRow[]> {
   const isAwaited = (table: TableSchema) => [
@@ -194,7 +197,7 @@ async function readPage(
   return rows.map(fileRow);
 }
 
-/** The files of all pages, each page read when it is needed. @param page the first so many after an id; `null`: from the first */
+/** Iterates over the files of all pages, reading each page on demand. @param page returns a number of files after an id; `null`: from the first */
 export async function* eachFile(
   page: (after: string | null, limit: number) => Promise<FileRow[]>,
 ): AsyncGenerator<FileRow, void> {
@@ -208,9 +211,9 @@ export async function* eachFile(
 }
 
 /**
- * The step of attaching: the file's row learns what holds it, where the file is there.
- * @param isGranted whether a private file may be attached, too
- * @throws unknownFile (1) where it is not, or may not be
+ * Returns the mutation that attaches a file: it sets flags in the file's row, if the file exists.
+ * @param isGranted whether a private file may be attached
+ * @throws unknownFile (1) if the file does not exist or may not be attached
  */
 export function attachFile(
   schema: Schema,
@@ -235,8 +238,8 @@ function update(table: TableSchema, objectId: string, condition: Filter, values:
   return { kind: 'update', table, objectId, guard: null, condition, assignments: assignmentsOf(table, values), returning: [] };
 }
 
-/** An awaited upload is not counted. */
-function counted(schema: Schema, files: 1 | -1, size: number | null): Mutation[] {
+/** Awaited uploads do not count. */
+function usageChange(schema: Schema, files: 1 | -1, size: number | null): Mutation[] {
   return size === null ? [] : [countFiles(schema, files, files * size)];
 }
 
@@ -249,8 +252,8 @@ const compare = (table: TableSchema, name: string, op: Comparison, value: Stored
 
 const absent = (field: Field): Filter => ({ kind: 'not', item: { kind: 'exists', ref: { field, path: [] } } });
 
-/** Carries steps out of which the first decides. @returns whether it found its record */
-async function decided(store: Store, mutations: (schema: Schema) => readonly Mutation[]): Promise<boolean> {
+/** Executes mutations of which the first is conditional. @returns whether its condition held */
+async function executeConditional(store: Store, mutations: (schema: Schema) => readonly Mutation[]): Promise<boolean> {
   try {
     await store.write({ plan: (schema) => ({ changes: [], mutations: mutations(schema) }) });
     return true;

@@ -6,7 +6,7 @@ import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { StorageUsage } from './model.ts';
 
-/** The hidden table with the one row of what a system's files take. The template makes both. */
+/** The hidden table with one row that stores the usage of a system. The template creates both. */
 const usageTable = '_StorageUsage';
 const usageId = 'usage';
 
@@ -18,7 +18,7 @@ interface Row {
   readonly quota?: number;
 }
 
-/** What a system's files take, and what they may. */
+/** Returns the storage usage and quota of a system. */
 export async function readUsage(store: Store): Promise<StorageUsage> {
   const row = await readRow<Row>(store, usageTable, fields, usageId);
   const { files = 0, bytes = 0, quota = null } = row ?? {};
@@ -26,16 +26,16 @@ export async function readUsage(store: Store): Promise<StorageUsage> {
 }
 
 /**
- * Looks whether a system takes files.
- * @param size bytes that are to come, where it is known
- * @throws outOfStorage (140) where its quota is reached, or what is left of it is less
+ * Checks the storage quota before an upload.
+ * @param size expected bytes, if known
+ * @throws outOfStorage (140) if the quota is reached, or the remaining room is too small
  */
 export async function admit(store: Store, size = 0): Promise<void> {
   const { bytes, quota, outOfStorage } = await readUsage(store);
   if (outOfStorage || (quota !== null && bytes + size > quota)) fail('outOfStorage');
 }
 
-/** The step that counts a file more, where its bytes are within what the quota leaves at the time of the commit; else it throws outOfStorage. */
+/** Returns the mutation that counts one more file if the quota has room at the time of the commit; the commit throws outOfStorage otherwise. */
 export function countWithin(schema: Schema, size: number, quota: number | null): Mutation {
   const table = tableOf(schema, usageTable);
   const quotaField = fieldOf(table, 'quota');
@@ -49,7 +49,7 @@ export function countWithin(schema: Schema, size: number, quota: number | null):
   return { ...countFiles(schema, 1, size), condition: { kind: 'and', items }, missing: 'outOfStorage' };
 }
 
-/** Sets what a system's files may take. @param bytes `null` for no bound */
+/** Sets the quota of a system. @param bytes `null`: no limit */
 export async function setQuota(store: Store, bytes: number | null): Promise<void> {
   await store.write({
     plan(schema) {
@@ -63,7 +63,7 @@ export async function setQuota(store: Store, bytes: number | null): Promise<void
   });
 }
 
-/** The step that counts files and bytes more, or fewer where they are negative. */
+/** Returns the mutation that adds to the number of files and bytes; negative values subtract. */
 export function countFiles(schema: Schema, files: number, bytes: number): Extract<Mutation, { kind: 'update' }> {
   const table = tableOf(schema, usageTable);
   return {

@@ -8,24 +8,24 @@ import { fileFault, sortFileError, withFileFaults } from './faults.ts';
 import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject } from './port.ts';
 
-/** Bytes that are read at once: few reads are quicker than many. */
+/** Size of a read; few large reads are faster than many small ones. */
 const READ_BYTES = 256 * 1024;
-/** Directories that are remembered as made. */
+/** Directories remembered as created. */
 const MAX_REMEMBERED = 100_000;
 
 const openDescriptor = promisify(openFile);
 
 /**
- * A directory, of this machine or shared by several: `<place>/<first two of the id>/<id>`. A file is received beside them and then linked to
- * its place, so that it is there whole and never takes another's.
+ * Stores files in a directory, which several machines may share: `<place>/<first two of the id>/<id>`. A file is received beside them and then linked
+ * to its path, so that it appears atomically and never replaces another.
  */
 export class DiskStore implements FileStore {
   readonly incoming: string;
   readonly #directory: string;
-  /** Those that are there for certain, unless somebody removes them. */
-  readonly #made = new Set<string>();
+  /** Directories that exist, unless they were removed from outside. */
+  readonly #created = new Set<string>();
 
-  /** @param directory absolute; is made where it is not there */
+  /** @param directory absolute; created if missing */
   constructor(directory: string) {
     this.#directory = directory;
     this.incoming = join(directory, '.incoming');
@@ -38,22 +38,22 @@ export class DiskStore implements FileStore {
   async #put(place: string, id: string, file: ReceivedFile): Promise<void> {
     const path = this.#path(place, id);
     const parent = dirname(path);
-    await this.#make(parent);
+    await this.#createDirectory(parent);
     try {
       await moveNew(file.path, path);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      // Another process may have removed a system of this name, and its directories.
-      this.#made.delete(parent);
-      await this.#make(parent);
+      // Another process may have removed a system with this place, and its directories.
+      this.#created.delete(parent);
+      await this.#createDirectory(parent);
       await moveNew(file.path, path);
     }
     await sync(parent);
   }
 
-  /** Makes the place of a system that has no files yet, durably: once it is there one that is missing is an outage. @throws unavailable */
+  /** Durably creates the directory of a system without files. From then on a missing directory counts as an outage. @throws unavailable */
   async makePlace(place: string): Promise<void> {
-    await withFileFaults(() => this.#make(this.#systemDirectory(place)));
+    await withFileFaults(() => this.#createDirectory(this.#systemDirectory(place)));
   }
 
   async ready(place: string, isUsed: () => Promise<boolean>): Promise<void> {
@@ -74,7 +74,7 @@ export class DiskStore implements FileStore {
     const descriptor = await withFileFaults(() => openDescriptor(path, 'r').catch(nullIfMissing));
     return descriptor === null
       ? null
-      : createReadStream('', { fd: descriptor, fs: sortingReads, highWaterMark: READ_BYTES, ...range });
+      : createReadStream('', { fd: descriptor, fs: fsWithFaults, highWaterMark: READ_BYTES, ...range });
   }
 
   async remove(place: string, id: string): Promise<void> {
@@ -83,7 +83,7 @@ export class DiskStore implements FileStore {
 
   async removeSystem(place: string, removed?: (files: number) => void): Promise<void> {
     const directory = this.#systemDirectory(place);
-    for (const made of this.#made) if (made === directory || dirname(made) === directory) this.#made.delete(made);
+    for (const made of this.#created) if (made === directory || dirname(made) === directory) this.#created.delete(made);
     for (const prefix of (await readdir(directory).catch(nullIfMissing)) ?? []) {
       const files = await readdir(join(directory, prefix)).catch(nullIfMissing);
       await rm(join(directory, prefix), { recursive: true, force: true });
@@ -116,20 +116,20 @@ export class DiskStore implements FileStore {
     return join(this.#systemDirectory(place), id.slice(0, 2), id);
   }
 
-  /** Makes a directory, and makes it and its names durable, once. */
-  async #make(directory: string): Promise<void> {
-    if (this.#made.has(directory)) return;
+  /** Creates a directory durably; once per directory. */
+  async #createDirectory(directory: string): Promise<void> {
+    if (this.#created.has(directory)) return;
     const first = await mkdir(directory, { recursive: true, mode: 0o700 });
-    // The names of new directories lie in their parents, from the first one that was new.
+    // Each new directory is an entry of its parent, so sync the parents from the topmost new one.
     if (first !== undefined)
       for (let made = directory; made.length >= first.length; made = dirname(made)) await sync(dirname(made));
-    if (this.#made.size >= MAX_REMEMBERED) this.#made.clear();
-    this.#made.add(directory);
+    if (this.#created.size >= MAX_REMEMBERED) this.#created.clear();
+    this.#created.add(directory);
   }
 }
 
-/** A stream fails with what its reads fail with. */
-const sortingReads = {
+/** Makes streams fail with the same errors as other operations. */
+const fsWithFaults = {
   close,
   read(descriptor: number, buffer: Buffer, offset: number, length: number, position: number, done: ReadDone): void {
     read(descriptor, buffer, offset, length, position, (error, ...rest) => done(error && sortFileError(error), ...rest));
@@ -138,20 +138,20 @@ const sortingReads = {
 
 type ReadDone = (error: Error | null, bytesRead: number, buffer: Buffer) => void;
 
-/** What file systems without hard links, and those that bound them, answer. */
-const unlinkable: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK']);
+/** Error codes of file systems without hard links, or with a limit for them. */
+const noHardLinkCodes: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK']);
 
-/** Gives a file another name. @throws an error of code `EEXIST` where there is a file of that name */
+/** Renames a file without replacing another. @throws an error of code `EEXIST` if the target exists */
 async function moveNew(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    if (!unlinkable.has((error as NodeJS.ErrnoException).code)) throw error;
+    if (!noHardLinkCodes.has((error as NodeJS.ErrnoException).code)) throw error;
     if (await stat(to).catch(nullIfMissing)) throw Object.assign(new Error('the file is there already'), { code: 'EEXIST' });
     await rename(from, to);
     return;
   }
-  // It has its place; who received it tries again.
+  // The file is at its target; the receiver's `discard` tries again.
   await unlink(from).catch(() => {});
 }
 

@@ -1,4 +1,4 @@
-/** CONTRACT "Faults of the store", of the place where files are. */
+/** Transient faults of the file store (faults.md#passing-faults). */
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -67,7 +67,7 @@ describe('files beside faults', () => {
   const unavailable = { key: 'unavailable', status: 503 };
   const counted = async () => (await files.usage(system)).files;
 
-  /** Has a function of the operating system fail. */
+  /** Makes a function of the operating system fail. */
   const fail = (name: 'open' | 'link' | 'stat' | 'unlink', code: string, where: RegExp): void => {
     const real = promises[name] as (...given: unknown[]) => Promise<unknown>;
     mock.method(promises, name, async (...given: unknown[]) => {

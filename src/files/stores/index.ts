@@ -5,9 +5,9 @@ import { DiskStore } from './disk.ts';
 import { type FileStore, INCOMING_END } from './port.ts';
 
 /**
- * The store that the settings select, ready for use: FILES_URL, or a directory of DATA_DIR (CONTRACT "Running").
- * @param report told when a bucket is found away later on
- * @throws OperatorError where the bucket cannot be used
+ * Opens the configured store: FILES_URL, or a directory in DATA_DIR (settings.md#files_url).
+ * @param report called when a bucket becomes unavailable later
+ * @throws OperatorError if the bucket cannot be used
  */
 export async function openFileStore(
   { dataDir, filesUrl }: Pick<Config, 'dataDir' | 'filesUrl'>,
@@ -19,7 +19,7 @@ export async function openFileStore(
 }
 
 /**
- * Makes the place of a system whose store knows files that may not be there. A bucket has no places, and is not asked.
+ * Creates the directory for the files of a system, if files are on disk. Buckets have no directories.
  * @throws unavailable
  */
 export async function makeFilePlace({ dataDir, filesUrl }: Pick<Config, 'dataDir' | 'filesUrl'>, place: string): Promise<void> {
@@ -31,12 +31,12 @@ const directoryIn = (dataDir: string) => join(dataDir, 'files');
 async function open(directory: string, filesUrl: Config['filesUrl'], report: (fault: string) => void): Promise<FileStore> {
   const disk = new DiskStore(directory);
   if (filesUrl === undefined) return disk;
-  // Its packages take long to load.
+  // Loaded lazily, because its packages load slowly.
   const { S3Store } = await import('./s3.ts');
   return S3Store.open(filesUrl, disk.incoming, report);
 }
 
-/** Removes what a crash left in a directory of `receive`. Other processes may be receiving there. Never throws. */
+/** Removes partial files of crashed processes from a directory of `receive`; other processes may be receiving there. Never throws. */
 export async function clearAbandoned(directory: string): Promise<void> {
   await clearPassing(directory, '', INCOMING_END).catch(() => {});
 }

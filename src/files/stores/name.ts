@@ -4,22 +4,22 @@ import { limits } from '../../kernel/limits.ts';
 
 const PREFIX_LENGTH = 33;
 const prefixed = /^([0-9a-f]{32})_/;
-/** Of an id, `_` and a file name whose every character is percent-encoded. */
+/** An id, `_`, and a file name in which every character is percent-encoded. */
 const MAX_NAME_LENGTH = PREFIX_LENGTH + limits.fileNameLength * 12;
 
-/** A file's id: what names it in a store, and the row of it. */
+/** A file's id, which identifies its bytes in a store and its row. */
 export const fileIdPattern = /^[0-9a-f]{32}$/;
 
-/** A name from outside that may be a file's. */
+/** A name from a client that may be that of a file. */
 export interface GivenName {
   readonly id: string;
-  /** What the file's name may be: as it is, and percent-encoded, since it may have been decoded once more than the client thought. */
+  /** Possible names of the file: as given, and percent-encoded, because the name may have been decoded once too often. */
   readonly candidates: readonly [string, string];
 }
 
 /**
- * A new name, which nobody can guess, for a file (docs/decisions.md "Files").
- * @param fileName as the client has it; it may hold anything
+ * Generates an unguessable name for a file (files.md#upload).
+ * @param fileName as sent by the client; may contain any characters
  * @throws badFileName (122)
  */
 export function newFileName(fileName: string): { readonly id: string; readonly name: string } {
@@ -28,14 +28,14 @@ export function newFileName(fileName: string): { readonly id: string; readonly n
   return { id, name: `${id}_${encodeName(fileName.toWellFormed())}` };
 }
 
-/** @returns `null` for what is no name of ours */
+/** @returns `null` if it does not have the form of our names */
 export function parseFileName(given: string): GivenName | null {
   const id = given.length > MAX_NAME_LENGTH ? undefined : prefixed.exec(given)?.[1];
   if (id === undefined) return null;
   return { id, candidates: [given, encodeName(given.toWellFormed())] };
 }
 
-/** What the client called the file, for people: control characters are replaced. */
+/** Returns the client's name of the file for display, with control characters replaced. */
 export function fileNameOf(name: string): string {
   const encoded = name.slice(PREFIX_LENGTH);
   try {
@@ -51,7 +51,7 @@ function isTooLong(fileName: string): boolean {
   return fileName.length > 2 * limits.fileNameLength || [...fileName].length > limits.fileNameLength;
 }
 
-/** A file name with every character percent-encoded that an address cannot have as it is. */
+/** Percent-encodes every character of a file name that may not stand in an address. */
 export function encodeName(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }

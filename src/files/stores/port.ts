@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream';
 
-/** How names of files end that are being received (`passingName`). */
+/** Suffix of files that are being received (`passingName`). */
 export const INCOMING_END = 'part';
 
-/** Bytes that arrived and lie in a file of this process, synced to the disk, until a store takes them over or they are thrown away. */
+/** Received bytes in a synced temporary file of this process, until a store takes them over or they are discarded. */
 export interface ReceivedFile {
   /** Absolute path. */
   readonly path: string;
   readonly size: number;
-  /** The first bytes, `SAMPLE_BYTES` at most. */
+  /** The first bytes, at most `SAMPLE_BYTES`. */
   readonly sample: Buffer;
-  /** Deletes it, where no store has taken it. Never throws. */
+  /** Deletes the file, unless a store has taken it over. Never throws. */
   discard(): Promise<void>;
 }
 
-/** Bytes from `start` to `end`, both included, from 0. */
+/** A range of bytes, starting at 0; both ends are included. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -26,58 +26,58 @@ export interface StoredObject {
   readonly size: number;
   /** When its bytes were stored, in milliseconds since 1970. */
   readonly storedAt: number;
-  /** Names these very bytes, where a form of the store's own may bring others; `list` does not tell it. */
+  /** Identifies these bytes, if a form of the store may replace them; missing in results of `list`. */
   readonly version?: string;
 }
 
-/** What a client may upload without the service in between. */
+/** What a client may upload directly to the store. */
 export interface UploadPolicy {
   readonly contentType: string;
-  /** Bytes at most. */
+  /** Maximum size in bytes. */
   readonly size: number;
-  /** How long it holds, in seconds. */
+  /** Lifetime in seconds. */
   readonly seconds: number;
 }
 
-/** An address that takes one `multipart/form-data` POST: every field, then the part `file`. */
+/** An address for one `multipart/form-data` POST with all these fields, followed by the part `file`. */
 export interface UploadForm {
   readonly url: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * Where the bytes of files are: by the place of the system (storage/places.ts) and id (32 hexadecimal characters). A file is there whole or not at all, is never
- * changed but by a form of the store's own, and is durable when `put` resolves. A store that is away, full or broken is `unavailable` (503);
- * all other faults are thrown as they come: none is the caller's doing.
+ * Stores the bytes of files, by the system's place (storage/places.ts) and the file's id (32 hexadecimal characters). Files appear atomically, never
+ * change except through a form of the store, and are durable when `put` resolves. If the store is unreachable, full or damaged, operations throw
+ * `unavailable` (503); other errors are thrown unchanged, since none is the caller's fault.
  */
 export interface FileStore {
-  /** Where uploads are received: a directory of this process, which `put` takes from cheaply. */
+  /** Directory of this process for receiving uploads, from which `put` can take files cheaply. */
   readonly incoming: string;
   /**
-   * Takes received bytes over.
-   * @throws where the store can tell, an error of code `EEXIST` for an id that has bytes: those stay. Else its caller has to look
+   * Takes over received bytes.
+   * @throws an error of code `EEXIST` if the id exists already, whose bytes are kept; stores that cannot detect this leave the check to the caller
    */
   put(place: string, id: string, file: ReceivedFile): Promise<void>;
   /**
-   * Looks whether the place of a system's files is there: one that is missing, such as a disk that is not mounted, is not taken for an empty one.
-   * @param isUsed whether files of it are known to have been stored
+   * Checks that a system's location exists, so that a missing one (e.g. an unmounted disk) is not mistaken for an empty one.
+   * @param isUsed whether files of the system are known to have been stored
    * @throws unavailable
    */
   ready?(place: string, isUsed: () => Promise<boolean>): Promise<void>;
-  /** `null` where there is no such file. */
+  /** Returns `null` if the file does not exist. */
   stat(place: string, id: string): Promise<StoredObject | null>;
   /**
-   * Its bytes, or a range within it; `null` where there is no such file.
-   * @param version that `stat` told: `null` where it has other bytes by now
+   * Opens a file or a range; `null` if it does not exist.
+   * @param version from `stat`: `null` is returned if the bytes have changed since
    */
   open(place: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null>;
-  /** One that is not there counts as removed. */
+  /** Removes a file; succeeds if it does not exist. */
   remove(place: string, id: string): Promise<void>;
-  /** All files of a system. @param removed told of each so many that are gone */
+  /** Removes all files of a system. @param removed called with the number of files of each batch */
   removeSystem(place: string, removed?: (files: number) => void): Promise<void>;
-  /** All files of a system, in no order; those that are being stored may be missing. */
+  /** Lists all files of a system, unordered; files being stored may be missing. */
   list(place: string): AsyncIterable<StoredObject>;
-  /** A form of the store's own for one upload; where it has none the service takes the bytes itself. */
+  /** Creates a form of the store for one upload. Missing if the store has none; then the service receives the bytes. */
   form?(place: string, id: string, policy: UploadPolicy): Promise<UploadForm>;
   close(): Promise<void>;
 }

@@ -57,7 +57,7 @@ test('an object that another process has stored stays', async () => {
   failing(1, refused);
   const file = await small();
   await assert.rejects(on.store.put('app', newId(), file), { code: 'EEXIST' });
-  // The attempt before has stored it, and its answer was lost.
+  // The previous attempt stored the object, but its response was lost.
   let asked = 0;
   failing(2, (request, response) => (asked++ === 0 ? request.destroy() : refused(request, response)));
   await on.store.put('app', newId(), file);
@@ -188,7 +188,7 @@ async function refuses(filesUrl: string, line: RegExp): Promise<void> {
   });
 }
 
-/** The error of a store that is away, with what it was. */
+/** Checks for the error of an unavailable store, and its cause. */
 const isAway = (code: string) => (error: unknown) => {
   assert.ok(error instanceof ServiceError && error.key === 'unavailable', String(error));
   assert.ok(error.cause instanceof S3Fault);
@@ -196,7 +196,7 @@ const isAway = (code: string) => (error: unknown) => {
   return true;
 };
 
-/** The first requests that come fail. */
+/** Makes the next requests fail. */
 function failing(times: number, how: (request: IncomingMessage, response: ServerResponse) => unknown): void {
   let left = times;
   on.server.intercept = (request, response) => {

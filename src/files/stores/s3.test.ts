@@ -64,7 +64,7 @@ test('a version is read as long as it is there, by ranges too', async () => {
   await on.store.put('app', id, await received(on.store, Buffer.from('other')));
   for (const [range] of [...ranges, [{ start: 10, end: 12 }]] as const) assert.equal(await read(range), null);
   assert.notEqual((await on.store.stat('app', id))?.version, version);
-  // Without a version, too: the caller knows a larger one.
+  // Without a version, too: the caller expects a longer file.
   assert.equal(await on.store.open('app', id, { start: 10, end: 12 }), null);
   await on.store.remove('app', id);
   assert.equal(await read(), null);

@@ -25,7 +25,10 @@ import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, Uplo
 
 const NOT_IMPLEMENTED = 501;
 
-/** Files as objects of a bucket, with the keys `prefix/place/id`. Where the bucket is away: `unavailable` (503); other errors are `S3Fault`s. */
+/**
+ * Stores files as objects of a bucket with the keys `prefix/place/id`. If the bucket is unavailable, throws `unavailable` (503); other errors are
+ * `S3Fault`s.
+ */
 export class S3Store implements FileStore {
   readonly incoming: string;
   readonly form?: (place: string, id: string, policy: UploadPolicy) => Promise<UploadForm>;
@@ -34,7 +37,7 @@ export class S3Store implements FileStore {
   readonly #prefix: string;
   readonly #health: S3Health;
   readonly #pageSize: number;
-  /** Objects that are there stay: of two processes that store one the second is refused. Stores that know no such condition are not asked for it. */
+  /** Condition that prevents overwriting: of two concurrent writes of one object the second fails. Omitted for stores that do not implement it. */
   #ifNew: { readonly IfNoneMatch?: '*' } = { IfNoneMatch: '*' };
 
   private constructor(client: S3Client, location: S3Location, incoming: string, health: S3Health, pageSize: number) {
@@ -48,10 +51,10 @@ export class S3Store implements FileStore {
   }
 
   /**
-   * @param incoming where uploads are received
-   * @param report told when the bucket is found away
-   * @param pageSize how many files are listed, and deleted, by one request: 1,000 at the most
-   * @throws OperatorError where the bucket cannot be read
+   * @param incoming directory for receiving uploads
+   * @param report called when the bucket becomes unavailable
+   * @param pageSize files per list and delete request, at most 1,000
+   * @throws OperatorError if the bucket cannot be read
    */
   static async open(location: S3Location, incoming: string, report: (fault: string) => void, pageSize = 1_000): Promise<S3Store> {
     const client = await connectBucket(location, 'FILES_URL');
@@ -68,7 +71,7 @@ export class S3Store implements FileStore {
         if (!(error instanceof S3Fault)) throw sortFileError(error);
         if (error.isTaken) {
           this.#health.succeeded();
-          // What an earlier attempt has stored, whose answer was lost, is what was to be stored.
+          // If an earlier attempt succeeded but its response was lost, the object is the one to store.
           if (attempt > 1) break;
           throw Object.assign(new Error('the object is there', { cause: error }), { code: 'EEXIST' });
         }
@@ -80,11 +83,11 @@ export class S3Store implements FileStore {
     await file.discard();
   }
 
-  /** The client does not try streams again itself. */
+  /** Uploads the file in a single attempt, because the client does not retry streams. */
   async #send(place: string, id: string, file: ReceivedFile): Promise<void> {
     const stop = new AbortController();
     const body = createReadStream(file.path);
-    // Otherwise the request would wait for bytes that never come.
+    // Without this, the request would wait for bytes that never arrive.
     body.once('error', (error) => stop.abort(error));
     const end = watchProgress(
       () => body.bytesRead,
@@ -105,21 +108,21 @@ export class S3Store implements FileStore {
 
   async stat(place: string, id: string): Promise<StoredObject | null> {
     const command = new HeadObjectCommand(this.#key(place, id));
-    const found = await this.#ask('HeadObject', this.#client.send(command));
+    const found = await this.#request('HeadObject', this.#client.send(command));
     if (found === null) return null;
     const { ContentLength = 0, LastModified, ETag } = found;
     return { id, size: ContentLength, storedAt: LastModified?.getTime() ?? 0, ...(ETag !== undefined && { version: ETag }) };
   }
 
   async open(place: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null> {
-    // S3 takes a range that holds nothing for none.
+    // S3 would ignore an empty range and return the whole object.
     if (range && range.end < range.start) {
       const there = await this.stat(place, id);
       return there && (version === undefined || version === there.version) ? Readable.from([]) : null;
     }
     const bytes = range && `bytes=${range.start}-${range.end}`;
     const command = new GetObjectCommand({ ...this.#key(place, id), Range: bytes, IfMatch: version });
-    const found = await this.#ask('GetObject', this.#client.send(command));
+    const found = await this.#request('GetObject', this.#client.send(command));
     if (found?.Body === undefined) return null;
     const body = found.Body as unknown as IncomingMessage;
     watchBody(body, (fault) => this.#health.errorOf(fault));
@@ -128,7 +131,7 @@ export class S3Store implements FileStore {
 
   async remove(place: string, id: string): Promise<void> {
     const command = new DeleteObjectCommand(this.#key(place, id));
-    await this.#ask('DeleteObject', this.#client.send(command));
+    await this.#request('DeleteObject', this.#client.send(command));
   }
 
   async removeSystem(place: string, removed?: (files: number) => void): Promise<void> {
@@ -153,7 +156,7 @@ export class S3Store implements FileStore {
       Bucket,
       Key,
       Conditions: [['content-length-range', 1, size]],
-      // Each field is a condition of its own, too.
+      // Each field is a condition, too.
       Fields: { 'Content-Type': contentType },
       Expires: seconds,
     }).catch((error: unknown) => {
@@ -167,7 +170,7 @@ export class S3Store implements FileStore {
     let token: string | undefined;
     do {
       const request = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: this.#pageSize, ContinuationToken: token });
-      const page = await this.#ask('ListObjectsV2', this.#client.send(request));
+      const page = await this.#request('ListObjectsV2', this.#client.send(request));
       yield (page?.Contents ?? []).flatMap(({ Key = '', Size = 0, LastModified }) => {
         const id = Key.slice(Prefix.length);
         return fileIdPattern.test(id) ? [{ id, size: Size, storedAt: LastModified?.getTime() ?? 0 }] : [];
@@ -178,7 +181,7 @@ export class S3Store implements FileStore {
 
   async #removeAll(keys: { Key: string }[]): Promise<void> {
     const command = new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: keys, Quiet: true } });
-    // Many stores take the list with an MD5 only, which the client does not send by itself any more.
+    // Many stores require an MD5 of the list, which the client no longer sends by default.
     command.middlewareStack.add(
       (next) => (args) => {
         const { body, headers } = args.request as { body: string; headers: Record<string, string> };
@@ -187,13 +190,13 @@ export class S3Store implements FileStore {
       },
       { step: 'build', name: 'contentMd5' },
     );
-    const answer = await this.#ask('DeleteObjects', this.#client.send(command));
+    const answer = await this.#request('DeleteObjects', this.#client.send(command));
     const first = answer?.Errors?.[0];
     if (first !== undefined) throw new S3Fault('DeleteObjects', { code: first.Code });
   }
 
-  /** @returns the answer, `null` where the object is not there, or is another one @throws unavailable (503), S3Fault */
-  async #ask<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer | null> {
+  /** @returns the response; `null` if the object does not exist or has another version @throws unavailable (503), S3Fault */
+  async #request<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer | null> {
     try {
       const answered = await answer;
       this.#health.succeeded();

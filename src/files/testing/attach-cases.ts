@@ -22,7 +22,7 @@ const fileObject = (name: string, url: JsonValue = null) => ({ __type: 'File', n
 const urlOf = (name: string, objectId: string, field: string) =>
   `https://crm.example.com/platform/files/app/${name}/${table}/${encodeURIComponent(objectId)}/${field}`;
 
-/** Files that records hold. */
+/** Tests of files in records. */
 export function testAttaching(storeOf: () => Store): void {
   const asked: string[] = [];
   const keeper = fileKeeper(async ({ appId, store }, { id }) => {
@@ -166,10 +166,10 @@ export function testAttaching(storeOf: () => Store): void {
     ])
       await assert.rejects(steal(url), { key: typeof url === 'object' && url !== null ? /unknownFile|notAType/ : 'unknownFile' });
     await assert.rejects(create({ Q: fileObject(name, urlOf(name, id, 'P')) }, stranger), unknown);
-    // His own record, as he read it.
+    // The user's own record, as the user read it.
     await update(id, { P: fileObject(name, urlOf(name, id, 'P')) }, user);
     await update(id, { P: fileObject(name) }, user);
-    // Another place, named by where he read it.
+    // Another field, with the address of the first one.
     await assert.rejects(update(id, { Q: fileObject(name) }, user), unknown);
     await assert.rejects(update(id, { Q: fileObject(name, urlOf(name, id, 'F')) }, user), unknown);
     await assert.rejects(create({ P: fileObject(name, urlOf(`${name}x`, id, 'P')) }, user), unknown);

@@ -15,13 +15,13 @@ import {
 } from '../metadata/file-metadata.ts';
 import type { FileRow } from '../metadata/model.ts';
 
-/** A file of a new id. */
+/** Returns a file with a new id. */
 export function newFile(size: number | null, fileName = 'a.txt'): NewFile {
   const id = randomBytes(16).toString('hex');
   return { id, name: `${id}_${fileName}`, size, contentType: 'text/plain' };
 }
 
-/** Notes a file, and reads what is known of it. */
+/** Adds a file, and reads its row. */
 export async function added(store: Store, size: number | null): Promise<FileRow> {
   const file = newFile(size);
   await addFile(store, file);
@@ -30,10 +30,10 @@ export async function added(store: Store, size: number | null): Promise<FileRow>
 
 const count = (results: readonly boolean[]) => results.filter(Boolean).length;
 
-/** What a system knows of its files. @param stores of two processes */
+/** Tests of file metadata. @param stores of two processes */
 export function testCatalog(stores: () => readonly [Store, Store]): void {
   const store = () => stores()[0];
-  /** Looks what some work adds to the counts. */
+  /** Asserts what some work adds to the usage. */
   async function counts<T>(added: readonly [files: number, bytes: number], work: () => Promise<T>): Promise<T> {
     const before = await readUsage(store());
     const result = await work();

@@ -1,14 +1,14 @@
-/** What S3 checks of a form that was posted to a bucket; the S3 server of the tests does not. */
+/** The checks that S3 applies to posted forms and the test server does not. */
 import { checkSignature, type Refusal } from './signature.ts';
 
 type Condition = Readonly<Record<string, string>> | readonly [string, string | number, string | number];
 
-/** Fields that no condition has to name. */
+/** Fields that need no condition. */
 const free = new Set(['x-amz-signature', 'policy', 'file']);
 
 /**
- * @param secrets of the keys that there are
- * @returns `null` where the form is taken
+ * @param secrets by key id
+ * @returns `null` if the form is accepted
  */
 export async function checkForm(
   contentType: string,

@@ -1,4 +1,4 @@
-/** An S3-compatible server of a test's own: it checks signatures, and the conditions of forms. */
+/** An S3-compatible server for tests, which checks signatures and the conditions of forms. */
 import crypto, { createCipheriv, createDecipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -13,32 +13,32 @@ import S3rver from '@20minutes/s3rver';
 import { checkForm } from './post-policy.ts';
 import { checkRequest, type Refusal } from './signature.ts';
 
-/** The only bucket that there is. */
+/** The only bucket. */
 const BUCKET = 'files';
-/** The only key that there is; S3rver has to know it, too. */
+/** The only key id, which S3rver knows as well. */
 const KEY = 'S3RVER';
 const SECRET = 'the-secret-of-the-test-server';
 const secrets = new Map([[KEY, SECRET]]);
 
 /** A running server with one empty bucket. */
 export interface TestS3 {
-  /** FILES_URL for files below a prefix. @param parameters more of them, such as `&forms=false` */
+  /** FILES_URL for files below a prefix. @param parameters further ones, such as `&forms=false` */
   filesUrl(prefix: string, parameters?: string): string;
-  /** The variables with the keys. */
+  /** The environment variables with the keys. */
   readonly env: Readonly<Record<string, string>>;
-  /** Requests that came, such as `PUT /files/prefix/id`. */
+  /** The received requests, such as `PUT /files/prefix/id`. */
   readonly requests: string[];
-  /** Takes a request over, instead of the server, where it returns true. */
+  /** Handles a request instead of the server if it returns true. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | null;
-  /** Cuts all connections and takes none. What is stored stays. */
+  /** Closes all connections and refuses new ones. Stored objects stay. */
   down(): Promise<void>;
-  /** Takes connections again, at the same address. */
+  /** Accepts connections again, at the same address. */
   up(): Promise<void>;
-  /** Ends it and removes all that it has. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
-/** Starts a server. It is in this process. */
+/** Starts a server in this process. */
 export async function startS3(): Promise<TestS3> {
   allowOldTokens();
   const directory = await mkdtemp(join(tmpdir(), 'test-s3-'));
@@ -51,7 +51,7 @@ export async function startS3(): Promise<TestS3> {
     configureBuckets: [{ name: BUCKET }],
   };
   const server = new S3rver({ ...options, directory });
-  // Requests that are cut by the end are still logged.
+  // Requests interrupted by the stop are still logged.
   server.logger.close = () => {};
   readFirstBytes(server);
   const { port: behind } = await server.run();
@@ -78,7 +78,7 @@ export async function startS3(): Promise<TestS3> {
   return made;
 }
 
-/** What S3 refuses and S3rver does not is refused here. A body is handed on when it is there whole: half an object is none. */
+/** Refuses what S3 refuses and S3rver does not. Forwards a body when it is complete, so that no partial object is stored. */
 async function answer(incoming: IncomingMessage, response: ServerResponse, port: number): Promise<void> {
   const body = await buffer(incoming);
   const refusal = await refusalOf(incoming, body);
@@ -90,7 +90,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, port:
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false });
   onward.end(body);
   const [answered] = (await once(onward, 'response')) as [IncomingMessage];
-  // S3rver reads no such condition.
+  // S3rver does not support this condition.
   const { 'if-match': wanted } = headers;
   if (wanted !== undefined && answered.statusCode !== 404 && answered.headers.etag !== wanted) {
     answered.resume();
@@ -125,7 +125,7 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** S3rver takes a range that ends with the first byte for one without an end. */
+/** S3rver treats a range that ends with the first byte as open-ended. */
 function readFirstBytes({ store }: S3rver): void {
   const getObject = store.getObject.bind(store);
   store.getObject = async (bucket, key, range) => {
@@ -139,7 +139,7 @@ function readFirstBytes({ store }: S3rver): void {
   };
 }
 
-/** S3rver's tokens of listings are made by DES, which OpenSSL refuses today. */
+/** S3rver encrypts list tokens by DES, which OpenSSL no longer supports. */
 function allowOldTokens(): void {
   const twice = (bytes: unknown) => Buffer.concat([bytes as Buffer, bytes as Buffer]);
   const instead = <Make extends typeof createCipheriv | typeof createDecipheriv>(make: Make) =>

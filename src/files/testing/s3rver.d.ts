@@ -1,4 +1,4 @@
-/** What the tests use of a package that has no types. */
+/** The used parts of a package without types. */
 declare module '@20minutes/s3rver' {
   import type { AddressInfo } from 'node:net';
   import type { Readable } from 'node:stream';

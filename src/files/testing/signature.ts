@@ -1,4 +1,4 @@
-/** Signatures as AWS describes them (Signature Version 4): what S3 refuses, and the S3 server of the tests does not always. */
+/** AWS Signature Version 4. S3 checks signatures; the S3 server of the tests does not always. */
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
@@ -11,8 +11,8 @@ export interface Refusal {
 const pattern = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
 
 /**
- * @param secrets of the keys that there are
- * @returns `null` where the request is signed as it should be
+ * @param secrets by key id
+ * @returns `null` if the signature is valid
  */
 export function checkRequest(
   { method, url = '', headers }: IncomingMessage,
@@ -31,7 +31,7 @@ export function checkRequest(
   return checkSignature(credential, text, signature, secrets);
 }
 
-/** @param credential `key/date/region/service/aws4_request` @returns `null` where the signature is right */
+/** @param credential `key/date/region/service/aws4_request` @returns `null` if the signature is valid */
 export function checkSignature(
   credential: string,
   text: string,

@@ -12,7 +12,7 @@ const bytes = (...parts: (string | number | readonly number[] | Buffer)[]): Buff
     }),
   );
 
-/** An archive with one entry; it ends after it, as a sample does. */
+/** An archive with one entry, without a central directory, like a truncated sample. */
 function zip(entry: string, content: string): Buffer {
   const packed = deflateRawSync(Buffer.from(content));
   const header = Buffer.alloc(30);
@@ -46,7 +46,7 @@ const ebml = (type: string) => bytes([0x1a, 0x45, 0xdf, 0xa3, 0x80 + type.length
 const ogg = (codec: string | readonly number[]) => bytes('OggS', 24, codec, 40);
 const windowsExecutable = bytes('MZ', [0x90, 0, 3, 0], 60, 'PE', 60);
 const hebrew = 'שם,טלפון\r\nדנה,050-1234567\r\n';
-/** In the code page of Windows for Hebrew. */
+/** Encodes a text in windows-1255, the code page for Hebrew. */
 const in1255 = (text: string) =>
   Buffer.from([...text].map((c) => (c >= 'א' && c <= 'ת' ? c.charCodeAt(0) - 0x5d0 + 0xe0 : c.charCodeAt(0))));
 const hebrew1255 = in1255(hebrew);
@@ -55,7 +55,7 @@ const utf16 = Buffer.from(`\ufeff${hebrew}`, 'utf16le');
 const svg =
   '<?xml version="1.0"?>\n<!-- drawn -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x" [ <!ENTITY a "b>"> ]>\n<svg xmlns="x"/>';
 
-/** File name, bytes, what it is served as, what the client said. */
+/** File name, bytes, served type, declared type. */
 const taken: readonly (readonly [name: string, content: Buffer | string, type: string, said?: string])[] = [
   ['a.png', png, 'image/png'],
   ['a.PNG', png, 'image/png'],

@@ -1,12 +1,12 @@
 import { fail } from '../../errors/fail.ts';
 import { findSignature } from './signature.ts';
 import { type FileType, type Finding, refusedExtensions, refusedFindings, typeOfFinding, typesOfExtension } from './table.ts';
-import { type Content, contentOf, hasShape, isPlainly, readText, type SampleText } from './text.ts';
+import { type Content, contentOf, hasShape, isCertainlyText, readText, type SampleText } from './text.ts';
 
-/** How much of a file it takes to judge its type. */
+/** Bytes needed to detect the type of a file. */
 export const SAMPLE_BYTES = 64 * 1024;
 
-/** What a file without a type of ours is served as. */
+/** Content type of files of unknown type. */
 export const unknownType = 'application/octet-stream';
 
 const typeOfContent: Readonly<Record<Content, string>> = {
@@ -19,13 +19,13 @@ const typeOfContent: Readonly<Record<Content, string>> = {
   plain: 'text/plain',
 };
 
-/** What a client may call text whose content tells nothing and whose extension is not known: no browser runs these. */
-const harmless = new Set(['text/csv', 'text/markdown', 'text/tab-separated-values', 'text/calendar', 'text/vcard']);
+/** Types that a client may declare for text of unknown extension and content: browsers do not execute them. */
+const declarableTypes = new Set(['text/csv', 'text/markdown', 'text/tab-separated-values', 'text/calendar', 'text/vcard']);
 
-/** Signatures that are text and leave no doubt, whatever the extension. */
+/** Signatures that are text and unambiguous, regardless of the extension. */
 const textSignatures = new Set<Finding>(['pdf', 'rtf', 'eps']);
 
-/** A sample as it is judged. */
+/** The facts by which a file is judged. */
 interface Evidence {
   readonly extension: string;
   readonly isWhole: boolean;
@@ -34,41 +34,43 @@ interface Evidence {
 }
 
 /**
- * Judges a file by its first bytes and its extension. SPEC "Files" rule 3; docs/decisions.md "Files".
- * @param sample the first `SAMPLE_BYTES` bytes, or all; not empty
+ * Detects the content type of a file by its first bytes and its extension.
+ * Reference: files.md#file-types.
+ * @param sample the first `SAMPLE_BYTES` bytes, or the whole file; not empty
  * @param isWhole whether the sample is the whole file
- * @param saidType what the client said: it counts for text only that nothing else tells of
+ * @param declaredType the client's media type; used only for text that nothing else identifies
  * @returns the content type that the file is served as
  * @throws invalidFileType (403)
  */
-export async function detectType(sample: Buffer, isWhole: boolean, fileName: string, saidType?: string): Promise<string> {
-  const evidence = await look(sample, isWhole, extensionOf(fileName));
+export async function detectType(sample: Buffer, isWhole: boolean, fileName: string, declaredType?: string): Promise<string> {
+  const evidence = await gatherEvidence(sample, isWhole, extensionOf(fileName));
   if (isExecutable(evidence)) return fail('invalidFileType');
   const known = typesOfExtension.get(evidence.extension);
-  const type = known ? firstThatFits(known, evidence) : typeByBytes(evidence, saidType);
+  const type = known ? firstThatFits(known, evidence) : typeByBytes(evidence, declaredType);
   return type ?? fail('invalidFileType');
 }
 
 /**
- * The same for a large upload, whose type is not checked: what its bytes are, whatever its extension.
+ * Detects the content type of a large upload, where any type is accepted except executables: by its bytes, whatever the extension.
  * @returns the content type that the file is served as; `null` for an executable
  */
 export async function describeType(sample: Buffer, isWhole: boolean, fileName: string): Promise<string | null> {
-  const evidence = await look(sample, isWhole, extensionOf(fileName));
+  const evidence = await gatherEvidence(sample, isWhole, extensionOf(fileName));
   if (isExecutable(evidence)) return null;
   const known = typesOfExtension.get(evidence.extension);
   return (known && firstThatFits(known, evidence)) ?? typeByBytes(evidence, undefined) ?? unknownType;
 }
 
-async function look(sample: Buffer, isWhole: boolean, extension: string): Promise<Evidence> {
+async function gatherEvidence(sample: Buffer, isWhole: boolean, extension: string): Promise<Evidence> {
   const found = await findSignature(sample);
   const text = found !== null && textSignatures.has(found) ? null : readText(sample, isWhole);
-  // A code page makes text of nearly anything: a signature that begins beyond ASCII is none of chance, but for one of two bytes.
+  // Nearly any bytes are valid text in a code page. A signature that begins with a non-ASCII byte is therefore more reliable, except one of only two
+  // bytes.
   const isChance = text?.encoding === 'one-byte' && found !== null && found !== 'cpio' && (sample[0] ?? 0) >= 0x80;
   return { extension, isWhole, found, text: isChance ? null : text };
 }
 
-/** An extension as people read it: systems pass over dots and spaces at the end. */
+/** Returns the extension as operating systems see it: they ignore trailing dots and spaces. */
 function extensionOf(fileName: string): string {
   const name = fileName.replace(/[. ]+$/, '');
   const dot = name.lastIndexOf('.');
@@ -79,7 +81,7 @@ function isExecutable({ extension, text, found }: Evidence): boolean {
   if (refusedExtensions.has(extension)) return true;
   if (text?.text.startsWith('#!')) return true;
   if (found === null || !refusedFindings.has(found)) return false;
-  // Text may begin with the letters of a signature.
+  // Text may begin with the characters of a signature.
   return text === null || !standsForText(extension);
 }
 
@@ -96,16 +98,16 @@ function firstThatFits(types: readonly FileType[], evidence: Evidence): string |
   return undefined;
 }
 
-function typeByBytes({ isWhole, text, found }: Evidence, saidType: string | undefined): string | undefined {
+function typeByBytes({ isWhole, text, found }: Evidence, declaredType: string | undefined): string | undefined {
   if (text === null) return found === null ? undefined : typeOfFinding.get(found)?.contentType;
-  if (!isPlainly(text)) return undefined;
+  if (!isCertainlyText(text)) return undefined;
   const content = contentOf(text, isWhole);
-  const said = saidType?.split(';', 1)[0]?.trim().toLowerCase();
-  const type = content === 'plain' && said !== undefined && harmless.has(said) ? said : typeOfContent[content];
+  const declared = declaredType?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = content === 'plain' && declared !== undefined && declarableTypes.has(declared) ? declared : typeOfContent[content];
   return withCharset(type, text);
 }
 
-/** Text says how it is written where the bytes tell. XML and JSON say it themselves. */
+/** Adds the charset to text types if it is known. XML and JSON declare theirs. */
 function withCharset(contentType: string, { encoding }: SampleText): string {
   return contentType.startsWith('text/') && encoding !== 'one-byte' ? `${contentType}; charset=${encoding}` : contentType;
 }

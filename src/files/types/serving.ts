@@ -1,26 +1,26 @@
 /** How a file is sent to browsers. */
 export interface Serving {
-  /** As it stands in the header. */
+  /** Value of the header. */
   readonly contentType: string;
-  /** Whether a browser shows it; else it is saved. */
+  /** Whether a browser displays the file or saves it. */
   readonly disposition: 'inline' | 'attachment';
-  /** `undefined` where there is none: viewers of PDF do not work in a sandbox. */
+  /** `undefined` for none: viewers of PDF do not work in a sandbox. */
   readonly contentSecurityPolicy: string | undefined;
 }
 
-const shown = /^(?:image|audio|video)\//;
-const shownTypes = new Set(['application/pdf', 'text/plain']);
-/** Nothing runs, nothing is fetched; a picture in SVG keeps its looks. */
+const displayedMedia = /^(?:image|audio|video)\//;
+const displayedTypes = new Set(['application/pdf', 'text/plain']);
+/** Forbids scripts and requests; SVG images keep their styles. */
 const sandbox = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; sandbox";
 
-/** How files of a content type are sent (docs/decisions.md "Files"). @param contentType as `detectType` told it */
+/** Returns how files of a content type are served (files.md#serving). @param contentType as returned by `detectType` */
 export function serving(contentType: string): Serving {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const isActive = type.endsWith('+xml') || type.endsWith('/xml') || type === 'text/html';
-  const isShown = !isActive && (shown.test(type) || shownTypes.has(type));
+  const isDisplayed = !isActive && (displayedMedia.test(type) || displayedTypes.has(type));
   return {
     contentType,
-    disposition: isShown ? 'inline' : 'attachment',
-    contentSecurityPolicy: isShown && !type.startsWith('text/') ? undefined : sandbox,
+    disposition: isDisplayed ? 'inline' : 'attachment',
+    contentSecurityPolicy: isDisplayed && !type.startsWith('text/') ? undefined : sandbox,
   };
 }

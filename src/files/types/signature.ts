@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { Finding } from './table.ts';
 
-/** Signatures that are looked for first: what file-type does not know, or takes for something else. */
+/** Signatures that take precedence over file-type, which does not know them or misinterprets them. */
 const first: readonly (readonly [Finding, Buffer])[] = [
   ['pdf', Buffer.from('%PDF-')],
   ['amr', Buffer.from('#!AMR')],
@@ -10,7 +10,7 @@ const first: readonly (readonly [Finding, Buffer])[] = [
   ['class', Buffer.from([0xca, 0xfe, 0xba, 0xbe])],
 ];
 
-/** Those of files that file-type walks through, for which the first 64 KiB are not enough, or that it wants to see more of. */
+/** Signatures for formats that file-type parses further: the first 64 KiB do not suffice for it. */
 const last: readonly (readonly [Finding, Buffer])[] = [
   ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
   ['tif', Buffer.from([0x49, 0x49, 0x2a, 0x00])],
@@ -26,12 +26,12 @@ const last: readonly (readonly [Finding, Buffer])[] = [
   ['woff2', Buffer.from('wOF2')],
 ];
 
-/** The class of Windows installers, as it lies in their directory of streams. */
+/** The class id of Windows installers, as stored in the directory of an OLE file. */
 const installer = Buffer.from('84100c0000000000c000000000000046', 'hex');
-/** A PDF may have something before its first line. */
+/** A PDF may have other bytes before its first line. */
 const PDF_WINDOW_BYTES = 1024;
 
-/** What the bytes look like by their signature, as file-type names it; `null` where they have none that is known. */
+/** Identifies the bytes by their signature, in the names of file-type; `null` if none is known. */
 export async function findSignature(sample: Buffer): Promise<Finding | null> {
   const early = startOf(first, sample);
   if (early !== null) return early;
@@ -41,7 +41,7 @@ export async function findSignature(sample: Buffer): Promise<Finding | null> {
   return found;
 }
 
-/** It reads samples that are hostile, too: what it fails on has no signature. */
+/** Runs file-type, which may fail on hostile samples; they count as unknown. */
 async function detect(sample: Buffer): Promise<Finding | null> {
   try {
     return (await fileTypeFromBuffer(sample))?.ext ?? null;

@@ -1,23 +1,23 @@
-/** What the bytes of a file look like: an extension that `signature.ts` tells, or `text`. */
+/** What the bytes of a file look like: an extension, as `signature.ts` returns it, or `text`. */
 export type Finding = string;
 
-/** What text of a type has to look like (`text.ts`). */
+/** A required form of text (`text.ts`). */
 export type Shape = 'json' | 'markup' | 'svg';
 
-/** A type of file that the service takes. */
+/** A type of file that the service accepts. */
 export interface FileType {
-  /** What it is served as. */
+  /** The type that it is served as. */
   readonly contentType: string;
-  /** The extensions that stand for it, in small letters. */
+  /** Its extensions in lower case. */
   readonly extensions: readonly string[];
-  /** What its bytes may look like. The first type of a finding is what files without a known extension are. */
+  /** Possible findings for its bytes. Files without a known extension get the first type that lists their finding first. */
   readonly findings: readonly Finding[];
   readonly shape: Shape | undefined;
 }
 
 const isoMedia = 'mp4 m4v mov 3gp 3g2 m4a m4b m4p f4v f4p f4a f4b';
 const ogg = 'ogg oga opus spx ogv ogm ogx';
-/** Macro-enabled documents and templates are named as others are; long ones, and those with a password, show the container only. */
+/** Macro-enabled documents and templates often have ordinary names; of long or encrypted ones only the container is recognized. */
 const word = 'docx docm dotx dotm zip cfb';
 const excel = 'xlsx xlsm xltx xltm zip cfb';
 const powerpoint = 'pptx pptm potx potm ppsx ppsm zip cfb';
@@ -162,10 +162,10 @@ const lines: readonly Line[] = [
   ['text/tab-separated-values', 'tsv tab', 'text'],
   ['text/markdown', 'md markdown', 'text'],
   ['text/html', 'html htm', 'text'],
-  // Pages run scripts and apply stylesheets by these types alone, whatever else is said of them: no file is served as one.
+  // Browsers execute scripts and apply stylesheets only with their own types, so no file is served as one.
   ['text/plain', 'js mjs cjs jsx ts tsx mts cts css', 'text'],
   ['text/plain', 'xsl xslt', 'text', 'markup'],
-  // Keys and certificates: two of the extensions are other types' too.
+  // Keys and certificates. Two of the extensions are shared with other types.
   ['text/plain', 'key pub pem crt', 'text'],
   ['text/calendar', 'ics ical ifb ifs', 'text'],
   ['text/vcard', 'vcf vcard', 'text'],
@@ -189,7 +189,7 @@ const types = lines.map(
   }),
 );
 
-/** The types that an extension stands for, the likeliest first. */
+/** The types for an extension, most likely first. */
 export const typesOfExtension: ReadonlyMap<string, readonly FileType[]> = Map.groupBy(
   types.flatMap((type) => type.extensions.map((extension) => ({ extension, type }))),
   ({ extension }) => extension,
@@ -204,15 +204,15 @@ export const typesOfExtension: ReadonlyMap<string, readonly FileType[]> = Map.gr
     new Map<string, FileType[]>(),
   );
 
-/** What bytes are without a known extension. Text is judged by its content instead. */
+/** The types of files without a known extension, by finding. Text is identified by its content instead. */
 export const typeOfFinding: ReadonlyMap<Finding, FileType> = new Map([
   ...types.toReversed().flatMap((type) => type.findings.map((finding) => [finding, type] as const)),
   ...types.flatMap((type) => type.findings.slice(0, 1).map((finding) => [finding, type] as const)).toReversed(),
 ]);
 
 /**
- * Programs, their installers, and scripts of operating systems, by extension. The bytes may be anything. Endings that names have for other
- * reasons (`example.com`, `first.run`) are not among them.
+ * Extensions of programs, installers and system scripts, refused regardless of the bytes. Extensions that occur in other names (`example.com`,
+ * `first.run`) are not included.
  */
 export const refusedExtensions: ReadonlySet<string> = new Set(
   (
@@ -223,7 +223,7 @@ export const refusedExtensions: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The same by their bytes. */
+/** Findings of programs, installers and system scripts. */
 export const refusedFindings: ReadonlySet<Finding> = new Set(
   'exe elf macho class wasm dex deb rpm crx xpi apk jar lnk alias chm swf reg msi'.split(' '),
 );

@@ -1,6 +1,6 @@
 import type { Shape } from './table.ts';
 
-/** How text is written: `one-byte` is a code page of a country, which the bytes do not tell. */
+/** Encoding of a text; `one-byte` is a national code page, which the bytes do not identify. */
 export type Encoding = 'utf-8' | 'utf-16' | 'one-byte';
 
 /** A sample that is text. */
@@ -10,19 +10,19 @@ export interface SampleText {
   readonly text: string;
 }
 
-/** What text is, judged by itself. */
+/** The kind of a text, determined by its content. */
 export type Content = 'html' | 'svg' | 'xml' | 'json' | 'calendar' | 'vcard' | 'plain';
 
-/** What no text holds in which every character is known: BEL to CR, ESC and the separators are found in logs, mails and messages. */
+/** Control characters that do not occur in Unicode text. BEL to CR, ESC and the separators occur in logs, mail and messages. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const foreign = /[\0-\x06\x0e-\x1a]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const foreignByte = /[\0-\x08\x0e-\x1f\x7f]/;
-/** The end of a file in DOS. */
+/** The end-of-file mark of DOS. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
 const endMark = /\x1a$/;
 const jsonStart = /^(?:[{["]|-?\d|(?:true|false|null)\b)/;
-/** Tags that a document in HTML may begin with. */
+/** Tags that an HTML document may begin with. */
 const htmlTags = new Set(
   'html head body title meta link base script style iframe div span p a b i br hr h1 h2 h3 h4 h5 h6 table font img form ul ol pre center'.split(
     ' ',
@@ -30,9 +30,9 @@ const htmlTags = new Set(
 );
 
 /**
- * Reads a sample as text.
- * @param isWhole whether it is all there is: else it may end within a character
- * @returns `null` where it is no text
+ * Decodes a sample as text.
+ * @param isWhole whether it is the whole file; otherwise it may end within a character
+ * @returns `null` if it is not text
  */
 export function readText(sample: Buffer, isWhole: boolean): SampleText | null {
   const [first, second] = sample;
@@ -58,15 +58,15 @@ function readOneByte(sample: Buffer, isWhole: boolean): SampleText | null {
   return foreignByte.test(text) ? null : { encoding: 'one-byte', text };
 }
 
-/** What stands in Hebrew text of its code page (windows-1255): letters, ASCII, and what quotes and joins words. */
+/** Bytes that do not occur in Hebrew text of windows-1255: everything except letters, ASCII, quotes, dashes and similar punctuation. */
 const notHebrew = /[^\xe0-\xfa\x20-\x7e\t-\r\x84\x85\x91-\x97\xa0]/;
 
-/** Whether text of a code page is text beyond doubt: an eighth of it is spaces, digits and other ASCII, or all of it is Hebrew. */
-export function isPlainly({ encoding, text }: SampleText): boolean {
+/** Whether text in a code page is text with certainty: at least an eighth of it is spaces, digits and other ASCII, or all of it is Hebrew. */
+export function isCertainlyText({ encoding, text }: SampleText): boolean {
   return encoding !== 'one-byte' || text.replace(/[^\x20-\x7e\s]+/g, '').length * 8 >= text.length || !notHebrew.test(text);
 }
 
-/** Whether text looks as a type asks for. */
+/** Whether text has the form that a type requires. */
 export function hasShape({ text }: SampleText, shape: Shape | undefined): boolean {
   if (shape === undefined) return true;
   const start = text.trimStart();
@@ -77,7 +77,7 @@ export function hasShape({ text }: SampleText, shape: Shape | undefined): boolea
   return root === null || root === 'svg';
 }
 
-/** What text is that no extension speaks for. @param isWhole whether it is all of the file */
+/** Identifies text without a known extension. @param isWhole whether it is the whole file */
 export function contentOf({ text }: SampleText, isWhole: boolean): Content {
   const start = text.trimStart();
   if (start.startsWith('<')) return markupOf(start);
@@ -95,7 +95,7 @@ function markupOf(start: string): Content {
   return root === null && !/^<[?!]/.test(start) ? 'plain' : 'xml';
 }
 
-/** A long text is taken for JSON by its first characters. */
+/** A truncated text counts as JSON by its first characters. */
 function isJson(start: string, isWhole: boolean): boolean {
   if (!isWhole) return /^(?:\{\s*"|\[\s*[[{"\d-])/.test(start);
   try {
@@ -106,7 +106,7 @@ function isJson(start: string, isWhole: boolean): boolean {
   }
 }
 
-/** The local name of the root element, in small letters, past declarations and comments; `null` where none is in sight. */
+/** Returns the local name of the root element in lower case, skipping declarations and comments; `null` if the sample contains none. */
 function rootOf(start: string): string | null {
   let at = 0;
   for (;;) {
@@ -120,7 +120,7 @@ function rootOf(start: string): string | null {
   return tag?.[1]?.toLowerCase() ?? null;
 }
 
-/** Where a declaration or comment ends; -1 where it does not, `null` where there is none. */
+/** Returns the end of a declaration or comment; -1 if it does not end in the text, `null` if there is none. */
 function endOfProlog(text: string, at: number): number | null {
   if (text.startsWith('<?', at)) return after(text, '?>', at);
   if (text.startsWith('<!--', at)) return after(text, '-->', at);

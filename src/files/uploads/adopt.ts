@@ -10,27 +10,27 @@ import { describeType, unknownType } from '../types/index.ts';
 import { receive } from './store-upload.ts';
 import { requirePlace } from './upload.ts';
 
-/** A file of another service, as records hold it. */
+/** A file of another service, as records reference it. */
 export interface AdoptedFile {
-  /** As `adoptedName` gives it. */
+  /** As returned by `adoptedName`. */
   readonly name: string;
-  /** Whether a `PrivateFile` field holds it, not a `File` field. */
+  /** Whether a `PrivateFile` field holds it; otherwise a `File` field. */
   readonly isPrivate: boolean;
 }
 
-/** Bytes of a file's id, in hexadecimal characters. */
+/** Length of a file's id in hexadecimal characters. */
 const ID_LENGTH = 32;
 
 /**
- * The name here of a file of another service: its own where it begins as ours do, which Parse Server's does. Another one gets such a
- * beginning, the same each time: it tells no more than the name.
+ * Returns the name here for a file of another service: unchanged if it has the form of our names, as Parse Server's do; otherwise prefixed with a
+ * deterministic id, a hash of the name.
  */
 export function adoptedName(name: string): string {
   if (parseFileName(name)) return name;
   return `${createHash('sha256').update(name).digest('hex').slice(0, ID_LENGTH)}_${encodeName(name.toWellFormed())}`;
 }
 
-/** @returns whether it was not here yet. @throws as `Files.adopt` */
+/** @returns whether it was not stored yet. @throws as `Files.adopt` */
 export async function adoptFile(
   store: FileStore,
   system: FileSystem,
@@ -46,7 +46,7 @@ export async function adoptFile(
     contentType = (await describeType(sample, isWhole, fileNameOf(name))) ?? fail('invalidFileType');
   });
   try {
-    // Bytes of a run that was cut off before it noted them are replaced by nothing: they are the same.
+    // Bytes of an interrupted run that did not record them are kept, because they are the same.
     if (!(await store.stat(system.store.place, id))) await store.put(system.store.place, id, file);
     await addFile(system.store, { id, name, size: file.size, contentType, isPublic: !isPrivate, isPrivate });
     return true;

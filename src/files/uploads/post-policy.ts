@@ -3,16 +3,16 @@ import { fail } from '../../errors/fail.ts';
 import { fileIdPattern, parseFileName } from '../stores/name.ts';
 import type { UploadForm, UploadPolicy } from '../stores/port.ts';
 
-/** What a form lets its holder upload, once. */
+/** What a form allows to upload, once. */
 export interface SignedUpload {
   readonly id: string;
   readonly name: string;
   readonly contentType: string;
-  /** Bytes at most. */
+  /** Maximum size in bytes. */
   readonly size: number;
 }
 
-/** As it is signed. */
+/** The signed content of a policy. */
 interface Signed {
   readonly key: string;
   readonly contentType: string;
@@ -23,7 +23,7 @@ interface Signed {
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** Signs and checks the service's own forms for large uploads (CONTRACT "Large upload"), each good for one file of one system. */
+/** Signs and verifies the service's own forms for large uploads (files.md#large-uploads), each valid for one file of one system. */
 export class FormSigner {
   readonly #secret: string;
 
@@ -32,7 +32,7 @@ export class FormSigner {
     this.#secret = secret;
   }
 
-  /** @param url where the form is sent */
+  /** @param url address that receives the form */
   sign(appId: string, name: string, { contentType, size, seconds }: UploadPolicy, url: string): UploadForm {
     const signed: Signed = { key: name, contentType, size, expires: Date.now() + seconds * 1_000 };
     const policy = Buffer.from(JSON.stringify(signed)).toString('base64');
@@ -40,13 +40,14 @@ export class FormSigner {
   }
 
   /**
-   * What the fields of a form allow. The case of their names does not count, as in S3.
-   * @throws uploadRefused (403) for a policy that is forged, over, or another file's; invalidFileType (403) for another type
+   * Verifies a form and returns what it allows. Field names are case-insensitive, as in S3.
+   * @throws uploadRefused (403) for a policy that is forged, expired, or for another file; invalidFileType (403) for another type
    */
   verify(appId: string, form: ReadonlyMap<string, string>): SignedUpload {
     const fields = new Map([...form].map(([name, value]) => [name.toLowerCase(), value]));
     const policy = fields.get('policy') ?? fail('uploadRefused', 'the form has no policy');
-    if (!same(fields.get('x-signature') ?? '', this.#signature(appId, policy))) fail('uploadRefused', 'the policy is not signed');
+    if (!isSameSignature(fields.get('x-signature') ?? '', this.#signature(appId, policy)))
+      fail('uploadRefused', 'the policy is not signed');
     const { key, contentType, size, expires } = JSON.parse(Buffer.from(policy, 'base64').toString()) as Signed;
     if (expires < Date.now()) fail('uploadRefused', 'the policy is over');
     const id = parseFileName(key)?.id ?? '';
@@ -61,6 +62,6 @@ export class FormSigner {
   }
 }
 
-function same(given: string, expected: string): boolean {
+function isSameSignature(given: string, expected: string): boolean {
   return SIGNATURE.test(given) && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 }

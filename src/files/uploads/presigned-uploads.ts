@@ -14,23 +14,23 @@ import { fileNameOf, newFileName } from '../stores/name.ts';
 import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from '../stores/port.ts';
 import { describeType, SAMPLE_BYTES, unknownType } from '../types/index.ts';
 import { FormSigner } from './post-policy.ts';
-import { PromisedBytes } from './promised.ts';
+import { ReservedBytes } from './quota-reservations.ts';
 import { receive } from './store-upload.ts';
 import { refuseWrongKey, requirePlace } from './upload.ts';
 
-/** CONTRACT "Large upload". */
+/** Lifetime of a policy in seconds. Reference: files.md#large-uploads. */
 export const POLICY_LIFETIME_S = 15 * 60;
-/** Milliseconds after which an upload is no longer under way: what a policy holds, and what a form may take. */
+/** Time after which an upload is no longer in progress: the lifetime of a policy plus the duration of a transfer. */
 export const UPLOAD_LIFETIME_MS = 2 * HOUR_MS;
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,200})?$/;
 
-/** Uploads that are announced before their bytes come. SPEC "Files" rule 4; CONTRACT "Large upload". */
+/** Large uploads, which are announced before their bytes are sent. Reference: files.md#large-uploads. */
 export class LargeUploads {
   readonly #bytes: FileStore;
   readonly #signer: FormSigner;
-  /** Files whose bytes are being put in their place: bytes never change. */
-  readonly #settling = new Set<string>();
-  readonly #promised = new PromisedBytes(POLICY_LIFETIME_S * 1_000);
+  /** Files whose bytes are being stored, to refuse a second upload, since bytes never change. */
+  readonly #storing = new Set<string>();
+  readonly #reserved = new ReservedBytes(POLICY_LIFETIME_S * 1_000);
 
   /** @param secret of this installation */
   constructor(bytes: FileStore, secret: string) {
@@ -39,7 +39,7 @@ export class LargeUploads {
   }
 
   /**
-   * What a client asks for. Who may not learns nothing of it.
+   * Validates a request for a policy. Checks the caller's rights first, so that others learn nothing.
    * @throws largeUploadUnauthorized, largeUploadsOff (400); permissionDenied (119); badUpload (107)
    */
   async policyFor({ store, principal }: RecordContext, wanted: JsonObject): Promise<UploadPolicy> {
@@ -55,8 +55,8 @@ export class LargeUploads {
   }
 
   /**
-   * Notes a file that is awaited, and makes the form that takes it.
-   * @param ownForm the address of the service's own form
+   * Records an awaited file, and creates the form for its upload.
+   * @param ownForm address of the service's own form
    * @throws badFileName (122), outOfStorage (140)
    */
   async announce(
@@ -68,18 +68,18 @@ export class LargeUploads {
     const { id, name } = newFileName(fileName);
     const key = keyOf(store, id);
     try {
-      await admit(store, this.#promised.add(`${store.place} ${actorId(principal)}`, key, policy.size));
+      await admit(store, this.#reserved.add(`${store.place} ${actorId(principal)}`, key, policy.size));
       const form = (await this.#bytes.form?.(store.place, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
       await addFile(store, { id, name, size: null, contentType: policy.contentType });
       return { ...form, name };
     } catch (error) {
-      this.#promised.remove(key);
+      this.#reserved.remove(key);
       throw error;
     }
   }
 
   /**
-   * Takes the bytes of a form of the service's own.
+   * Receives the upload of the service's own form.
    * @param fields of the form
    * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130), outOfStorage (140)
    */
@@ -93,44 +93,47 @@ export class LargeUploads {
       contentType = (await describeType(sample, isWhole, fileNameOf(name))) ?? fail('invalidFileType');
     });
     try {
-      await this.#settle(system, id, file, contentType);
+      await this.#store(system, id, file, contentType);
     } finally {
       await file.discard();
     }
   }
 
-  /** Of two that come for one file the first counts. */
-  async #settle(system: FileSystem, id: string, file: ReceivedFile, contentType: string): Promise<void> {
+  /** Stores the bytes. Of two concurrent uploads for one file the first wins. */
+  async #store(system: FileSystem, id: string, file: ReceivedFile, contentType: string): Promise<void> {
     const { store } = system;
     const key = keyOf(store, id);
-    if (this.#settling.has(key)) fail('uploadRefused', 'the policy is used');
-    this.#settling.add(key);
+    if (this.#storing.has(key)) fail('uploadRefused', 'the policy is used');
+    this.#storing.add(key);
     try {
       await this.#putNew(system, await awaited(system, id), file);
       if (await this.#completeNew(system, id, { size: file.size, contentType })) return;
-      // A reader was quicker to note it, or it was deleted meanwhile.
+      // A reader may have recorded it first; otherwise it was deleted meanwhile.
       if (await findFile(store, id)) return;
       await this.#bytes.remove(store.place, id);
       fail('uploadRefused', 'the file is deleted');
     } finally {
-      this.#settling.delete(key);
+      this.#storing.delete(key);
     }
   }
 
-  /** @throws outOfStorage (140) where others have taken the room meanwhile: the bytes go again */
+  /** @throws outOfStorage (140) if the quota was used up meanwhile; the bytes are removed then */
   async #completeNew({ store }: FileSystem, id: string, bytes: UploadedBytes): Promise<boolean> {
     try {
       return await completeWithinQuota(store, id, bytes);
     } catch (error) {
       if (error instanceof ServiceError && error.key === 'outOfStorage') await this.#bytes.remove(store.place, id);
-      // The bytes are in their place: who reads the file next notes them.
+      // The bytes are stored: the next reader of the file records them.
       throw isPassing(error) ? inDoubtSince(error) : error;
     } finally {
-      this.#promised.remove(keyOf(store, id));
+      this.#reserved.remove(keyOf(store, id));
     }
   }
 
-  /** Bytes that another process put there stay, and are noted: that one may have ended before it did. @throws uploadRefused (403) */
+  /**
+   * Stores the bytes of a new file. Bytes stored by another process are kept and recorded, because that process may have ended before recording them.
+   * @throws uploadRefused (403)
+   */
   async #putNew(system: FileSystem, row: FileRow, file: ReceivedFile): Promise<void> {
     const { place } = system.store;
     if (!(await this.#bytes.stat(place, row.id))) {
@@ -145,8 +148,8 @@ export class LargeUploads {
   }
 
   /**
-   * Notes an awaited file whose bytes came past the service, once.
-   * @returns the file as it is then; `null` where its bytes have not come
+   * Records an awaited file that was sent directly to the store, once.
+   * @returns the updated file; `null` if its bytes have not arrived
    */
   async complete({ store }: FileSystem, file: FileRow): Promise<FileRow | null> {
     if (file.size !== null) return file;
@@ -154,28 +157,28 @@ export class LargeUploads {
     if (!stored || stored.size === 0) return null;
     const { size, version } = stored;
     const end = Math.min(size, SAMPLE_BYTES) - 1;
-    // What is judged is what is noted, though a form may bring other bytes meanwhile.
+    // By version, so that the inspected bytes are the recorded ones, even if the form replaces them meanwhile.
     const stream = await this.#bytes.open(store.place, file.id, { start: 0, end }, version);
     if (!stream) return null;
     const type = await describeType(await buffer(stream), size <= SAMPLE_BYTES, fileNameOf(file.name));
-    this.#promised.remove(keyOf(store, file.id));
+    this.#reserved.remove(keyOf(store, file.id));
     await completeFile(store, file.id, { size, contentType: type ?? unknownType, ...(version !== undefined && { version }) });
     return findFile(store, file.id);
   }
 }
 
-/** @throws uploadRefused (403) where the file has come, or is gone */
+/** @throws uploadRefused (403) if the file has been uploaded or deleted */
 async function awaited({ store }: FileSystem, id: string): Promise<FileRow> {
   const file = await findFile(store, id);
   return file?.size === null ? file : fail('uploadRefused', 'the policy is used');
 }
 
-/** A number, or its digits as forms and headers have it; `null` where it is no size of a file. */
+/** Parses a size, as a number or as digits in forms and headers; `null` if it is not valid. */
 function sizeOf(value: unknown): number | null {
   const size = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   const isSize = typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= limits.largeFileBytes;
   return isSize ? size : null;
 }
 
-/** Names a file among those of all systems. */
+/** Returns a key that is unique among the files of all systems. */
 const keyOf = ({ place }: Store, id: string): string => `${place}/${id}`;

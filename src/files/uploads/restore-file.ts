@@ -3,10 +3,10 @@ import type { FileStore } from '../stores/port.ts';
 import { receive } from './store-upload.ts';
 
 /**
- * Stores bytes that a system's store knows already, such as those of a backup.
- * @param of where: the place of the system, and the file's id
- * @param size bytes that they are
- * @throws unavailable; what `bytes` throws; fileTooLarge, emptyFile
+ * Stores bytes of a file whose row exists already, e.g. from a backup.
+ * @param of the system's place and the file's id
+ * @param size expected bytes
+ * @throws unavailable; errors of `bytes`; fileTooLarge, emptyFile
  */
 export async function storeFile(
   store: FileStore,

@@ -53,7 +53,7 @@ describe('large uploads to S3', () => {
     form.set('file', new Blob([content]), 'big.txt');
     assert.equal((await fetch(url, { method: 'POST', body: form })).status, 204);
   }
-  /** A policy that has been used. */
+  /** Returns a policy that has been used. */
   async function sent(content: string): Promise<UploadForm & { name: string; id: string }> {
     const form = await policy();
     await send(form, content);
@@ -139,9 +139,9 @@ describe('large uploads to S3', () => {
     const sizes = () =>
       Promise.all([come, late, early, never].map(async ({ name }) => (await findFile(system.store, name.slice(0, 32)))?.size));
     const { files: count, bytes } = await readUsage(system.store);
-    await files.noteArrived(system, () => true);
+    await files.confirmUploads(system, () => true);
     assert.deepEqual(await sizes(), [null, null, null, null]);
-    await files.noteArrived(system, () => false);
+    await files.confirmUploads(system, () => false);
     assert.deepEqual(await sizes(), [4, null, null, null]);
     const used = await files.usage(system);
     assert.deepEqual([used.files, used.bytes], [count + 2, bytes + 8]);

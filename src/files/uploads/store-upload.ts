@@ -7,26 +7,28 @@ import { withFileFaults } from '../stores/faults.ts';
 import { INCOMING_END, type ReceivedFile } from '../stores/port.ts';
 import { SAMPLE_BYTES } from '../types/index.ts';
 
-/** Bytes that are written at once: few writes are quicker than many. Twice as many are in memory, the second half while the first is written. */
+/**
+ * Size of a write; few large writes are faster than many small ones. Twice as much is in memory, because one half is filled while the other is
+ * written.
+ */
 const WRITE_BYTES = 256 * 1024;
 
-/** Parts of a write, since systems bound them. */
+/** Buffers per write, which operating systems limit. */
 const MAX_WRITE_PARTS = 64;
 
 /**
- * Takes bytes to a file of this process. Whatever goes wrong, nothing is left behind; a stream is not destroyed, so that who sends it can
- * be answered.
- * @param directory is made where it is not there
- * @param most how many bytes at most
- * @param onSample is shown the first `SAMPLE_BYTES` bytes, or all, as soon as they are there, and waited for: what it throws ends it
- * @returns the file, synced to the disk
- * @throws fileTooLarge (413), emptyFile (130), what `bytes` and `onSample` throw, and errors of the operating system: unavailable for those that
- *   can pass
+ * Writes bytes to a temporary file of this process. On failure nothing is left behind, and a stream is not destroyed, so that its sender can receive
+ * a response.
+ * @param directory created if missing
+ * @param maxBytes size limit
+ * @param onSample receives the first `SAMPLE_BYTES` bytes, or the whole file, as early as possible; errors that it throws end the upload
+ * @returns the file, synced to disk
+ * @throws fileTooLarge (413), emptyFile (130), errors of `bytes` and `onSample`, and errors of the operating system; transient ones as unavailable
  */
 export async function receive(
   bytes: AsyncIterable<Buffer>,
   directory: string,
-  most: number,
+  maxBytes: number,
   onSample: (sample: Buffer, isWhole: boolean) => Promise<void> | void,
 ): Promise<ReceivedFile> {
   const path = join(directory, passingName('upload', INCOMING_END));
@@ -36,7 +38,7 @@ export async function receive(
     const writer = new Writer(handle);
     let sample: Buffer | undefined;
     for await (const chunk of chunksOf(bytes)) {
-      if (writer.size + chunk.length > most) return fail('fileTooLarge');
+      if (writer.size + chunk.length > maxBytes) return fail('fileTooLarge');
       await writer.add(chunk, sample === undefined);
       if (sample !== undefined || writer.size < SAMPLE_BYTES) continue;
       sample = writer.sample();
@@ -67,16 +69,16 @@ async function openNew(path: string, directory: string): Promise<FileHandle> {
   }
 }
 
-/** A stream that is left is not destroyed: a request would lose its connection, and its answer. */
+/** Iterates without destroying the stream on early exit, since a request would lose its connection and its response. */
 function chunksOf(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   return bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes;
 }
 
-/** Writes chunks in their order, many at once, one write at a time. */
+/** Writes chunks in order, combined into large writes, one write at a time. */
 class Writer {
   readonly #handle: FileHandle;
   #parts: Buffer[] = [];
-  #gathered = 0;
+  #buffered = 0;
   #writing: Promise<void> = Promise.resolve();
   size = 0;
 
@@ -84,43 +86,43 @@ class Writer {
     this.#handle = handle;
   }
 
-  /** Resolves when it may have more. @param hold whether nothing is written yet */
+  /** Resolves when more may be added. @param hold whether to buffer everything, because no sample has been taken yet */
   async add(chunk: Buffer, hold: boolean): Promise<void> {
     this.#parts.push(chunk);
-    this.#gathered += chunk.length;
+    this.#buffered += chunk.length;
     this.size += chunk.length;
     if (this.#parts.length >= MAX_WRITE_PARTS) this.#parts = [Buffer.concat(this.#parts)];
-    if (!hold && this.#gathered >= WRITE_BYTES) await this.#flush();
+    if (!hold && this.#buffered >= WRITE_BYTES) await this.#flush();
   }
 
-  /** The first bytes, while nothing is written. A copy, so that what is kept of a file is no more than that. */
+  /** Returns the first bytes, before anything is written. A copy, so that it does not keep larger buffers in memory. */
   sample(): Buffer {
-    return Buffer.concat(this.#parts, Math.min(this.#gathered, SAMPLE_BYTES));
+    return Buffer.concat(this.#parts, Math.min(this.#buffered, SAMPLE_BYTES));
   }
 
-  /** Writes what is left. The file is durable when it resolves. */
+  /** Writes the rest. The file is durable when it resolves. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#writing;
     await withFileFaults(() => this.#handle.datasync());
   }
 
-  /** Resolves when the write before is done, and this one has begun. */
+  /** Resolves when the previous write has ended and this one has begun. */
   async #flush(): Promise<void> {
     await this.#writing;
-    if (this.#gathered === 0) return;
+    if (this.#buffered === 0) return;
     const parts = this.#parts;
-    const size = this.#gathered;
+    const size = this.#buffered;
     this.#parts = [];
-    this.#gathered = 0;
+    this.#buffered = 0;
     this.#writing = withFileFaults(() => writeAll(this.#handle, parts, size));
-    // It is awaited later; until then it is nobody's.
+    // Avoids an unhandled rejection; the promise is awaited later.
     this.#writing.catch(() => {});
   }
 }
 
 async function writeAll(handle: FileHandle, parts: Buffer[], size: number): Promise<void> {
   const { bytesWritten } = await handle.writev(parts);
-  // A disk may take less than it is given.
+  // The operating system may write less than requested.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(parts).subarray(bytesWritten));
 }

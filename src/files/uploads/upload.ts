@@ -11,7 +11,7 @@ import { detectType, unknownType } from '../types/index.ts';
 import { receive } from './store-upload.ts';
 
 /**
- * Takes a file: its bytes first, then the row, so that no row is without bytes.
+ * Stores an upload: first its bytes, then its row, so that no row lacks its bytes.
  * @returns its name
  * @throws badFileName (122), fileTooLarge (413), emptyFile (130), invalidFileType (403)
  */
@@ -19,21 +19,21 @@ export async function takeUpload(
   store: FileStore,
   system: FileSystem,
   fileName: string,
-  saidType: string | undefined,
+  declaredType: string | undefined,
   bytes: AsyncIterable<Buffer>,
 ): Promise<string> {
   const { id, name } = newFileName(fileName);
   await requirePlace(store, system.store);
   let contentType = unknownType;
   const file = await receive(bytes, store.incoming, limits.fileBytes, async (sample, isWhole) => {
-    contentType = await detectType(sample, isWhole, fileName, saidType);
+    contentType = await detectType(sample, isWhole, fileName, declaredType);
   });
   try {
     await store.put(system.store.place, id, file);
     await addFile(system.store, { id, name, size: file.size, contentType });
   } catch (error) {
-    // A row in doubt may come to be after this: its bytes stay, and a sweep finds them where it did not.
-    if (!isInDoubt(error)) await undo(store, system, id);
+    // If the outcome of adding the row is unknown, the bytes stay; without a row the sweep finds them.
+    if (!isInDoubt(error)) await removeWithoutRow(store, system, id);
     throw error;
   } finally {
     await file.discard();
@@ -41,33 +41,33 @@ export async function takeUpload(
   return name;
 }
 
-/** @throws unavailable where the place of the system's files is missing, which has some */
+/** @throws unavailable if the location of the system's files is missing although it has files */
 export async function requirePlace(bytes: FileStore, store: Store): Promise<void> {
   await bytes.ready?.(store.place, async () => (await readUsage(store)).files > 0);
 }
 
-/** What is sent under a wrong key is nobody's. @throws permissionDenied (119) */
+/** Refuses uploads with a wrong key. @throws permissionDenied (119) */
 export function refuseWrongKey({ kind }: Principal): void {
   if (kind === 'invalid') fail('permissionDenied', 'create', fileTable);
 }
 
-/** Where it is not known whether the row is there, the bytes stay: a sweep finds them. */
-async function undo(store: FileStore, { store: records }: FileSystem, id: string): Promise<void> {
+/** Removes the bytes if the row does not exist. If that cannot be determined they stay, and the sweep finds them. */
+async function removeWithoutRow(store: FileStore, { store: records }: FileSystem, id: string): Promise<void> {
   try {
     if (!(await findFile(records, id))) await store.remove(records.place, id);
   } catch {
-    // The error that led here is the one to tell.
+    // The original error is the one to report.
   }
 }
 
-/** The file of a name from outside. @returns `null` where there is none */
+/** Finds a file by a name from a client. @returns `null` if there is none */
 export async function findGiven({ store }: FileSystem, givenName: string): Promise<FileRow | null> {
   const given = parseFileName(givenName);
   const file = given && (await findFile(store, given.id));
   return file && given.candidates.includes(file.name) ? file : null;
 }
 
-/** Removes a file where there is one: its row first, then its bytes, which a sweep finds where that fails. */
+/** Deletes a file if it exists: first its row, then its bytes, which the sweep finds if their removal fails. */
 export async function removeGiven(
   store: FileStore,
   system: FileSystem,

@@ -6,10 +6,9 @@ import { test } from 'node:test';
 import { receive } from '../../uploads/store-upload.ts';
 import type { FileStore, ReceivedFile } from '../port.ts';
 
-/** A new id. */
 export const newId = (): string => randomBytes(16).toString('hex');
 
-/** Bytes as an upload leaves them. */
+/** Returns bytes as an upload leaves them. */
 export function received(store: FileStore, bytes: Buffer): Promise<ReceivedFile> {
   const chunks = async function* () {
     yield bytes;
@@ -17,7 +16,7 @@ export function received(store: FileStore, bytes: Buffer): Promise<ReceivedFile>
   return receive(chunks(), store.incoming, Number.POSITIVE_INFINITY, () => {});
 }
 
-/** Registers what every store of files has to do. @param open the store; asked anew for each case */
+/** Registers the tests for all implementations of `FileStore`. @param open returns the store; called for each case */
 export function fileStoreCases(open: () => FileStore): void {
   const put = async (store: FileStore, bytes: Buffer, appId = 'app', id = newId()): Promise<string> => {
     await store.put(appId, id, await received(store, bytes));

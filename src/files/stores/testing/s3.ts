@@ -12,13 +12,13 @@ import { S3Store } from '../s3.ts';
 export interface StoreOnS3 {
   server: TestS3;
   store: S3Store;
-  /** Where uploads are received. */
+  /** Directory for receiving uploads. */
   readonly incoming: string;
-  /** What the store reported. */
+  /** Faults that the store reported. */
   readonly faults: string[];
 }
 
-/** Starts a server before the tests of a file, and ends it after them. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function storeOnS3(): StoreOnS3 {
   const incoming = mkdtempSync(join(tmpdir(), 'test-s3-incoming-'));
   const made = { incoming, faults: [] as string[] } as StoreOnS3;
@@ -42,13 +42,13 @@ export function storeOnS3(): StoreOnS3 {
   return made;
 }
 
-/** The keys of clients that are made from now on. */
+/** Sets the keys for clients created from now on. */
 export function useKeys(env: Readonly<Record<string, string>>): void {
   // biome-ignore lint/style/noProcessEnv: this is where the client looks for keys
   Object.assign(process.env, env);
 }
 
-/** @throws Error where the address is malformed */
+/** @throws Error if the address is malformed */
 export function locationOf(filesUrl: string): S3Location {
   const location = parseS3Url(filesUrl);
   if (!location) throw new Error(`malformed: ${filesUrl}`);
