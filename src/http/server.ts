@@ -6,10 +6,10 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
 import { BodyTimeouts, MAX_BODY_TIMEOUT_MS } from './connections/body-timeout.ts';
 import { Connections, serializePipelined } from './connections/connections.ts';
-import { mostConnections } from './connections/descriptors.ts';
+import { maxConnections } from './connections/descriptors.ts';
 import { registerBodyReader } from './endpoint/body-reader.ts';
 import { registerDataEndpoints } from './endpoint/endpoint-handler.ts';
-import { addressOf, parseQueryString } from './endpoint/parse-request.ts';
+import { normalizeUrl, parseQueryString } from './endpoint/parse-request.ts';
 import { rateLimitOf } from './endpoint/rate-limit.ts';
 import type { HttpServices } from './endpoint/services.ts';
 import { registerFiles, type TakeUpload } from './files/index.ts';
@@ -23,35 +23,34 @@ import { registerResetPage } from './plugins/reset-page.ts';
 import { registerHealth, registerHome } from './plugins/service-info.ts';
 import { dataEndpoints } from './routes/index.ts';
 
-/** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimeouts` holds most to less), and to send its headers. */
+/** Time for a client to send a whole request, whatever the route (`BodyTimeouts` sets a shorter limit for most), and to send its headers. */
 const REQUEST_TIMEOUT_MS = MAX_BODY_TIMEOUT_MS + MINUTE_MS;
 const HEADERS_TIMEOUT_MS = 20_000;
-/** Milliseconds that a connection may be quiet beside the time that a query may take. */
+/** Time that a connection may be idle, in addition to the time limit of a query. */
 const QUIET_TIMEOUT_MS = 120_000;
-/** Queries travel in the address, and a long list of ids in one should pass. */
+/** Queries travel in the URL: a long list of ids should fit. */
 const HEADER_BYTES = 64 * 1024;
-/** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
+/** Longer than the usual idle timeout of load balancers, so that the balancer closes idle connections, not this server. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/** What the settings say of the server. */
+/** Settings of the HTTP server. */
 export interface HttpOptions extends FunctionOptions {
   readonly host: string;
   readonly port: number;
-  /** Whose `X-Forwarded-*` headers count. */
+  /** The proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustProxy: boolean | string[];
-  /** Milliseconds that a query may take, during which its connection is quiet. */
+  /** Time limit of a query in milliseconds; its connection is idle meanwhile. */
   readonly queryTimeout: number;
-  /** Requests a minute from one address; 0: no limit. */
+  /** Requests per minute from one address; 0: no limit. */
   readonly rateLimits: { readonly functions: number; readonly login: number };
 }
 
-/** A part of the service beside this one that answers requests: agent tools, sign-in, the console. */
+/** Another part of the service that serves HTTP: agent tools, sign-in, the console. */
 export interface HttpPart {
-  /** @param takeUpload takes the files that are sent to it */
+  /** Registers its routes. @param takeUpload receives files that are uploaded to the part */
   register(server: FastifyInstance, takeUpload: TakeUpload): void | Promise<void>;
 }
 
-/** The service's HTTP server. */
 export class HttpServer {
   readonly #server: FastifyInstance;
   readonly #services: HttpServices;
@@ -63,29 +62,29 @@ export class HttpServer {
   private constructor(server: FastifyInstance, services: HttpServices, options: HttpOptions) {
     this.#services = services;
     this.#server = server;
-    this.#connections = new Connections(server.server, mostConnections());
+    this.#connections = new Connections(server.server, maxConnections());
     this.#bodyTimeouts = new BodyTimeouts(server.server, this.#connections);
     this.#options = options;
   }
 
-  /** @param parts what else is served: each registers its own routes */
+  /** @param parts other parts to serve; each registers its own routes */
   static async create(services: HttpServices, options: HttpOptions, parts: readonly HttpPart[] = []): Promise<HttpServer> {
     const server = fastify({
       logger: false,
       genReqId: requestId,
       bodyLimit: limits.bodyBytes,
       trustProxy: options.trustProxy,
-      // Who reached us before the end is answered; the connection is closed then.
+      // Requests that arrive while the server closes are still answered; then their connection is closed.
       return503OnClosing: false,
       connectionTimeout: options.queryTimeout + QUIET_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
-      rewriteUrl: ({ url = '/' }) => addressOf(url),
+      rewriteUrl: ({ url = '/' }) => normalizeUrl(url),
       frameworkErrors: answerBadAddress,
       clientErrorHandler: answerBadRequest,
       routerOptions: {
-        // Names too long are the endpoints' to refuse; Node bounds the address itself.
+        // The endpoints reject names that are too long; Node limits the length of the URL itself.
         maxParamLength: HEADER_BYTES,
         querystringParser: parseQueryString as unknown as (text: string) => Record<string, unknown>,
       },
@@ -94,15 +93,15 @@ export class HttpServer {
     // Ignores unknown `Expect` headers. Node would answer them with 417 itself, not in the form of our errors.
     server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
     const http = new HttpServer(server, services, options);
-    // Before the framework answers.
+    // Runs before the framework's listener.
     server.server.prependListener('request', (_request, response) => {
       requestCame();
-      // An answer that its client no longer takes may fail; without a listener that would end the process.
+      // Writing to a client that has left can fail; without a listener the error would end the process.
       response.on('error', ignored);
-      // Of answers that are not the framework's; the others have a hook.
+      // Covers responses written without the framework; the `onSend` hook below covers the others.
       if (http.#draining) response.shouldKeepAlive = false;
     });
-    // Before the parts, which may have hooks of their own and take over those that are there.
+    // Registered before the parts, which may add hooks and inherit those that exist.
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (http.#draining) reply.header('connection', 'close');
       done();
@@ -130,24 +129,24 @@ export class HttpServer {
     return http;
   }
 
-  /** Starts to listen. @returns the address, with the port that was picked where 0 was asked for */
+  /** Starts listening. @returns the URL, with the actual port if the setting is 0 */
   async listen(): Promise<string> {
     const { host, port } = this.#options;
     await this.#server.listen({ host, port });
     const { conditions } = this.#services;
-    // No reason to end: the next connection may be accepted.
+    // Not fatal: the next connection may be accepted.
     this.#server.server.on('error', (error) => conditions.met('a connection could not be accepted', faultPlace(error), error));
     this.#server.server.on('drop', () => conditions.met('there are too many connections: new ones are closed'));
     const { port: picked } = this.#server.server.address() as AddressInfo;
     return `http://${host.includes(':') ? `[${host}]` : host}:${picked}`;
   }
 
-  /** Says that it is about to end, and keeps no connection any longer than for an answer. */
+  /** Announces the shutdown: each connection is closed after its current answer. */
   drain(): void {
     this.#draining = true;
   }
 
-  /** Takes no more connections and ends when the requests in flight are answered. @param bound milliseconds after which they are cut off */
+  /** Stops accepting connections and resolves when the requests in flight are answered. @param bound milliseconds after which they are aborted */
   async close(bound: number): Promise<void> {
     this.drain();
     await this.#connections.close(bound);

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { CallerRequest, carryOutOnSystem } from '../requests/index.ts';
+import { CallerRequest, executeOnSystem } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import { parseRequestJson } from '../values/index.ts';
 import {
@@ -67,8 +67,8 @@ export async function handleRequest(server: McpServer, request: FastifyRequest, 
     await answerUnnamed(asked);
     return;
   }
-  caller.sent(credentials);
-  await carryOutOnSystem(caller, {
+  caller.recordCredentials(credentials);
+  await executeOnSystem(caller, {
     appId,
     // A call tells itself what became of its writes.
     mayWrite: false,

@@ -7,37 +7,37 @@ import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHo
 import type { Credentials, System, Systems } from '../systems/index.ts';
 import { principalOfSession, rememberedPrincipal } from '../users/index.ts';
 
-/** What requests of callers are carried out with. */
+/** Services that a caller's request needs. */
 export interface RequestServices {
   readonly systems: Pick<Systems, 'acquire' | 'tryAcquire'>;
   readonly hooks: WriteHooks;
   readonly conditions: Pick<Conditions, 'met'>;
-  /** The proxies whose headers count (CONTRACT "Running": TRUST_PROXY). */
+  /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
 }
 
-/** What the row of `_RequestLog` says beside what the request itself does. */
+/** What the row of `_RequestLog` needs beyond what the request itself knows. */
 export type LogEntry = Pick<LoggedRequest, 'method' | 'url' | 'statusCode'> & {
-  /** As of `LoggedRequest`. */
+  /** See `LoggedRequest`. */
   readonly service?: 'mcp' | 'console';
-  /** `null` where the row names nobody; left out: the caller. */
+  /** `null` if the row names no user; if omitted, the caller of the request. */
   readonly principal?: Principal | null;
-  /** `performance.now()` at the beginning; left out: of the request. */
+  /** Start of the measured duration, by `performance.now()`; if omitted, the start of the request. */
   readonly startedAt?: number;
 };
 
 /**
- * One request of a caller to one system, whatever protocol it comes by: acquire → authenticate → run → log → release
- * (docs/ARCHITECTURE.md "The way of a request").
+ * One request of a caller to one system, for any protocol: acquire → authenticate → run → log → release (docs/ARCHITECTURE.md "The way of a
+ * request").
  */
 export class CallerRequest {
   /** By `performance.now()`. */
   readonly startedAt: number;
-  /** Of its writes. */
+  /** Progress of the request's writes: an error reports whether any was committed. */
   readonly progress: Progress = { hasWritten: false };
-  /** `null` until it is known. */
+  /** `null` until the caller is authenticated. */
   principal: Principal | null = null;
-  /** What its patterns may cost, all its queries together. */
+  /** Budget for regular expressions, shared by all queries of the request. */
   readonly #patterns: SharedPatterns = {};
   readonly #services: RequestServices;
   readonly #http: HttpRequest;
@@ -45,93 +45,96 @@ export class CallerRequest {
   #credentials: object = {};
   #installationId: string | null = null;
 
-  /** @param startedAt left out: now */
+  /** @param startedAt by `performance.now()`; if omitted, now */
   constructor(services: RequestServices, http: HttpRequest, startedAt: number = performance.now()) {
     this.#services = services;
     this.#http = http;
     this.startedAt = startedAt;
-    // The framework looks it up once; of a connection that is gone it has none.
+    // Read the address now: Fastify caches it, and a closed connection no longer has one.
     void http.ip;
   }
 
-  /** The system that was acquired; `undefined` until then. */
+  /** The acquired system; `undefined` before `acquire`. */
   get system(): System | undefined {
     return this.#system;
   }
 
-  /** The address that it came from; empty where the connection is gone. */
+  /** The client's address; empty if the connection was closed. */
   get address(): string {
     return this.#http.ip ?? '';
   }
 
   /**
    * Acquires the system, once.
-   * @param appId as it was sent; what is not the application id of a system names none
-   * @throws unauthorized (403) where there is none; unavailable
+   * @param appId as sent by the client; a value that is no application id names no system
+   * @throws unauthorized (403) if there is no such system; unavailable
    */
   async acquire(appId: unknown): Promise<System> {
     if (!this.tryAcquire(appId) && typeof appId === 'string') this.#system = await this.#services.systems.acquire(appId);
     return this.#system ?? fail('unauthorized');
   }
 
-  /** As `acquire`, where nothing has to be waited for; `undefined` else. */
+  /** Like `acquire`, but returns `undefined` if it would have to wait. */
   tryAcquire(appId: unknown): System | undefined {
     if (!this.#system && typeof appId === 'string') this.#system = this.#services.systems.tryAcquire(appId);
     return this.#system;
   }
 
-  /** Notes what was sent for credentials, so that the log does not repeat it. */
-  sent(credentials: object, installationId: string | null = null): void {
+  /** Records the credentials that were sent, so that the log can redact them. */
+  recordCredentials(credentials: object, installationId: string | null = null): void {
     this.#credentials = credentials;
     this.#installationId = installationId;
   }
 
   /**
-   * Finds out who the caller is (SPEC "Credentials").
-   * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from the address
+   * Authenticates the caller. Reference: authentication.md#credentials.
+   * @throws invalidSession (209); TooManyRequests (155) after too many wrong keys from the address
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
     return this.tryAuthenticate(credentials) ?? this.authenticateSession(credentials.sessionToken);
   }
 
-  /** As `authenticate`, where a session token is what tells. @throws invalidSession (209) */
+  /** Like `authenticate`, for a session token only. @throws invalidSession (209) */
   async authenticateSession(token: unknown): Promise<Principal> {
-    return this.known(await principalOfSession(this.#acquired.store, token));
+    return this.setCaller(await principalOfSession(this.#acquired.store, token));
   }
 
-  /** As `authenticate`, where nothing has to be read for it; `null` else. */
+  /** Like `authenticate`, but returns `null` if a session would have to be read. */
   tryAuthenticate(credentials: Credentials): Principal | null {
     const system = this.#acquired;
     const principal =
       system.principalFor(credentials, this.address) ?? rememberedPrincipal(system.store, credentials.sessionToken);
-    return principal && this.known(principal);
+    return principal && this.setCaller(principal);
   }
 
-  /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
+  /** Like `authenticate`, for the work of the request only: the log does not name this caller. */
   callerOf(credentials: Credentials): Promise<Principal> {
     return callerOf(this.#acquired, credentials, this.address);
   }
 
-  /** Notes a caller who is known without credentials. */
-  known(principal: Principal): Principal {
+  /** Sets a caller that is known without credentials. */
+  setCaller(principal: Principal): Principal {
     this.principal = principal;
     return principal;
   }
 
-  /** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what names a function is for functions alone. */
+  /**
+   * Returns the page that a write is attributed to in `_Timeline` (audit.md#timeline). Only session users have one; a `Referer` that names a function
+   * is reserved for functions.
+   */
   pageOf({ kind }: Principal): string | null {
     const { referer } = this.#http.headers;
     return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
   }
 
-  /** The context of its reads and writes. @param referer as of `RecordContext` */
+  /** Returns the context of the request's reads and writes. @param referer see `RecordContext` */
   contextOf(principal: Principal, referer: string | null = null): RecordContext {
     const { appId, store } = this.#acquired;
     return { appId, store, principal, hooks: this.#services.hooks, patterns: this.#patterns, referer, progress: this.progress };
   }
 
   /**
-   * Adds its row to the log of its system, soon; where no system was acquired, none. Nobody waits for it, and its faults do not come back to the
+   * Queues the request's row of `_RequestLog`; does nothing if no system was acquired. The row is written later, and its failure does not reach the
    * caller.
    */
   log({ method, url, statusCode, service, principal = this.principal, startedAt = this.startedAt }: LogEntry): void {
@@ -150,12 +153,12 @@ export class CallerRequest {
         duration: performance.now() - startedAt,
       });
     } catch (error) {
-      // A store that does not work is reported where it is met.
+      // Storage outages are reported by the code that meets them.
       if (!isPassing(error)) this.#services.conditions.met('a request was not logged', faultPlace(error), error);
     }
   }
 
-  /** Releases the system. To be called once. */
+  /** Releases the system. Must be called exactly once. */
   release(): void {
     this.#system?.release();
   }
@@ -167,9 +170,9 @@ export class CallerRequest {
 }
 
 /**
- * Finds out who a caller is (SPEC "Credentials").
- * @param address where the request came from
- * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
+ * Authenticates a caller. Reference: authentication.md#credentials.
+ * @param address the client's address, for counting wrong keys
+ * @throws invalidSession (209); TooManyRequests (155) after too many wrong keys from the address
  */
 export async function callerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
   return system.principalFor(credentials, address) ?? principalOfSession(system.store, credentials.sessionToken);
@@ -177,25 +180,25 @@ export async function callerOf(system: System, credentials: Credentials, address
 
 /** How a request ends. */
 export interface RequestEnding {
-  /** Answers with an error. @param error as its client is told (`endOf`) */
+  /** Answers with an error. @param error in the form for clients (see `endOf`) */
   refuse(error: unknown): void;
-  /** Logs the request, which has its answer. */
+  /** Logs the request after it was answered. */
   log?(): void;
-  /** Whether it may write: an error tells then whether it has. */
+  /** Whether the request may write; its errors then report whether it has written. */
   readonly mayWrite: boolean;
 }
 
 /** The steps of a request whose transport has read it. */
 export interface RequestSteps extends RequestEnding {
-  /** Acquires, authenticates, carries out and answers. */
+  /** Acquires, authenticates, executes and answers. */
   run(): Promise<void>;
 }
 
-/** Carries a request out from its beginning to its end. Never rejects but for what `refuse` throws. */
-export const carryOutRequest = (request: CallerRequest, steps: RequestSteps): Promise<void> =>
-  carryOut(request, steps, () => steps.run());
+/** Executes a request from beginning to end. Rejects only if `refuse` throws. */
+export const executeRequest = (request: CallerRequest, steps: RequestSteps): Promise<void> =>
+  execute(request, steps, () => steps.run());
 
-async function carryOut(request: CallerRequest, ending: RequestEnding, run: () => Promise<void>): Promise<void> {
+async function execute(request: CallerRequest, ending: RequestEnding, run: () => Promise<void>): Promise<void> {
   try {
     try {
       await run();
@@ -208,22 +211,21 @@ async function carryOut(request: CallerRequest, ending: RequestEnding, run: () =
   }
 }
 
-/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
-export const carryOutOnSystem = (
+/** Like `executeRequest`, but acquires the system first. @param steps `appId`: see `CallerRequest.acquire` */
+export const executeOnSystem = (
   request: CallerRequest,
   steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
-): Promise<void> => carryOut(request, steps, async () => steps.run(await request.acquire(steps.appId)));
+): Promise<void> => execute(request, steps, async () => steps.run(await request.acquire(steps.appId)));
 
-/** A request whose caller is known before its work begins. */
+/** The steps of a request whose caller is authenticated before its work begins. */
 export interface CallerSteps<Answer> extends RequestEnding {
-  /** As of `CallerRequest.acquire`. */
+  /** See `CallerRequest.acquire`. */
   readonly appId: unknown;
   readonly credentials: Credentials;
-  /** `null` where none was sent. */
+  /** `null` if none was sent. */
   readonly installationId: string | null;
-  /** Whether the caller is anonymous, whatever was sent. */
+  /** Whether the caller is treated as anonymous, regardless of what was sent. */
   readonly isOpen: boolean;
-  /** Carries out. */
   run(scope: CallerScope): Promise<Answer>;
   /** Answers. @returns resolves when the answer no longer needs the system */
   send(answer: Answer): Promise<void>;
@@ -233,21 +235,21 @@ export interface CallerSteps<Answer> extends RequestEnding {
 export interface CallerScope {
   readonly system: System;
   readonly principal: Principal;
-  /** Of its reads and writes. */
+  /** Context of the request's reads and writes. */
   readonly context: RecordContext;
 }
 
-/** As `carryOutRequest`. */
-export const carryOutAsCaller = <Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> =>
-  carryOut(request, steps, () => answerCaller(request, steps));
+/** Like `executeRequest`, for an authenticated caller. */
+export const executeAsCaller = <Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> =>
+  execute(request, steps, () => answerCaller(request, steps));
 
-/** Without a promise where nothing has to be waited for: short reads spend much of their time on these (adr/0023). */
+/** Awaits only what is not available synchronously: these promises cost short reads a large part of their time (adr/0023). */
 async function answerCaller<Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> {
   const { credentials, appId } = steps;
-  request.sent(credentials, steps.installationId);
+  request.recordCredentials(credentials, steps.installationId);
   const system = request.tryAcquire(appId) ?? (await request.acquire(appId));
   const principal = steps.isOpen
-    ? request.known(anonymous)
+    ? request.setCaller(anonymous)
     : (request.tryAuthenticate(credentials) ?? (await request.authenticateSession(credentials.sessionToken)));
   const context = request.contextOf(principal, request.pageOf(principal));
   await steps.send(await steps.run({ system, principal, context }));

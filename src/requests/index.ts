@@ -3,8 +3,8 @@ export {
   type CallerScope,
   type CallerSteps,
   callerOf,
-  carryOutAsCaller,
-  carryOutOnSystem,
-  carryOutRequest,
+  executeAsCaller,
+  executeOnSystem,
+  executeRequest,
 } from './caller-request.ts';
 export { withSystem } from './with-system.ts';

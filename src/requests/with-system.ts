@@ -1,10 +1,10 @@
 import type { System, Systems } from '../systems/index.ts';
 
 /**
- * Holds a system for the time of some work, for addresses that answer without a caller.
- * @param appId as a path names it; `undefined` where it names none
- * @returns what the work returns; `undefined` where there is no such system
- * @throws unauthorized (403) for one that was removed (CONTRACT "Operations")
+ * Holds a system open while some work runs, for endpoints that answer without a caller.
+ * @param appId from a path; `undefined` if the path has none
+ * @returns what `work` returns; `undefined` if there is no such system
+ * @throws unauthorized (403) for a removed system. Reference: faults.md#removed-systems.
  */
 export async function withSystem<T>(
   systems: Pick<Systems, 'enter'>,

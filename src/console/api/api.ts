@@ -4,7 +4,7 @@ import { renderError, retryAfterOf } from '../../errors/render.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { faultPlace } from '../../observe/index.ts';
-import { CallerRequest, carryOutOnSystem } from '../../requests/index.ts';
+import { CallerRequest, executeOnSystem } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { consoleSession } from '../../users/index.ts';
 import { parseRequestJson } from '../../values/index.ts';
@@ -60,7 +60,7 @@ async function runAsUser({ services, cookies }: ApiParts, call: ApiCall, run: Ap
   const left = () => leave.abort();
   reply.raw.once('close', left);
   try {
-    const context = { ...caller.contextOf(caller.known(principal)), system, services, signal: leave.signal };
+    const context = { ...caller.contextOf(caller.setCaller(principal)), system, services, signal: leave.signal };
     return await run(context, sent);
   } finally {
     reply.raw.off('close', left);
@@ -87,7 +87,7 @@ function answer({ services, build }: ApiParts, request: FastifyRequest, reply: F
   const isWrite = method !== 'GET';
   reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', 'x-console-build': build() });
   const { appId, ...params } = request.params as Record<string, string>;
-  carryOutOnSystem(caller, {
+  executeOnSystem(caller, {
     appId,
     mayWrite: isWrite,
     async run(system) {

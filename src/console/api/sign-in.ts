@@ -57,7 +57,7 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
         const { system, request, caller, sent } = call;
         attempts?.count(request.ip ?? '');
         const { principal } = await consoleSession(system.store, cookies.sessionOf(request.headers.cookie, system.appId));
-        caller.known(principal);
+        caller.setCaller(principal);
         const body = objectOf(sent.body);
         const token = await changePassword(system.store, principal.userId, {
           oldPassword: own(body, 'oldPassword'),

@@ -31,7 +31,7 @@ export function registerUploads(server: FastifyInstance, cookies: ConsoleCookies
         appId,
         async authenticate({ store }, asked) {
           const { principal } = await consoleSession(store, cookies.sessionOf(request.headers.cookie, appId));
-          return asked.known(principal);
+          return asked.setCaller(principal);
         },
       });
     });

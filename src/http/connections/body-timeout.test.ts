@@ -5,14 +5,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { answerBadRequest } from '../plugins/errors.ts';
-import { allowBodyTime, BodyTimeouts } from './body-timeout.ts';
+import { BodyTimeouts, setBodyTimeout } from './body-timeout.ts';
 import { Connections } from './connections.ts';
 
 let server: Server;
 let times: BodyTimeouts;
 before(async () => {
   server = createServer((request, response) => {
-    if (request.url === '/long') allowBodyTime(request, 60_000);
+    if (request.url === '/long') setBodyTimeout(request, 60_000);
     if (request.method === 'GET') response.end('at once');
     else if (request.url === '/later') setTimeout(() => request.resume().on('end', () => response.end('whole')), 500);
     else
@@ -31,7 +31,7 @@ after(() => {
   server.close();
 });
 
-/** Sends a head and answers what has come so far, and whether the connection was closed. */
+/** Sends a request head. @returns what has arrived so far, and whether the connection was closed */
 function begin(method: string, path: string, length: number, allowHalfOpen = false) {
   const { port } = server.address() as AddressInfo;
   const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen });

@@ -2,40 +2,40 @@ import type { IncomingMessage, Server } from 'node:http';
 import { HOUR_MS } from '../../kernel/time.ts';
 import type { Connections } from './connections.ts';
 
-/** Milliseconds that the body of a request may take from its first byte to its last. */
+/** Default time limit for a request body, from its first byte to its last. */
 const BODY_TIMEOUT_MS = 120_000;
-/** The longest time that a route may give. */
+/** The longest time limit that a route may set. */
 export const MAX_BODY_TIMEOUT_MS = HOUR_MS;
-/** Milliseconds between two looks: a body may take so much longer. */
+/** Interval of the checks; a body may exceed its limit by this much. */
 const CHECK_INTERVAL_MS = 10_000;
 
-const times = new WeakMap<IncomingMessage, number>();
+const timeouts = new WeakMap<IncomingMessage, number>();
 
-/** Gives a request more time for its body than others have. @param time milliseconds, `MAX_BODY_TIMEOUT_MS` at most */
-export function allowBodyTime(request: IncomingMessage, time: number): void {
-  times.set(request, time);
+/** Sets a longer time limit for the body of a request. @param time milliseconds, at most `MAX_BODY_TIMEOUT_MS` */
+export function setBodyTimeout(request: IncomingMessage, time: number): void {
+  timeouts.set(request, time);
 }
 
 /**
- * Cuts off requests whose body does not end in time. Node has one bound for all requests, and uploads need a longer one than a client
- * that holds a connection should have. It costs a look at each connection now and then, and a request nothing.
+ * Aborts requests whose body does not arrive in time. Node has a single limit for all requests, but uploads need a longer one than other requests
+ * should have. A periodic check of all connections costs nothing per request.
  */
 export class BodyTimeouts {
   readonly #server: Server;
   readonly #connections: Connections;
-  readonly #usual: number;
+  readonly #defaultTimeout: number;
   readonly #interval: number;
   readonly #timer: NodeJS.Timeout;
-  /** When requests were first seen that are not whole, by `performance.now()`. */
-  readonly #seen = new WeakMap<IncomingMessage, number>();
+  /** When an incomplete request was first seen, by `performance.now()`. */
+  readonly #firstSeen = new WeakMap<IncomingMessage, number>();
   readonly #refused = new WeakSet<IncomingMessage>();
 
-  constructor(server: Server, connections: Connections, usual = BODY_TIMEOUT_MS, interval = CHECK_INTERVAL_MS) {
+  constructor(server: Server, connections: Connections, defaultTimeout = BODY_TIMEOUT_MS, interval = CHECK_INTERVAL_MS) {
     this.#server = server;
     this.#connections = connections;
-    this.#usual = usual;
+    this.#defaultTimeout = defaultTimeout;
     this.#interval = interval;
-    this.#timer = setInterval(() => this.#look(), interval);
+    this.#timer = setInterval(() => this.#check(), interval);
     this.#timer.unref();
   }
 
@@ -43,24 +43,24 @@ export class BodyTimeouts {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
-    for (const [connection, request] of this.#connections.arriving()) {
-      const since = this.#seen.get(request);
-      if (since === undefined) this.#seen.set(request, now);
-      // We read no more for now: that time is ours.
-      else if (request.readableLength >= request.readableHighWaterMark) this.#seen.set(request, since + this.#interval);
-      else if (now - since > (times.get(request) ?? this.#usual)) {
-        // Who neither ends the body nor takes the answer and leaves has no more claim to the connection.
+    for (const [connection, request] of this.#connections.incompleteRequests()) {
+      const since = this.#firstSeen.get(request);
+      if (since === undefined) this.#firstSeen.set(request, now);
+      // We have stopped reading (back-pressure), so this time does not count against the client.
+      else if (request.readableLength >= request.readableHighWaterMark) this.#firstSeen.set(request, since + this.#interval);
+      else if (now - since > (timeouts.get(request) ?? this.#defaultTimeout)) {
+        // The client neither completes the body nor takes the 408 answer.
         if (this.#refused.has(request)) connection.destroy();
-        else this.#server.emit('clientError', timeout(), connection);
+        else this.#server.emit('clientError', timeoutError(), connection);
         this.#refused.add(request);
       }
     }
   }
 }
 
-/** As Node itself tells of a request that took too long. */
-function timeout(): Error {
+/** The error that Node itself emits for a request that took too long. */
+function timeoutError(): Error {
   return Object.assign(new Error('The body took too long.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }

@@ -4,84 +4,86 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { closeDoor, type Door, lastCall, turns } from '../../kernel/door.ts';
 import { listeningHandle, type SocketHandle } from '../../kernel/socket-handle.ts';
 
-/** Milliseconds between two looks at the connections of an ending server. */
+/** Polling interval while the server closes. */
 const POLL_INTERVAL_MS = 10;
-/** Milliseconds between two looks for idle connections while there are too many. */
+/** Minimum interval between two searches for idle connections while there are too many. */
 const SHED_INTERVAL_MS = 100;
-/** Milliseconds that a connection is quiet before it is closed: a request may be on its way. Longer on one that has brought none yet. */
+/**
+ * How long a connection must be idle before shutdown closes it: a request may be on its way. Longer for a connection that has not sent any data yet.
+ */
 const IDLE_MS = 50;
 const NEW_IDLE_MS = 1_000;
 
 /**
- * The connections of a server, so that it can end well. Node's own `close` leaves those that fall idle later open for as long as their
- * clients like, and cuts off answers that are written but not yet handed over.
+ * The connections of a server, for a clean shutdown. Node's own `close` keeps connections that become idle later open as long as their clients like,
+ * and cuts off answers that are written but not yet transmitted.
  */
 export class Connections {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
-  readonly #quiet = new Quiet();
-  readonly #most: number;
-  #shedAt = Number.NEGATIVE_INFINITY;
-  /** Connections and requests so far. */
+  readonly #idleTimes = new IdleTimes();
+  readonly #max: number;
+  #lastShedAt = Number.NEGATIVE_INFINITY;
+  /** Number of connections and requests so far. */
   #arrivals = 0;
-  readonly #door: ServerDoor;
+  readonly #door: ServerSocket;
 
-  /** @param most connections at a time; beyond, new ones are closed at once */
-  constructor(server: Server, most = Number.POSITIVE_INFINITY) {
+  /** @param max concurrent connections; further ones are closed at once */
+  constructor(server: Server, max = Number.POSITIVE_INFINITY) {
     this.#server = server;
-    this.#most = most;
-    if (Number.isFinite(most)) {
-      server.maxConnections = most;
-      // Of several processes each closes them itself: the others may have no room either.
+    this.#max = max;
+    if (Number.isFinite(max)) {
+      server.maxConnections = max;
+      // In a cluster, each process closes excess connections itself: the others may be full too.
       (server as { dropMaxConnection?: boolean }).dropMaxConnection = true;
     }
-    this.#door = new ServerDoor(server);
+    this.#door = new ServerSocket(server);
     followExchanges(server);
     server.on('connection', (connection: Socket) => {
       this.#arrivals++;
       this.#open.add(connection);
-      if (this.#open.size > this.#most - this.#spare) this.#shed();
+      if (this.#open.size > this.#max - this.#spare) this.#shed();
       connection.once('close', () => this.#open.delete(connection));
     });
     server.on('drop', () => this.#shed());
     server.prependListener('request', () => this.#arrivals++);
   }
 
-  /** The requests that have begun to arrive and are not whole, each with its connection. */
-  *arriving(): IterableIterator<readonly [Socket, IncomingMessage]> {
+  /** Yields the requests whose bodies are still arriving, each with its connection. */
+  *incompleteRequests(): IterableIterator<readonly [Socket, IncomingMessage]> {
     for (const connection of this.#open) {
-      const request = arrivingRequest(connection);
+      const request = incompleteRequest(connection);
       if (request) yield [connection, request];
     }
   }
 
-  /** Whether no request is to be expected on a connection any more. */
+  /** Whether no further request is expected on a connection. */
   #isIdle(connection: Socket, now: number): boolean {
-    return this.#quiet.since(connection, now) >= (connection.bytesRead === 0 ? NEW_IDLE_MS : IDLE_MS);
+    return this.#idleTimes.since(connection, now) >= (connection.bytesRead === 0 ? NEW_IDLE_MS : IDLE_MS);
   }
 
-  /** Room that is kept for new connections where others are idle. */
+  /** Number of connections kept free for new clients by closing idle ones. */
   get #spare(): number {
-    return Math.ceil(this.#most / 20);
+    return Math.ceil(this.#max / 20);
   }
 
-  /** Closes idle connections, those that were made first before others: who needs one makes another. */
+  /** Closes idle connections, oldest first; a client that needs one can reconnect. */
   #shed(): void {
     const now = performance.now();
-    if (now - this.#shedAt < SHED_INTERVAL_MS) return;
-    this.#shedAt = now;
+    if (now - this.#lastShedAt < SHED_INTERVAL_MS) return;
+    this.#lastShedAt = now;
     let left = this.#spare;
     for (const connection of this.#open) {
-      if (isBusy(connection) || this.#quiet.since(connection, now) < NEW_IDLE_MS) continue;
+      if (isBusy(connection) || this.#idleTimes.since(connection, now) < NEW_IDLE_MS) continue;
       connection.destroy();
       if (--left <= 0) return;
     }
   }
 
   /**
-   * Takes no more connections and closes each when nothing is under way on it. None that it could serve is reset: those that wait to be
-   * accepted are, first, for as long as they come, up to some seconds.
-   * @param bound milliseconds after which those that are left are cut off
+   * Stops accepting connections and closes each one when it is idle. Connections that the kernel has already queued are accepted and served first,
+   * for up to some seconds, so that none is reset.
+   * @param bound milliseconds after which the remaining connections are destroyed
    */
   async close(bound: number): Promise<void> {
     if (!this.#server.listening) return;
@@ -93,17 +95,17 @@ export class Connections {
       for (const connection of this.#open)
         if (now > deadline || (!isBusy(connection) && this.#isIdle(connection, now))) connection.destroy();
       await wait(POLL_INTERVAL_MS);
-      // What has come by now is read before connections are looked at.
+      // Let data that has already arrived be read before the next check.
       await turns(2);
     }
   }
 }
 
-/** How long connections have been quiet. */
-class Quiet {
+/** Tracks how long connections have been idle. */
+class IdleTimes {
   readonly #seen = new WeakMap<Socket, { readonly bytes: number; readonly since: number }>();
 
-  /** Milliseconds since it was first seen with what it has brought by now. */
+  /** Returns the milliseconds since the connection was first seen with its current number of received bytes. */
   since(connection: Socket, now: number): number {
     const { bytesRead: bytes } = connection;
     const seen = this.#seen.get(connection);
@@ -113,13 +115,13 @@ class Quiet {
   }
 }
 
-/** The socket of a server. */
-class ServerDoor implements Door {
+/** The listening socket of a server. */
+class ServerSocket implements Door {
   accepted = 0;
   readonly #server: Server & { pauseOnConnect?: boolean };
   readonly #parked: Socket[] = [];
-  /** Who is told of connections, unless they are parked. */
-  #told: ((socket: Socket) => void)[] | undefined;
+  /** The server's `connection` listeners while they are detached. */
+  #detachedListeners: ((socket: Socket) => void)[] | undefined;
 
   constructor(server: Server) {
     this.#server = server;
@@ -130,7 +132,7 @@ class ServerDoor implements Door {
     this.accepted++;
   };
 
-  /** Where the processes of a service share the socket, it is the one that started them who listens. */
+  /** In a cluster, the primary process owns the listening socket; then it has no handle here. */
   get handle(): SocketHandle | undefined {
     return listeningHandle(this.#server);
   }
@@ -138,8 +140,10 @@ class ServerDoor implements Door {
   park(): void {
     const server = this.#server;
     server.pauseOnConnect = true;
-    this.#told = server.listeners('connection').filter((listener) => listener !== this.#count) as ((socket: Socket) => void)[];
-    for (const listener of this.#told) server.off('connection', listener);
+    this.#detachedListeners = server.listeners('connection').filter((listener) => listener !== this.#count) as ((
+      socket: Socket,
+    ) => void)[];
+    for (const listener of this.#detachedListeners) server.off('connection', listener);
     server.on('connection', this.#keep);
   }
 
@@ -152,7 +156,7 @@ class ServerDoor implements Door {
     server.pauseOnConnect = false;
     server.off('connection', this.#keep);
     server.off('connection', this.#count);
-    for (const listener of this.#told ?? []) server.on('connection', listener);
+    for (const listener of this.#detachedListeners ?? []) server.on('connection', listener);
     for (const socket of this.#parked.splice(0)) {
       server.emit('connection', socket);
       socket.resume();
@@ -164,19 +168,19 @@ class ServerDoor implements Door {
   }
 }
 
-/** What is under way on a connection. */
+/** Requests in progress on a connection. */
 interface Exchanges {
-  /** The request that was read last, until it is whole and answered. */
+  /** The last request read, until it is complete and answered. */
   request: IncomingMessage | undefined;
-  /** Of requests that are not answered to their end, in the order of these. */
+  /** Unfinished responses, in the order of their requests. */
   readonly responses: ServerResponse[];
 }
 
 const exchangesOf = new WeakMap<Socket, Exchanges>();
 
-/** Follows what is under way on the connections of a server, by its events: Node tells it of its sockets in private fields only. */
+/** Tracks the requests in progress on a server's connections by events; Node exposes them only in private fields. */
 export function followExchanges(server: Server): void {
-  // Before anything is answered.
+  // Prepended, to run before anything is answered.
   server.prependListener('request', (request, response) => {
     const { socket } = request;
     let exchanges = exchangesOf.get(socket);
@@ -195,27 +199,30 @@ export function followExchanges(server: Server): void {
   });
 }
 
-/** Whether a request of a connection is yet to be answered to its end. */
+/** Whether a request on the connection is not completely answered yet. */
 export const isBusy = (connection: Socket): boolean => (exchangesOf.get(connection)?.responses.length ?? 0) > 0;
 
-/** The request that has begun to arrive on a connection and is not whole. */
-export function arrivingRequest(connection: Socket): IncomingMessage | undefined {
+/** Returns the request that is still arriving on a connection, if any. */
+export function incompleteRequest(connection: Socket): IncomingMessage | undefined {
   const request = exchangesOf.get(connection)?.request;
   return request?.complete ? undefined : request;
 }
 
-/** Whether the answer that a connection is busy with has begun to leave. */
+/** Whether the connection's current answer has begun to be sent. */
 export function isAnswering(connection: Socket): boolean {
   const [response] = exchangesOf.get(connection)?.responses ?? [];
   return response?.headersSent === true;
 }
 
-/** Requests of a connection that wait for the one before, and bytes of them that are read meanwhile, about; who sends more ahead than that loses the connection. */
-const MAX_REQUESTS_AHEAD = 100;
-const MAX_LENGTH_AHEAD = 256 * 1024;
+/**
+ * Limits of what a client may pipeline behind an unanswered request: number of requests, and their approximate bytes in memory. A client that exceeds
+ * them is disconnected.
+ */
+const MAX_PIPELINED_REQUESTS = 100;
+const MAX_PIPELINED_BYTES = 256 * 1024;
 
-/** What waits on a connection. */
-interface Ahead {
+/** What is queued on a connection. */
+interface Pipelined {
   requests: number;
   length: number;
 }
@@ -223,20 +230,19 @@ interface Ahead {
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Has the requests of a connection answered one at a time, each in a turn of the event loop of its own. A client may send hundreds ahead in
- * one packet: Node asks for all of them at once, so that their answers are in memory together and nobody else is answered meanwhile.
- *
- * To be called before others listen to the server's requests: theirs come as they are read.
+ * Answers pipelined requests of a connection one at a time, each in its own turn of the event loop. A client may send hundreds in one packet; Node
+ * would emit all of them at once, so that all answers are in memory together and other clients wait. Call it before other listeners are added to the
+ * server's `request` event: those see requests as they are read.
  */
 export function serializePipelined(server: Server): void {
   const listeners = server.listeners('request') as Listener[];
   server.removeAllListeners('request');
-  const waiting = new WeakMap<Socket, Ahead>();
+  const waiting = new WeakMap<Socket, Pipelined>();
   server.on('request', (request, response) => {
     const answer = () => {
       for (const listener of listeners) listener.call(server, request, response);
     };
-    // Node gives the connection to the answer that is next on it.
+    // Node assigns the socket to the response that is next on the connection.
     if (response.socket) {
       answer();
       return;
@@ -247,7 +253,7 @@ export function serializePipelined(server: Server): void {
     const length = headLength(request) + bodyLength(request);
     ahead.requests++;
     ahead.length += length;
-    if (ahead.requests > MAX_REQUESTS_AHEAD || ahead.length > MAX_LENGTH_AHEAD) socket.destroy();
+    if (ahead.requests > MAX_PIPELINED_REQUESTS || ahead.length > MAX_PIPELINED_BYTES) socket.destroy();
     if (socket.destroyed) return;
     response.once('socket', () => {
       ahead.requests--;
@@ -265,7 +271,7 @@ function headLength({ url = '', rawHeaders }: IncomingMessage): number {
   return length;
 }
 
-/** Of a body as much is read as a stream holds. */
+/** At most a stream's buffer of the body is read ahead. */
 function bodyLength({ headers, readableHighWaterMark }: IncomingMessage): number {
   const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
   return Math.min(length, readableHighWaterMark);

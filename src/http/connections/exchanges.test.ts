@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { arrivingRequest, followExchanges, isAnswering, isBusy } from './connections.ts';
+import { followExchanges, incompleteRequest, isAnswering, isBusy } from './connections.ts';
 
 let server: Server;
 before(async () => {
@@ -18,7 +18,7 @@ after(() => {
   server.close();
 });
 
-/** Sends a text. @returns the connection as the server has it, the client's side of it, and the first request with its response */
+/** Sends a text. @returns both ends of the connection, and the first request with its response */
 async function send(text: string) {
   const arrived = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
@@ -35,7 +35,7 @@ test('a connection is busy until its answer has ended', async () => {
   assert.deepEqual([isBusy(connection), isAnswering(connection)], [true, true]);
   response.end();
   await once(response, 'close');
-  assert.deepEqual([isBusy(connection), isAnswering(connection), arrivingRequest(connection)], [false, false, undefined]);
+  assert.deepEqual([isBusy(connection), isAnswering(connection), incompleteRequest(connection)], [false, false, undefined]);
   client.destroy();
 });
 
@@ -62,9 +62,9 @@ test('a request arrives until its body is whole, whether it was answered or not'
   const { client, connection, request, response } = await send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n');
   response.end();
   await once(response, 'close');
-  assert.deepEqual([isBusy(connection), arrivingRequest(connection) === request], [false, true]);
+  assert.deepEqual([isBusy(connection), incompleteRequest(connection) === request], [false, true]);
   client.write('{}');
   await wait(20);
-  assert.equal(arrivingRequest(connection), undefined);
+  assert.equal(incompleteRequest(connection), undefined);
   client.destroy();
 });

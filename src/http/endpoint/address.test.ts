@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf } from './parse-request.ts';
+import { normalizeUrl } from './parse-request.ts';
 
 for (const [url, address] of [
   ['/platform/classes/A?where=1#x', '/platform/classes/A?where=1'],
@@ -16,4 +16,4 @@ for (const [url, address] of [
   ['/platform/files?a=%zz', '/platform/files?a=%zz'],
   ['/', '/'],
 ] as const)
-  test(`${url} is routed as ${address}`, () => assert.equal(addressOf(url), address));
+  test(`${url} is routed as ${address}`, () => assert.equal(normalizeUrl(url), address));

@@ -9,65 +9,65 @@ import { pageHeaders, tooLargePage } from '../pages/page.ts';
 import type { ApiReply } from './endpoint.ts';
 import type { HttpServices } from './services.ts';
 
-/** The Content-Type of every answer. */
+/** The Content-Type of JSON answers. */
 export const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Of answers that say nothing else. Credentials come in headers that shared caches do not know as such, so that one would keep the answer for
- * others who ask for the same address.
+ * Default for answers without a `cache-control` of their own. Shared caches do not recognise our credential headers and would serve one caller's
+ * answer to others at the same URL. Reference: requests.md#caching.
  */
-const forItsClient = 'private, no-cache';
+const defaultCacheControl = 'private, no-cache';
 
-/** Sends an endpoint's reply. Long ones are made while they are sent, no faster than the client reads. */
+/** Sends an endpoint's reply. Long ones are streamed, no faster than the client reads. */
 export function sendReply(services: HttpServices, reply: FastifyReply, { status, json, headers }: ApiReply): void {
-  reply.code(status).header('content-type', jsonType).header('cache-control', forItsClient);
+  reply.code(status).header('content-type', jsonType).header('cache-control', defaultCacheControl);
   if (headers) {
     for (const name of Object.keys(headers)) {
       const value = headers[name] as string;
       reply.header(name, name === 'location' && value.startsWith('/') ? services.addresses.base + value : value);
     }
   }
-  // SPEC "Files: Delete" answers nothing at all, which is of no type.
+  // The answer to the deletion of a file is empty and has no content type (files.md#delete-a-file).
   if (json === '') reply.removeHeader('content-type').send();
   else reply.send(typeof json === 'string' ? json : piecesOf(services, json));
 }
 
-/** An answer whose pieces end in an error is cut off, so that nobody takes its beginning for the whole. */
+/** Streams pieces. If they end in an error, the connection is cut, so that the client cannot mistake a partial answer for a complete one. */
 function piecesOf({ conditions }: Pick<HttpServices, 'conditions'>, pieces: AsyncIterable<string>): Readable {
   return Readable.from(pieces).on('error', (error) => {
-    // Of an answer that is compressed: its client has left.
+    // Raised for a compressed answer when its client disconnects.
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     if (!(error instanceof ServiceError)) conditions.met('an answer broke off', faultPlace(error), error);
   });
 }
 
-/** Sends an error; faults of ours are logged and not shown (SPEC "Errors": 500). */
-export function sendError(services: ErrorEdge, reply: FastifyReply, error: unknown): void {
-  prepare(services, reply, error);
+/** Sends an error. Unexpected faults are logged and answered with a generic 500. Reference: errors.md#form-of-an-error. */
+export function sendError(services: ErrorServices, reply: FastifyReply, error: unknown): void {
+  logFault(services, reply, error);
   const { status, json } = renderError(error);
-  if (!reply.hasHeader('cache-control')) reply.header('cache-control', forItsClient);
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', defaultCacheControl);
   reply.code(status).header('content-type', jsonType).send(json);
 }
 
-/** The same while the client may still be sending. A file that is too large has a page for an answer (SPEC "Errors": 413). */
-export function refuseEarly(services: ErrorEdge, reply: FastifyReply, error: unknown): void {
+/** Like `sendError`, while the client may still be sending its body. A file that is too large (413) is answered with an HTML page. */
+export function refuseEarly(services: ErrorServices, reply: FastifyReply, error: unknown): void {
   if (error instanceof ServiceError && error.key === 'bodyTooSlow') {
-    // What is left of the body is not waited for.
+    // Do not wait for the rest of the body.
     reply.header('connection', 'close');
     sendError(services, reply, error);
     return;
   }
-  prepare(services, reply, error);
+  logFault(services, reply, error);
   const { status, json } = renderError(error);
   const isPage = error instanceof ServiceError && error.key === 'fileTooLarge';
   const shown = isPage ? { headers: pageHeaders, text: tooLargePage } : { headers: { 'content-type': jsonType }, text: json };
   answerEarly(reply, { status, ...shown });
 }
 
-type ErrorEdge = Pick<HttpServices, 'log' | 'conditions'>;
+type ErrorServices = Pick<HttpServices, 'log' | 'conditions'>;
 
-/** Tells the log of a fault; says when to come again where that is the trouble. */
-function prepare({ log, conditions }: ErrorEdge, reply: FastifyReply, error: unknown): void {
+/** Sets `retry-after` if the error has one, and logs a fault. */
+function logFault({ log, conditions }: ErrorServices, reply: FastifyReply, error: unknown): void {
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   if (error instanceof ServiceError) return;
@@ -75,7 +75,7 @@ function prepare({ log, conditions }: ErrorEdge, reply: FastifyReply, error: unk
   log.debug({ err: error, request: reply.request.id }, 'a request failed');
 }
 
-/** Adds a header of requests to those by which the answer is another one. */
+/** Adds a request header to `Vary`. */
 export function varyBy(reply: FastifyReply, name: string): void {
   const before = reply.getHeader('vary');
   if (before === undefined) reply.header('vary', name);
@@ -83,8 +83,8 @@ export function varyBy(reply: FastifyReply, name: string): void {
 }
 
 /**
- * `{results, className, count}` around the records, which may come piece by piece.
- * @param answer.className of the records, where the client may not know it
+ * Returns `{results, className, count}` around the records, which may be streamed.
+ * @param answer.className class of the records, if the client may not know it
  */
 export function resultsReply({ results, className, count }: FindResult & { readonly className?: string }): ApiReply {
   const told = className === undefined ? '' : `,"className":${JSON.stringify(className)}`;
@@ -94,22 +94,22 @@ export function resultsReply({ results, className, count }: FindResult & { reado
 }
 
 /**
- * Pieces with a text before and after them. Unlike a generator it hands `return` on even where nothing was read yet, so that what stands
- * behind the pieces is let go of when the client has left.
+ * Adds a prefix and a suffix to streamed pieces. Unlike a generator, it forwards `return` even before the first read, so that the source is released
+ * when the client disconnects.
  */
 export class FramedPieces implements AsyncIterableIterator<string> {
   readonly #pieces: AsyncIterator<string>;
   readonly #suffix: string;
-  readonly #ended: () => void;
+  readonly #onEnd: () => void;
   #prefix: string;
   #over = false;
 
-  /** @param ended called once, when the pieces have come to their end or are no longer wanted */
+  /** @param ended called once, when the pieces end or are abandoned */
   constructor(prefix: string, pieces: AsyncIterable<string>, suffix: string, ended: () => void = () => {}) {
     this.#prefix = prefix;
     this.#pieces = pieces[Symbol.asyncIterator]();
     this.#suffix = suffix;
-    this.#ended = ended;
+    this.#onEnd = ended;
   }
 
   async next(): Promise<IteratorResult<string>> {
@@ -121,7 +121,7 @@ export class FramedPieces implements AsyncIterableIterator<string> {
     }
     try {
       const piece = await this.#pieces.next();
-      // The client left meanwhile; what was made since is to be let go of too.
+      // The client disconnected meanwhile; release what the source opened since.
       if (this.#over) return await this.#leave();
       if (!piece.done) return piece;
     } catch (error) {
@@ -150,14 +150,14 @@ export class FramedPieces implements AsyncIterableIterator<string> {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#ended();
+    this.#onEnd();
   }
 }
 
-/** How long the rest of a body may take that nobody wants, in milliseconds. */
+/** Time to read and discard the rest of an unwanted body. */
 const DROP_TIMEOUT_MS = 30_000;
 
-/** What is answered while the client may still be sending. */
+/** An answer sent while the client may still be sending its body. */
 export interface EarlyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -165,14 +165,14 @@ export interface EarlyAnswer {
 }
 
 /**
- * Answers at once and closes only when the client has sent its whole body, which is read and dropped: a connection that is closed on
- * unread data takes the answer with it.
+ * Answers immediately, then reads and discards the rest of the body before closing: closing a socket with unread data would reset the connection and
+ * lose the answer.
  */
 export function answerEarly(reply: FastifyReply, { status, headers, text }: EarlyAnswer): void {
   const { raw } = reply.request;
   reply.removeHeader('connection');
   reply.code(status).hijack();
-  // The client has left.
+  // The client has disconnected.
   if (reply.raw.destroyed) return;
   const before = reply.getHeaders() as OutgoingHttpHeaders;
   reply.raw.writeHead(status, { ...before, ...headers, 'content-length': Buffer.byteLength(text) });
@@ -182,7 +182,7 @@ export function answerEarly(reply: FastifyReply, { status, headers, text }: Earl
     reply.raw.end();
   };
   const timer = setTimeout(() => raw.destroy(), DROP_TIMEOUT_MS);
-  // Its reader reads no more, and would hold it up.
+  // Detach the present reader: it no longer reads and would block the stream.
   raw.unpipe();
   if (raw.readableEnded || raw.destroyed) end();
   else raw.once('end', end).once('close', end).resume();

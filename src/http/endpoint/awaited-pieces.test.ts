@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { StallAllowance } from '../../kernel/stall-allowance.ts';
 import { AwaitedPieces } from './awaited-pieces.ts';
 
-/** Pieces for a client who has so many milliseconds for each, and what became of them. */
+/** Pieces for a client that has the given milliseconds for each, and their fate. */
 function waitedFor(pauseMs: number, pieces = ['1', '2', '3']) {
   const seen = { givenUp: 0, returned: 0 };
   async function* source() {

@@ -2,38 +2,38 @@ import { limits } from '../../kernel/limits.ts';
 import { StallAllowance } from '../../kernel/stall-allowance.ts';
 
 /**
- * Pieces whose client is given up where it keeps them waiting: what they come from is held as long. Not a generator: one that was never begun
- * would not hear that it is returned.
+ * Pieces of an answer, abandoned when the client takes them too slowly, because their source (e.g. a read snapshot) stays open meanwhile. Not a
+ * generator: a generator that was never started would not notice `return`.
  */
 export class AwaitedPieces implements AsyncIterableIterator<string> {
   readonly #pieces: AsyncIterator<string>;
   readonly #giveUp: () => void;
-  readonly #pauses: StallAllowance;
-  #pause: NodeJS.Timeout | undefined;
-  /** Characters of the last piece. */
-  #last = 0;
+  readonly #allowance: StallAllowance;
+  #stallTimer: NodeJS.Timeout | undefined;
+  /** Length of the last piece in characters. */
+  #lastLength = 0;
 
-  /** @param giveUp called where the client has not asked for the next piece in time; it has them returned */
-  constructor(pieces: AsyncIterable<string>, giveUp: () => void, pauses = new StallAllowance()) {
+  /** @param giveUp called when the client has not taken the next piece in time; it must end the pieces */
+  constructor(pieces: AsyncIterable<string>, giveUp: () => void, allowance = new StallAllowance()) {
     this.#pieces = pieces[Symbol.asyncIterator]();
     this.#giveUp = giveUp;
-    this.#pauses = pauses;
+    this.#allowance = allowance;
   }
 
   async next(): Promise<IteratorResult<string>> {
-    this.#endPause();
+    this.#endStall();
     const piece = await this.#pieces.next();
     if (piece.done) return piece;
     const { length } = piece.value;
-    // The piece before may still be on its way. Where both are long, even the least pace takes longer than a pause may.
-    const neededMs = ((this.#last + length) / limits.leastPace) * 1_000;
-    this.#last = length;
-    this.#pause = setTimeout(this.#giveUp, Math.max(neededMs, this.#pauses.begin(length))).unref();
+    // The piece before may still be in transit. Two long pieces need longer at the minimum pace than the stall allowance grants.
+    const neededMs = ((this.#lastLength + length) / limits.leastPace) * 1_000;
+    this.#lastLength = length;
+    this.#stallTimer = setTimeout(this.#giveUp, Math.max(neededMs, this.#allowance.begin(length))).unref();
     return piece;
   }
 
   async return(): Promise<IteratorResult<string>> {
-    this.#endPause();
+    this.#endStall();
     await this.#pieces.return?.();
     return { done: true, value: undefined };
   }
@@ -42,10 +42,10 @@ export class AwaitedPieces implements AsyncIterableIterator<string> {
     return this;
   }
 
-  #endPause(): void {
-    if (!this.#pause) return;
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
-    this.#pauses.end();
+  #endStall(): void {
+    if (!this.#stallTimer) return;
+    clearTimeout(this.#stallTimer);
+    this.#stallTimer = undefined;
+    this.#allowance.end();
   }
 }

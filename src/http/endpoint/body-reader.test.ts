@@ -11,8 +11,8 @@ for (const bytes of [10, 40_000])
     const places = new Places({ all: 100_000, ofSystem: 100_000, ofCaller: 100_000 });
     const payload = Object.assign(new PassThrough(), { headers: { 'content-length': '100000' } });
     const read = new Promise<Error | null>((resolve) => {
-      const ask = (size: number) => places.ask({ system: '', caller: 'a' }, size);
-      readBody({ payload: payload as unknown as IncomingMessage, bound: 200_000, ask }, resolve);
+      const reserve = (size: number) => places.ask({ system: '', caller: 'a' }, size);
+      readBody({ payload: payload as unknown as IncomingMessage, maxBytes: 200_000, reserve }, resolve);
     });
     payload.write(Buffer.alloc(bytes));
     setImmediate(() => payload.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })));

@@ -9,23 +9,23 @@ import { withoutMark } from '../../kernel/json.ts';
 import { networkOf } from '../../kernel/network.ts';
 import type { HttpServices } from './services.ts';
 
-/** A body that is to be read. */
-export interface Arrival {
+/** A body to be read. */
+export interface IncomingBody {
   readonly payload: IncomingMessage;
-  /** Bytes that it has at most. */
-  readonly bound: number;
-  /** Asks for the room that it takes. Called where it has more than `FREE_BYTES`. @param size bytes, as far as it is known */
-  readonly ask: (size: number) => Place;
+  /** Maximum size in bytes. */
+  readonly maxBytes: number;
+  /** Reserves memory. Called once the body exceeds `FREE_BYTES`. @param size bytes, or the maximum if unknown */
+  readonly reserve: (size: number) => Place;
 }
 
 /**
- * Reads a body. Nothing more of it is read while it waits for its place.
- * @param done is given its text; tooLarge (413), bodyTooSlow (408) where others waited for its place, badRequest (400) where it broke off
+ * Reads a body as text. Reading pauses while the body waits for its memory reservation.
+ * @param done receives the text, or tooLarge (413), bodyTooSlow (408) if others waited for its memory, badRequest (400) if the client disconnected
  */
-export function readBody({ payload, bound, ask }: Arrival, done: (error: Error | null, text?: string) => void): void {
-  // Not known of a body that is sent in chunks.
-  const length = Number(payload.headers['content-length'] ?? bound);
-  if (length > bound) {
+export function readBody({ payload, maxBytes, reserve }: IncomingBody, done: (error: Error | null, text?: string) => void): void {
+  // A chunked body has no known length.
+  const length = Number(payload.headers['content-length'] ?? maxBytes);
+  if (length > maxBytes) {
     done(serviceError('tooLarge'));
     return;
   }
@@ -44,21 +44,21 @@ export function readBody({ payload, bound, ask }: Arrival, done: (error: Error |
     }
   };
   const onEnd = () => end(null);
-  // The client has left: nobody's fault.
+  // The client disconnected.
   const onError = () => end(serviceError('badRequest'));
   const onData = (piece: Buffer) => {
     size += piece.length;
-    if (size > bound) end(serviceError('tooLarge'));
+    if (size > maxBytes) end(serviceError('tooLarge'));
     else bytes.add(piece);
-    if (size <= FREE_BYTES || size > bound) return;
-    place ??= admit(payload, ask(length), end);
+    if (size <= FREE_BYTES || size > maxBytes) return;
+    place ??= awaitPlace(payload, reserve(length), end);
     place.came(piece.length);
   };
   payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
-/** @param end is called where the place is taken away */
-function admit(payload: IncomingMessage, place: Place, end: (error: Error) => void): Place {
+/** Waits for a memory reservation. @param end called if the reservation is revoked */
+function awaitPlace(payload: IncomingMessage, place: Place, end: (error: Error) => void): Place {
   place.taken.catch(end);
   if (place.isGiven) return place;
   payload.pause();
@@ -66,7 +66,7 @@ function admit(payload: IncomingMessage, place: Place, end: (error: Error) => vo
   return place;
 }
 
-/** Whose a body is, as far as it shows before the body: the system that a header or the path names, and the network that it comes from. */
+/** Returns to whom a body is attributed before it is read: the system that a header or the path names, and the client's network. */
 export function senderOf(systems: Pick<HttpServices['systems'], 'isKnown'>, request: FastifyRequest): Sender {
   const named = request.headers['x-platform-application-id'] || (request.params as { readonly appId?: string } | null)?.appId;
   const isNamed = typeof named === 'string' && systems.isKnown(named);
@@ -77,41 +77,41 @@ const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
 const MIB = 1024 * 1024;
 /**
- * Bytes of bodies that are in memory until their requests are answered, and of answers until they are taken: on small machines a part of the
- * heap, which holds bodies as values too, and in each case several of the largest kind.
+ * Memory for bodies until their requests are answered, and for answers until they are sent, in bytes. On small machines a quarter of the heap (which
+ * also holds the parsed values), and at least several bodies of the largest kind.
  */
 export const MAX_BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));
-/** Of what is in memory for a request: its body, the pages of an export. */
-export const inMemory = {
+/** Shares of the memory that requests hold: bodies, pages of an export. */
+export const memoryBounds = {
   all: MAX_BYTES_IN_MEMORY,
   ofSystem: (MAX_BYTES_IN_MEMORY / 4) * 3,
   ofCaller: MAX_BYTES_IN_MEMORY / 2,
 } as const;
 
-/** Where the answer goes to a request whose body may be long; a property, since no WeakMap is kept by requests (adr/0023). */
+/** The response of a request whose body may be long. A property, because a WeakMap keyed by requests is too slow (adr/0023). */
 const answer = Symbol('answer');
 type Answered = FastifyRequest & { [answer]: ServerResponse | null };
 
 /**
- * Bodies are read as text whatever their type says and parsed by the endpoints' own reader: Parse's clients send JSON as text/plain
- * (CONTRACT "Requests"), and what is no JSON is refused there. All that are being read share the memory that they take.
+ * Registers the parser of bodies: every body is read as text, whatever its content type, and parsed by the endpoint. Parse clients send JSON as
+ * text/plain, and invalid JSON is rejected there (requests.md#bodies). All bodies share one memory limit.
  */
 export function registerBodyReader(server: FastifyInstance, { systems }: Pick<HttpServices, 'systems'>): void {
-  const places = new Places(inMemory);
+  const places = new Places(memoryBounds);
   server.decorateRequest(answer, null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) => {
-    const ask = (size: number) => {
+    const reserve = (size: number) => {
       const place = places.ask(senderOf(systems, request), size);
       const response = (request as Answered)[answer];
       if (response) place.freeWhenAnswered(response);
       return place;
     };
-    readBody({ payload, bound: request.routeOptions.bodyLimit, ask }, done);
+    readBody({ payload, maxBytes: request.routeOptions.bodyLimit, reserve }, done);
   });
   server.addHook('onRequest', (request, reply, done) => {
     const { headers } = request;
-    // A type that is none says as little as no type at all; the framework would refuse it.
+    // Treat a malformed type like a missing one; the framework would reject the request.
     const type = headers['content-type'];
     if (type !== undefined && !mediaType.test(type)) delete headers['content-type'];
     if (Number(headers['content-length']) > FREE_BYTES || headers['transfer-encoding'] !== undefined)

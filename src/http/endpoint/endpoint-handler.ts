@@ -5,18 +5,18 @@ import { isJsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import type { NamedParameters } from '../../query/index.ts';
-import { CallerRequest, type CallerScope, type CallerSteps, carryOutAsCaller } from '../../requests/index.ts';
+import { CallerRequest, type CallerScope, type CallerSteps, executeAsCaller } from '../../requests/index.ts';
 import type { Credentials } from '../../systems/index.ts';
 import { FramedPieces, sendError, sendReply } from './answer.ts';
 import type { ApiReply, Client, Endpoint } from './endpoint.ts';
-import { refuseUnasked } from './log-rejected.ts';
-import { LONG_BODY_LENGTH, LongBodies } from './long-bodies.ts';
-import { type Envelope, envelopeOf, openEnvelope } from './parse-request.ts';
+import { logAndReject } from './log-rejected.ts';
+import { LongBodies, MIN_LONG_BODY_LENGTH } from './long-bodies.ts';
+import { type Envelope, envelopeOf, parseEnvelope } from './parse-request.ts';
 import type { HttpServices } from './services.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-/** One request on its way to its answer. */
+/** A request being answered by an endpoint. */
 export interface Exchange {
   readonly services: HttpServices;
   readonly endpoint: Endpoint;
@@ -32,34 +32,34 @@ export function registerDataEndpoints(server: FastifyInstance, services: HttpSer
   const long = new LongBodies(services);
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const byMethod = new Map<unknown, Endpoint>(ofPath.map((endpoint) => [endpoint.method, endpoint]));
-    // A POST may stand for any of the others, so each path takes one.
+    // A POST with `_method` may stand for any method, so each path accepts POST.
     const methods = new Set([...byMethod.keys(), 'POST']) as Set<Endpoint['method']>;
-    if (ofPath.some((endpoint) => endpoint.isPostElsewhere)) methods.delete('POST');
-    const bodyLimit = Math.max(...ofPath.map(({ bodyBytes = limits.bodyBytes }) => bodyBytes));
+    if (ofPath.some((endpoint) => endpoint.hasOwnPostRoute)) methods.delete('POST');
+    const bodyLimit = Math.max(...ofPath.map(({ maxBodyBytes = limits.bodyBytes }) => maxBodyBytes));
     for (const method of methods) {
-      const choose = method === 'POST' ? chooserOf(byMethod) : fixed(byMethod.get(method));
+      const choose = method === 'POST' ? chooserOf(byMethod) : always(byMethod.get(method));
       const url = prefix + path;
       server.route({ method, url, bodyLimit, handler: (request, reply) => handle({ services, choose, long }, request, reply) });
     }
   }
 }
 
-/** What a path is answered with. */
+/** How requests to a path are dispatched. */
 interface Routed {
   readonly services: HttpServices;
   readonly choose: Choose;
   readonly long: LongBodies;
 }
 
-/** The endpoint for a request's `_method`; `undefined` where the path has none. */
+/** Selects the endpoint for a request's `_method`; `undefined` if the path has none. */
 type Choose = (method: unknown) => Endpoint | undefined;
 
-const fixed =
+const always =
   (endpoint: Endpoint | undefined): Choose =>
   () =>
     endpoint;
 
-/** CONTRACT "Requests": `_method` gives GET, PUT and DELETE over POST. */
+/** POST may carry `_method` GET, PUT or DELETE. Reference: requests.md#methods. */
 function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
   return (method) => {
     if (method === undefined || method === null) return byMethod.get('POST');
@@ -68,28 +68,28 @@ function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
   };
 }
 
-/** Answers one request: body, then application id, then caller, then the endpoint. */
+/** Handles one request: body, application id, caller, endpoint, in this order. */
 function handle(routed: Routed, request: FastifyRequest, reply: FastifyReply): void {
   const started = performance.now();
   try {
     const params = request.params as Params;
     for (const name in params) if (params[name] === '') fail('notFound');
     const { headers, body } = request as { headers: FastifyRequest['headers']; body: string | undefined };
-    // Its place is free when the answer is made; the request is there until that is taken.
+    // Release the text: the request object stays referenced until the answer was taken.
     request.body = undefined;
-    if (body === undefined || body.length < LONG_BODY_LENGTH)
-      answerByMethod(routed, openEnvelope(headers, body), request, reply, started);
+    if (body === undefined || body.length < MIN_LONG_BODY_LENGTH)
+      answerByMethod(routed, parseEnvelope(headers, body), request, reply, started);
     else
       routed.long
         .read(request, reply, body)
         .then((value) => answerByMethod(routed, envelopeOf(headers, value), request, reply, started))
-        .catch((error) => refuse(routed, request, reply, error));
+        .catch((error) => reject(routed, request, reply, error));
   } catch (error) {
-    refuse(routed, request, reply, error);
+    reject(routed, request, reply, error);
   }
 }
 
-/** Has the endpoint answer that the request's `_method` asks for. */
+/** Dispatches to the endpoint that `_method` selects. */
 function answerByMethod(
   { services, choose }: Routed,
   envelope: Envelope,
@@ -101,20 +101,20 @@ function answerByMethod(
   void answerEndpoint({ services, endpoint, envelope, request, reply, started });
 }
 
-/** Answers a request that no endpoint was asked for. */
-function refuse({ services }: Routed, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  refuseUnasked(services, request, reply, () => sendError(services, reply, error));
+/** Rejects a request before it reached an endpoint. */
+function reject({ services }: Routed, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  logAndReject(services, request, reply, () => sendError(services, reply, error));
 }
 
-/** Has an endpoint answer a request whose body was read. */
+/** Executes an endpoint for a request whose body was read. */
 export function answerEndpoint(exchange: Exchange): Promise<void> {
   const steps = new EndpointSteps(exchange);
-  return carryOutAsCaller(steps.asked, steps);
+  return executeAsCaller(steps.callerRequest, steps);
 }
 
-/** What a request to an endpoint is carried out by. */
+/** The steps of a request to an endpoint. */
 class EndpointSteps implements CallerSteps<ApiReply> {
-  readonly asked: CallerRequest;
+  readonly callerRequest: CallerRequest;
   readonly appId: unknown;
   readonly credentials: Credentials;
   readonly installationId: string | null;
@@ -124,12 +124,12 @@ class EndpointSteps implements CallerSteps<ApiReply> {
 
   constructor(exchange: Exchange) {
     const { services, envelope, endpoint, request, started } = exchange;
-    this.asked = new CallerRequest(services, request, started);
+    this.callerRequest = new CallerRequest(services, request, started);
     this.appId = envelope.appId;
     this.credentials = envelope.credentials;
     this.installationId = envelope.installationId;
     this.isOpen = endpoint.open === true;
-    // A login by GET opens a session.
+    // A login by GET creates a session.
     this.mayWrite = endpoint.method !== 'GET' || this.isOpen;
     this.#exchange = exchange;
   }
@@ -140,7 +140,7 @@ class EndpointSteps implements CallerSteps<ApiReply> {
       system,
       principal,
       context,
-      client: new EndpointClient(envelope, this.asked, reply),
+      client: new RequestClient(envelope, this.callerRequest, reply),
       params: request.params as Params,
       query: queryOf(endpoint, envelope, request),
       body: envelope.body,
@@ -149,7 +149,7 @@ class EndpointSteps implements CallerSteps<ApiReply> {
 
   send(answer: ApiReply): Promise<void> {
     const { services, reply } = this.#exchange;
-    if (typeof answer.json !== 'string') return deliver(services, reply, answer, answer.json);
+    if (typeof answer.json !== 'string') return sendStreamed(services, reply, answer, answer.json);
     sendReply(services, reply, answer);
     return sent;
   }
@@ -163,36 +163,40 @@ class EndpointSteps implements CallerSteps<ApiReply> {
     const { endpoint, request, reply } = this.#exchange;
     if (!isLogged(endpoint)) return;
     const { method, path } = endpoint;
-    // A logout names nobody: the row would block the deletion of the user.
-    this.asked.log({ method, url: request.url, statusCode: reply.statusCode, ...(path === '/logout' && { principal: null }) });
+    // A logout is logged without its user: the reference would block the deletion of the user.
+    this.callerRequest.log({
+      method,
+      url: request.url,
+      statusCode: reply.statusCode,
+      ...(path === '/logout' && { principal: null }),
+    });
   }
 }
 
 const sent = Promise.resolve();
 
-/** The client of a request. */
-class EndpointClient implements Client {
+class RequestClient implements Client {
   readonly sessionToken: unknown;
   readonly installationId: string | null;
-  readonly #asked: CallerRequest;
+  readonly #callerRequest: CallerRequest;
   readonly #reply: FastifyReply;
 
-  constructor({ credentials, installationId }: Envelope, asked: CallerRequest, reply: FastifyReply) {
+  constructor({ credentials, installationId }: Envelope, callerRequest: CallerRequest, reply: FastifyReply) {
     this.sessionToken = credentials.sessionToken;
     this.installationId = installationId;
-    this.#asked = asked;
+    this.#callerRequest = callerRequest;
     this.#reply = reply;
   }
 
   get address(): string {
-    return this.#asked.address;
+    return this.#callerRequest.address;
   }
 
   isGone(): boolean {
     return this.#reply.raw.destroyed;
   }
 
-  gone(): AbortSignal {
+  goneSignal(): AbortSignal {
     const controller = new AbortController();
     if (this.isGone()) controller.abort();
     else this.#reply.raw.once('close', () => controller.abort());
@@ -204,17 +208,22 @@ class EndpointClient implements Client {
   }
 }
 
-/** Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). */
+/** Whether requests to an endpoint are logged: writes only. Reference: audit.md#request-log. */
 const isLogged = ({ method }: Endpoint): boolean => method !== 'GET';
 
-/** Sends a long answer, which holds the system until its last piece was made or the client has gone. */
-function deliver(services: HttpServices, reply: FastifyReply, answer: ApiReply, pieces: AsyncIterable<string>): Promise<void> {
+/** Sends a streamed answer. Resolves when the last piece was produced or the client has disconnected; until then the system is held. */
+function sendStreamed(
+  services: HttpServices,
+  reply: FastifyReply,
+  answer: ApiReply,
+  pieces: AsyncIterable<string>,
+): Promise<void> {
   return new Promise<void>((ended) => {
     sendReply(services, reply, { ...answer, json: new FramedPieces('', pieces, '', ended) });
   });
 }
 
-/** CONTRACT "Requests": a query that came as a POST has its parameters in the body. */
+/** A GET sent as a POST has its parameters in the body. Reference: requests.md#methods. */
 function queryOf(endpoint: Endpoint, { method, body }: Envelope, request: FastifyRequest): NamedParameters {
   const ofAddress = request.query as NamedParameters;
   if (endpoint.method !== 'GET' || method === undefined || !isJsonObject(body)) return ofAddress;

@@ -6,11 +6,8 @@ import { CallerRequest } from '../../requests/index.ts';
 import { headerCredentials } from './parse-request.ts';
 import type { HttpServices } from './services.ts';
 
-/**
- * Refuses a request that no endpoint was asked for. Where its header names a system, a write is logged there.
- * @param send sends the answer
- */
-export async function refuseUnasked(
+/** Rejects a request that reached no endpoint. If its headers name a system and it may write, it is logged there. @param send sends the answer */
+export async function logAndReject(
   services: HttpServices,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -22,9 +19,9 @@ export async function refuseUnasked(
     send();
     if (!system) return;
     const credentials = headerCredentials(request.headers);
-    refused.sent(credentials);
+    refused.recordCredentials(credentials);
     const { method, url } = request;
-    // A key holder is known at once.
+    // Keys are checked synchronously; sessions are not looked up.
     const principal = system.registration.principalFor(credentials);
     refused.log({ method, url, statusCode: reply.statusCode, principal, startedAt: performance.now() });
   } finally {
@@ -34,7 +31,7 @@ export async function refuseUnasked(
 
 const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE']);
 
-/** The system in whose log the request belongs. A fault here keeps no answer back. */
+/** Returns the system whose log records the request. A fault here must not delay or prevent the answer. */
 async function namedSystem({ conditions }: HttpServices, request: FastifyRequest, refused: CallerRequest) {
   const appId = request.headers['x-platform-application-id'];
   const isWrite = writes.has(request.method) && request.url.startsWith(`${prefix}/`);
@@ -42,7 +39,7 @@ async function namedSystem({ conditions }: HttpServices, request: FastifyRequest
   try {
     return await refused.acquire(appId);
   } catch (error) {
-    // A store that does not work is reported where it is met.
+    // Storage outages are reported by the code that meets them.
     if (!isPassing(error) && !isRefusal(error)) conditions.met('a request was not logged', faultPlace(error), error);
     return undefined;
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { envelopeOf, fieldsOf, openEnvelope } from './parse-request.ts';
+import { envelopeOf, fieldsOf, parseEnvelope } from './parse-request.ts';
 
-const open = (body: unknown, headers = {}) => openEnvelope(headers, body === undefined ? undefined : JSON.stringify(body));
+const open = (body: unknown, headers = {}) => parseEnvelope(headers, body === undefined ? undefined : JSON.stringify(body));
 
 test('credentials of a body are taken out of it', () => {
   const envelope = open({
@@ -43,12 +43,12 @@ test('a body is not copied, however many keys it has', () => {
   assert.deepEqual(sent, { n: 1 });
 });
 test('a key named __proto__ stays a key, for the fields to refuse', () => {
-  const { body } = openEnvelope({}, '{"__proto__":{"n":1},"_MasterKey":"m"}');
+  const { body } = parseEnvelope({}, '{"__proto__":{"n":1},"_MasterKey":"m"}');
   assert.ok(Object.hasOwn(body as object, '__proto__'));
   assert.equal(Object.getPrototypeOf(body), Object.prototype);
 });
 test('inherited names are no credentials', () => {
-  assert.equal(openEnvelope({}, '{"__proto__":{"_MasterKey":"m"},"_context":1}').credentials.masterKey, undefined);
+  assert.equal(parseEnvelope({}, '{"__proto__":{"_MasterKey":"m"},"_context":1}').credentials.masterKey, undefined);
 });
 for (const [text, body] of [
   [undefined, undefined],
@@ -56,9 +56,9 @@ for (const [text, body] of [
   ['[]', []],
   ['null', null],
 ] as const)
-  test(`body ${text}`, () => assert.deepEqual(openEnvelope({}, text).body, body));
+  test(`body ${text}`, () => assert.deepEqual(parseEnvelope({}, text).body, body));
 for (const text of ['{', 'a=1', ' '])
-  test(`malformed: ${text}`, () => assert.throws(() => openEnvelope({}, text), { code: 107 }));
+  test(`malformed: ${text}`, () => assert.throws(() => parseEnvelope({}, text), { code: 107 }));
 for (const body of [null, [], 'x', 5, true])
   test(`no fields: ${JSON.stringify(body)}`, () => assert.throws(() => fieldsOf(body), { code: 107 }));
 test('a missing body has no fields', () => assert.deepEqual(fieldsOf(undefined), {}));

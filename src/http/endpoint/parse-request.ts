@@ -6,21 +6,21 @@ import { prefix } from '../../kernel/prefix.ts';
 import type { Credentials } from '../../systems/index.ts';
 import { parseRequestJson } from '../../values/index.ts';
 
-/** What a request brings besides its address, credentials told apart from content. */
+/** A parsed request without its address: credentials separated from content. */
 export interface Envelope {
-  /** `undefined` where none was sent; a body may bring any value. */
+  /** `undefined` if none was sent; a body may contain any value. */
   readonly appId: unknown;
   readonly credentials: Credentials;
-  /** `null` where none was sent, or none that can be one. */
+  /** `null` if none was sent or it is invalid. */
   readonly installationId: string | null;
-  /** CONTRACT "Requests": the method that a POST stands for. */
+  /** The method that a POST stands for. Reference: requests.md#methods. */
   readonly method: unknown;
-  /** Without the keys that were consumed. */
+  /** The body without the consumed keys. */
   readonly body: JsonValue | undefined;
 }
 
-/** Keys of a JSON body that are about the request: consumed, never stored (CONTRACT "Requests"; Parse's clients send them). */
-const consumed: readonly string[] = [
+/** Keys of a JSON body that describe the request: consumed, never stored. Parse clients send them. Reference: requests.md#credentials-in-a-body. */
+const consumedKeys: readonly string[] = [
   '_ApplicationId',
   '_MasterKey',
   '_apiKey',
@@ -35,12 +35,12 @@ const consumed: readonly string[] = [
 ];
 
 /**
- * Reads headers and body. A header wins over the body.
- * @param text the body; `undefined` or empty where there is none
- * @param values that it may have, as `parseRequestJson` counts them
+ * Parses headers and body. A header takes precedence over the body.
+ * @param text the body; `undefined` or empty if there is none
+ * @param values maximum number of values, counted like `parseRequestJson`
  * @throws invalidJson (107), tooManyValues (413)
  */
-export function openEnvelope(
+export function parseEnvelope(
   headers: IncomingHttpHeaders,
   text: string | undefined,
   values: number = limits.jsonMarksAtOnce,
@@ -48,7 +48,7 @@ export function openEnvelope(
   return envelopeOf(headers, text === undefined || text === '' ? undefined : parseRequestJson(text, limits.jsonDepth, values));
 }
 
-/** The same of a body that was read, which loses the keys that are consumed. */
+/** Like `openEnvelope`, for a body that is already parsed. Removes the consumed keys from it. */
 export function envelopeOf(headers: IncomingHttpHeaders, sent: JsonValue | undefined): Envelope {
   const about = takeConsumed(sent);
   return {
@@ -67,7 +67,7 @@ function installationIdOf(sent: unknown): string | null {
   return isOne ? sent : null;
 }
 
-/** SPEC "Credentials". */
+/** Reference: authentication.md#credentials. */
 export function headerCredentials(headers: IncomingHttpHeaders): Credentials {
   return {
     masterKey: headers['x-platform-master-key'],
@@ -76,7 +76,7 @@ export function headerCredentials(headers: IncomingHttpHeaders): Credentials {
   };
 }
 
-/** Those of the headers; those of the body where no header brings one, so that the two never mix. */
+/** Returns the credentials of the headers; those of the body only if no header has any, so that the two never mix. */
 function credentialsOf(headers: IncomingHttpHeaders, about: JsonObject | undefined): Credentials {
   const ofHeaders = headerCredentials(headers);
   if (!about || Object.values(ofHeaders).some(Boolean)) return ofHeaders;
@@ -84,13 +84,13 @@ function credentialsOf(headers: IncomingHttpHeaders, about: JsonObject | undefin
 }
 
 /**
- * Takes the keys that are about the request out of a body. In place: of hundreds of thousands of keys a copy takes as long as to read them.
- * @returns what they held; `undefined` where there is none
+ * Removes the keys that describe the request from a body. In place: copying hundreds of thousands of keys would take as long as parsing them.
+ * @returns the removed values; `undefined` if there are none
  */
 function takeConsumed(body: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(body)) return undefined;
   let about: JsonObject | undefined;
-  for (const name of consumed) {
+  for (const name of consumedKeys) {
     const value = own(body, name);
     if (value === undefined) continue;
     about ??= {};
@@ -100,13 +100,13 @@ function takeConsumed(body: JsonValue | undefined): JsonObject | undefined {
   return about;
 }
 
-/** The body, without the keys that are about the request. */
+/** Returns the body without the keys that describe the request. */
 export function stripConsumed(body: JsonValue | undefined): JsonValue | undefined {
   takeConsumed(body);
   return body;
 }
 
-/** The fields of a write; a missing body counts as one without fields. @throws invalidJson (107) for anything else that is no object */
+/** Returns the fields of a write; a missing body counts as an empty object. @throws invalidJson (107) for any other value that is not an object */
 export function fieldsOf(body: JsonValue | undefined): JsonObject {
   if (body === undefined) return {};
   return isJsonObject(body) ? body : fail('invalidJson', 'the body should be an object');
@@ -115,8 +115,8 @@ export function fieldsOf(body: JsonValue | undefined): JsonObject {
 const none: ReadonlyMap<string, string> = new Map();
 
 /**
- * Query parameters by name, as HTML forms encode them: `+` is a space (SPEC "Query parameters"). Of a repeated name the last counts;
- * what is no valid escape is kept as it stands.
+ * Parses query parameters in the encoding of HTML forms: `+` is a space (queries.md#parameters). The last of several equal names wins; invalid
+ * escapes are kept as they are.
  */
 export function parseQueryString(text: string): ReadonlyMap<string, string> {
   if (text === '') return none;
@@ -137,10 +137,7 @@ function decodePercents(text: string): string {
   }
 }
 
-/**
- * The name and the value of one part of a form or query.
- * @param decodePercents is called with texts that hold `%`
- */
+/** Decodes the name and the value of one part of a form or query. @param decodePercents called for texts that contain `%` */
 export function decodePair(part: string, decodePercents: (text: string) => string): readonly [name: string, value: string] {
   const equals = part.indexOf('=');
   if (equals < 0) return [decodeText(part, decodePercents), ''];
@@ -152,18 +149,18 @@ function decodeText(text: string, decodePercents: (text: string) => string): str
   return spaced.includes('%') ? decodePercents(spaced) : spaced;
 }
 
-/** Paths whose names are anything, so that a `%` may be one of their letters. */
-const named: readonly string[] = [`${prefix}/files/`, '/static/'];
+/** Paths that end in arbitrary names, which may contain a literal `%`. */
+const pathsWithNames: readonly string[] = [`${prefix}/files/`, '/static/'];
 const barePercent = /%(?![0-9a-f]{2})/gi;
 
 /**
- * The address of a request as it is routed. SPEC "Query parameters": an unencoded `#` ends it, wherever it was not already cut off by the
- * client. SPEC "Files" rule 2: in the path of a file a `%` that encodes nothing is itself.
+ * Returns the URL to route. An unencoded `#` ends it if the client has not cut it off (queries.md#parameters). In the path of a file, a `%` that
+ * encodes nothing is literal (files.md#serving).
  */
-export function addressOf(url: string): string {
+export function normalizeUrl(url: string): string {
   const end = url.indexOf('#');
   const address = end < 0 ? url : url.slice(0, end);
-  if (!address.includes('%') || !named.some((start) => address.startsWith(start))) return address;
+  if (!address.includes('%') || !pathsWithNames.some((start) => address.startsWith(start))) return address;
   const query = address.indexOf('?');
   const path = query < 0 ? address : address.slice(0, query);
   return path.replace(barePercent, '%25') + address.slice(path.length);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FramedPieces } from './answer.ts';
 
-/** Pieces that tell whether they were let go of. */
+/** Pieces that record whether they were released. */
 function source(pieces: string[], failAt = Number.NaN) {
   const seen = { returned: 0 };
   let at = 0;

@@ -31,7 +31,7 @@ test('so many in the minute that begins with the first; the rest hear when it en
   assert.equal(refused(limit, '192.0.2.1'), 1);
   now += 998;
   assert.equal(refused(limit, '192.0.2.1'), 1);
-  // Those that were refused do not count.
+  // Refused requests do not count.
   now += 1;
   assert.deepEqual(
     [1, 2, 3].map(() => refused(limit, '192.0.2.1')),

@@ -3,7 +3,7 @@ import { TooManyRequests } from '../../errors/too-many-requests.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 
-/** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */
+/** Number of addresses that are counted, some 10 MB; beyond it, the least recently used are evicted. */
 const MAX_ADDRESSES = 50_000;
 
 interface Window {
@@ -12,17 +12,17 @@ interface Window {
 }
 
 /**
- * Requests of a kind that an address may make in a minute, which begins with its first one (docs/decisions.md "Functions and forms":
- * RATE_LIMIT_FUNCTIONS, RATE_LIMIT_LOGIN). It needs no timer and never grows beyond a bound, whatever addresses are made up.
+ * Rate limit per client network in fixed windows of a minute, which begin with the first request. Needs no timer, and its memory is bounded however
+ * many addresses are forged. Reference: settings.md#rate_limit_functions, settings.md#rate_limit_login.
  */
 export class RateLimit {
-  readonly #most: number;
+  readonly #max: number;
   readonly #now: () => number;
   readonly #windows: LRUCache<string, Window>;
 
-  /** @param most requests a minute @param now milliseconds that only grow */
-  constructor(most: number, now = () => performance.now(), remembered = MAX_ADDRESSES) {
-    this.#most = most;
+  /** @param max requests per minute @param now monotonic clock in milliseconds */
+  constructor(max: number, now = () => performance.now(), remembered = MAX_ADDRESSES) {
+    this.#max = max;
     this.#now = now;
     this.#windows = new LRUCache({ max: remembered });
   }
@@ -33,12 +33,12 @@ export class RateLimit {
     const now = this.#now();
     const window = this.#windows.get(network);
     if (!window || now >= window.end) this.#windows.set(network, { end: now + MINUTE_MS, count: 1 });
-    else if (window.count < this.#most) window.count++;
+    else if (window.count < this.#max) window.count++;
     else throw new TooManyRequests(Math.ceil((window.end - now) / 1_000));
   }
 }
 
-/** The limit of a setting. @param most requests a minute; 0: `null`, which is no limit */
-export function rateLimitOf(most: number): RateLimit | null {
-  return most === 0 ? null : new RateLimit(most);
+/** Returns the limiter for a setting. @param max requests per minute; 0 means no limit and returns `null` */
+export function rateLimitOf(max: number): RateLimit | null {
+  return max === 0 ? null : new RateLimit(max);
 }

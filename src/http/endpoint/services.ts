@@ -8,7 +8,7 @@ import type { System, Systems } from '../../systems/index.ts';
 import type { ImportJobs } from '../../transfer/index.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
 
-/** The services that HTTP requests are answered by. */
+/** The services behind the HTTP endpoints. */
 export interface HttpServices {
   readonly systems: Systems;
   readonly users: Users;
@@ -18,14 +18,14 @@ export interface HttpServices {
   readonly imports: ImportJobs;
   readonly hooks: WriteHooks;
   readonly log: Logger;
-  /** Told of faults that requests meet. */
+  /** Reports faults that requests meet. */
   readonly conditions: Pick<Conditions, 'met' | 'over'>;
-  /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
+  /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
-  /** The service's address as clients see it, without a slash at the end. */
+  /** The service's public URL, without a trailing slash. */
   readonly addresses: Pick<Addresses, 'base'>;
-  /** The user whom a cookie of the console lets read private files (CONTRACT "Console"); `null` where none does. */
+  /** Returns the user whom a console cookie lets read private files (files.md#private-files); `null` if there is none. */
   readonly fileViewer: (system: System, cookieHeader: string | undefined) => Promise<Principal | null>;
-  /** Rejects where the store does not work. */
+  /** Rejects if the store does not work. */
   readonly probe: () => Promise<void>;
 }

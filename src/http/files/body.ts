@@ -1,40 +1,40 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The bytes of a request as they come. Who stops reading leaves the connection as it is, so that the client can be answered. */
+/** Iterates over the bytes of a request. Stopping early leaves the connection open, so that the client can still be answered. */
 export function bytesOf(request: IncomingMessage): AsyncIterableIterator<Buffer> {
   return request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
 }
 
-/** Bytes whose first ones were looked at. */
-export interface Peeked {
-  /** Empty where there are none. */
+/** A stream whose first bytes have been read. */
+export interface PeekedBytes {
+  /** The first bytes; empty if the stream is empty. */
   readonly head: Buffer;
-  /** All of them. */
+  /** The whole stream, including `head`. */
   readonly all: AsyncIterableIterator<Buffer>;
 }
 
-/** Looks at the first bytes, which are taken from them. @param least how many of them, unless there are fewer */
-export async function peek(bytes: AsyncIterableIterator<Buffer>, least: number): Promise<Peeked> {
+/** Reads the first bytes of a stream without losing them. @param min how many bytes to read, unless the stream is shorter */
+export async function peek(bytes: AsyncIterableIterator<Buffer>, min: number): Promise<PeekedBytes> {
   const pieces: Buffer[] = [];
-  for (let size = 0; size < least; ) {
+  for (let size = 0; size < min; ) {
     const { value, done } = await bytes.next();
     if (done) break;
     pieces.push(value);
     size += value.length;
   }
   const head = Buffer.concat(pieces);
-  return { head, all: behind(head, bytes) };
+  return { head, all: prepend(head, bytes) };
 }
 
-async function* behind(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+async function* prepend(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   if (head.length > 0) yield head;
   yield* rest;
 }
 
-/** Bytes that are counted while they are read. */
+/** A stream that counts its bytes. */
 export class CountedBytes {
   readonly #bytes: AsyncIterable<Buffer>;
-  /** So far. */
+  /** Bytes read so far. */
   size = 0;
 
   constructor(bytes: AsyncIterable<Buffer>) {
@@ -49,13 +49,13 @@ export class CountedBytes {
   }
 }
 
-/** Reads on to the end of a body, whose bytes are dropped, or until it has more than so many. @returns whether it has */
-export async function isLonger(request: IncomingMessage, most: number): Promise<boolean> {
+/** Reads and discards a body until its end or until it exceeds a size. @returns whether it exceeds `max` bytes */
+export async function isLonger(request: IncomingMessage, max: number): Promise<boolean> {
   let size = 0;
   if (request.readableEnded) return false;
   for await (const piece of bytesOf(request)) {
     size += piece.length;
-    if (size > most) return true;
+    if (size > max) return true;
   }
   return false;
 }
@@ -63,12 +63,12 @@ export async function isLonger(request: IncomingMessage, most: number): Promise<
 const OPEN_BRACE = 123;
 const blank = new Set([9, 10, 13, 32, 0xef, 0xbb, 0xbf]);
 
-/** Whether a body that begins so may be a JSON object: an opening brace, and before it nothing but spaces and a byte order mark. */
+/** Whether a body may be a JSON object, judged by its head: an opening brace, preceded only by white space or a byte order mark. */
 export function beginsAsObject(head: Buffer): boolean {
   return head.find((byte) => !blank.has(byte)) === OPEN_BRACE;
 }
 
-/** Whether the client broke its body off. */
+/** Whether the client disconnected before the end of its body. */
 export function hasLeft(request: IncomingMessage): boolean {
   return request.destroyed && !request.complete;
 }

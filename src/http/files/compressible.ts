@@ -4,22 +4,22 @@ import type { FastifyReply } from 'fastify';
 import type { PresentFile } from '../../files/index.ts';
 import { MAX_PLAIN_BYTES } from '../plugins/compression.ts';
 
-/** Text in any form; what is compressed already (pictures, archives, office documents) gains nothing. */
+/** Text in any form. Formats that are compressed already (pictures, archives, office documents) would gain nothing. */
 const compressible = /^text\/|(?:\+|\/)(?:json|xml|javascript)(?:;|$)/;
 
-/** Whether a whole file goes out compressed where the client takes that (CONTRACT "Operations"). @param file its type as it is served */
+/** Whether a whole file is sent compressed if the client accepts it. Reference: requests.md#compression. @param file its type as served */
 export function isCompressible({ contentType, size }: Pick<PresentFile, 'contentType' | 'size'>): boolean {
   return size > MAX_PLAIN_BYTES && compressible.test(contentType);
 }
 
-/** The validator of a file's bytes in whatever encoding: a weak one (RFC 9110, 8.8.3.3). */
-export const weakly = (etag: string): string => `W/${etag}`;
+/** Returns the weak validator of a file, which holds for its bytes in any encoding (RFC 9110, 8.8.3.3). */
+export const weakTag = (etag: string): string => `W/${etag}`;
 
 /**
  * Sends a whole file through the server's compression (plugins/compression.ts).
- * @param stream is destroyed at the end
- * @param size bytes of the file; an answer with another number of them is cut off
- * @returns when it is sent or the client has left
+ * @param stream destroyed at the end
+ * @param size bytes of the file; the answer is cut off if the stream has a different number
+ * @returns when the file is sent or the client has disconnected
  */
 export async function sendCompressible(reply: FastifyReply, stream: Readable, size: number): Promise<void> {
   if (reply.raw.destroyed || reply.raw.closed) {

@@ -9,8 +9,8 @@ import { registerUpload, type TakeUpload } from './upload.ts';
 export type { TakeUpload } from './upload.ts';
 
 /**
- * SPEC "Files": all that is not asked in JSON and answered in JSON.
- * @returns what takes the uploads of other parts of the service
+ * Registers the routes of files whose request or answer is not JSON. Reference: files.md#upload, files.md#serving.
+ * @returns the handler for uploads of other parts of the service
  */
 export function registerFiles(server: FastifyInstance, services: HttpServices): TakeUpload {
   const takeUpload = registerUpload(server, services);

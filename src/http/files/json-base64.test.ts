@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { decodeJsonBase64 } from './json-body.ts';
 
-/** Decodes what stands between quotes, in pieces of so many bytes. */
+/** Decodes the text between the quotes in pieces of the given size. */
 function decode(text: string, size: number): Promise<Buffer> {
   const bytes = Buffer.from(text);
   const pieces = async function* () {

@@ -28,10 +28,10 @@ for (const [what, text] of [
 ] as const)
   test(`a long base64 is found: ${what}`, async () => {
     const body = await read(text);
-    assert.ok(body?.long);
+    assert.ok(body?.longBase64);
     const { base64, _ApplicationId: appId } = JSON.parse(body.text);
-    assert.deepEqual([base64, appId], [body.long.mark, 'א']);
-    assert.deepEqual([(await buffer(body.long.bytes())).toString() === long, body.long.size], [true, long.length]);
+    assert.deepEqual([base64, appId], [body.longBase64.placeholder, 'א']);
+    assert.deepEqual([(await buffer(body.longBase64.bytes())).toString() === long, body.longBase64.size], [true, long.length]);
   });
 
 test('a long string of another key is no base64', async () => {
@@ -45,7 +45,7 @@ test('a long string of another key is no base64', async () => {
     `{"base64":"${long}\\""}`,
   ])
     assert.equal(await read(text), null, text.slice(0, 40));
-  // The key is another's, which shows when the rest is parsed.
+  // Here the key belongs to another object, which parsing the rest shows.
   const body = await read(`{"fileData":{"base64":"${long}"},"base64":"QQ=="}`);
   assert.equal(JSON.parse(body?.text ?? '').base64, 'QQ==');
 });

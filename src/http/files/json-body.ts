@@ -5,77 +5,77 @@ import { fail } from '../../errors/fail.ts';
 import { Base64Decoder } from '../../files/index.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
-/** Bytes of a JSON upload beside its base64: some milliseconds to parse, whatever they are. */
-const REST_BYTES = 256 * 1024;
-/** Bytes of a base64 that stays where it is. */
-const SHORT_BYTES = 64 * 1024;
-/** Bytes that are looked at at once. */
-const PIECE_BYTES = 256 * 1024;
+/** Limit in bytes of a JSON upload without its base64: parses in some milliseconds. */
+const MAX_REST_BYTES = 256 * 1024;
+/** Maximum size of a base64 string that stays in the text. */
+const MAX_INLINE_BYTES = 64 * 1024;
+/** Size of a read chunk. */
+const CHUNK_BYTES = 256 * 1024;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const base64Key = /(?<!\\)"base64"\s*:\s*"/g;
 
-/** The long base64 of a JSON upload, which is never parsed. */
-export interface LongString {
-  /** Stands for it in the text. */
-  readonly mark: string;
-  /** Bytes between its quotes. */
+/** The long base64 string of a JSON upload, which is never parsed as JSON. */
+export interface LongBase64 {
+  /** Placeholder for the string in the text. */
+  readonly placeholder: string;
+  /** Length between the quotes in bytes. */
   readonly size: number;
-  /** Those bytes, read anew each time. */
+  /** Opens the bytes; each call reads them again. */
   bytes(): AsyncIterable<Buffer>;
 }
 
-/** A JSON upload: its text, where a mark may stand for its base64. */
+/** A JSON upload: its text, in which a placeholder may stand for its base64. */
 export interface JsonBody {
   readonly text: string;
-  readonly long: LongString | null;
+  readonly longBase64: LongBase64 | null;
 }
 
 /**
- * Reads a body of JSON that may be an upload. A long base64 is left in the file and found by its quotes, so that a body costs little whatever
- * it holds.
- * @param file as it was received
- * @returns `null` where it has more than `REST_BYTES` beside one base64
+ * Reads a JSON body that may be an upload. A long base64 string stays in the file and is located by its quotes, so that memory is bounded whatever
+ * the body contains.
+ * @param file the received body
+ * @returns `null` if it has more than `REST_BYTES` besides one base64 string
  */
 export async function readJsonBody({ path, size }: { readonly path: string; readonly size: number }): Promise<JsonBody | null> {
-  if (size <= REST_BYTES) return { text: withoutMark(await readFile(path, 'utf8')), long: null };
+  if (size <= MAX_REST_BYTES) return { text: withoutMark(await readFile(path, 'utf8')), longBase64: null };
   await using handle = await open(path);
-  const head = await read(handle, 0, REST_BYTES);
+  const head = await read(handle, 0, MAX_REST_BYTES);
   const start = startOfLong(head);
   const end = start < 0 ? -1 : await endOfString(handle, start, size);
-  if (end < 0 || start + size - end > REST_BYTES) return null;
-  // Nobody can name it before.
-  const mark = randomUUID();
+  if (end < 0 || start + size - end > MAX_REST_BYTES) return null;
+  // Random, so that the body cannot contain it.
+  const placeholder = randomUUID();
   const text = withoutMark(
-    Buffer.concat([head.subarray(0, start), Buffer.from(mark), await read(handle, end, size - end)]).toString(),
+    Buffer.concat([head.subarray(0, start), Buffer.from(placeholder), await read(handle, end, size - end)]).toString(),
   );
   const bytes = async function* () {
-    yield* createReadStream(path, { start, end: end - 1, highWaterMark: PIECE_BYTES });
+    yield* createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK_BYTES });
   };
-  return { text, long: { mark, size: end - start, bytes } };
+  return { text, longBase64: { placeholder, size: end - start, bytes } };
 }
 
-/** Where the first long string begins that looks like the value of `base64`: whether it is one shows when the rest is parsed; -1 for none. */
+/** Returns the start of the first long string that looks like the value of `base64`, or -1. Parsing the rest shows whether it really is. */
 function startOfLong(head: Buffer): number {
   for (const { 0: found, index } of head.toString('latin1').matchAll(base64Key)) {
     const start = index + found.length;
     const end = head.indexOf(QUOTE, start);
-    if (end < 0 || end - start > SHORT_BYTES) return start;
+    if (end < 0 || end - start > MAX_INLINE_BYTES) return start;
   }
   return -1;
 }
 
-/** Where the quote is that ends a base64, none of whose escapes is a quote; -1 for none. */
+/** Returns the position of the quote that ends a base64 string (base64 needs no escaped quote), or -1. */
 async function endOfString(handle: FileHandle, start: number, size: number): Promise<number> {
-  for (let at = start; at < size; at += PIECE_BYTES) {
-    const piece = await read(handle, at, Math.min(PIECE_BYTES, size - at));
+  for (let at = start; at < size; at += CHUNK_BYTES) {
+    const piece = await read(handle, at, Math.min(CHUNK_BYTES, size - at));
     const end = piece.indexOf(QUOTE);
     if (end >= 0) return isEscaped(piece, end) ? -1 : at + end;
   }
   return -1;
 }
 
-/** What is cut off before it, the decoder finds. */
+/** Only the byte before matters: if a chunk boundary hides the backslash, the base64 decoder rejects it. */
 const isEscaped = (piece: Buffer, at: number) => piece[at - 1] === BACKSLASH;
 
 async function read(handle: FileHandle, position: number, length: number): Promise<Buffer> {
@@ -90,19 +90,19 @@ async function read(handle: FileHandle, position: number, length: number): Promi
 }
 
 const notBase64 = 'base64 is not valid';
-/** As JSON never writes them; other control characters are no white space either. */
+/** White space that JSON does not allow unescaped in a string; the decoder rejects other control characters. */
 const unescapedBlank = /[\t\r\n\f\v]/;
 const escaped = /\\(?:u([0-9a-f]{4})|([^u]))/gi;
-/** An escape that goes on in the next piece. */
+/** An escape that continues in the next piece. */
 const brokenEscape = /\\(?:u[0-9a-f]{0,3})?$/i;
 const shortEscapes: ReadonlyMap<string | undefined, string> = new Map(
   Object.entries({ '/': '/', n: '\n', r: '\r', t: '\t', f: '\f' }),
 );
 
 /**
- * Reads what stands between the quotes of a JSON string that is base64.
- * @param pieces its bytes
- * @throws badUpload (107) where it is none
+ * Decodes the base64 content of a JSON string, piece by piece.
+ * @param pieces the bytes between the quotes
+ * @throws badUpload (107) for invalid base64
  */
 export async function* decodeJsonBase64(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const decoder = new Base64Decoder();
@@ -124,7 +124,7 @@ export async function* decodeJsonBase64(pieces: AsyncIterable<Buffer>): AsyncGen
 }
 
 function withoutEscapes(text: string): string {
-  // What is no escape of base64 is none of its letters either.
+  // Other escapes stay; the decoder rejects them.
   return text.replace(escaped, (whole, code?: string, letter?: string) =>
     code === undefined ? (shortEscapes.get(letter) ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
   );

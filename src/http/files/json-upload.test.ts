@@ -58,8 +58,8 @@ test('base64 that is long and none costs little', () => {
 });
 
 test('base64 becomes bytes', async () => {
-  const { bytes, saidType } = fileOf({ base64: 'aGVsbG8=', _ContentType: 'text/plain' }, null);
-  assert.deepEqual([(await buffer(bytes)).toString(), saidType], ['hello', 'text/plain']);
+  const { bytes, statedType } = fileOf({ base64: 'aGVsbG8=', _ContentType: 'text/plain' }, null);
+  assert.deepEqual([(await buffer(bytes)).toString(), statedType], ['hello', 'text/plain']);
 });
 for (const base64 of [
   'abcde',

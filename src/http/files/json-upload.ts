@@ -3,40 +3,40 @@ import { fail, isRefusal } from '../../errors/fail.ts';
 import { Base64Decoder } from '../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { type Envelope, openEnvelope } from '../endpoint/parse-request.ts';
-import { decodeJsonBase64, type LongString } from './json-body.ts';
+import { type Envelope, parseEnvelope } from '../endpoint/parse-request.ts';
+import { decodeJsonBase64, type LongBase64 } from './json-body.ts';
 
-/** Of base64 in lines of 76 letters, each with an escaped end of four. */
+/** Growth of base64 in lines of 76 characters, each with an escaped line end of four characters. */
 const LINE_END_FACTOR = 80 / 76;
-/** Bytes that a JSON upload takes at most: the largest file in base64, and room for what is said beside it. */
+/** Maximum size of a JSON upload: the largest file in base64, and room for the other fields. */
 export const MAX_JSON_UPLOAD_BYTES = Math.ceil((limits.fileBytes / 3) * 4 * LINE_END_FACTOR) + 256 * 1024;
-/** How much of a body tells whether it may be a JSON upload where a header names the application. */
+/** Length of the head by which a body is recognised as a JSON upload if a header names the application. */
 export const HEAD_BYTES = 64 * 1024;
 
-/** Keys of a JSON upload that are not about the request (docs/decisions.md "Files": JSON upload). */
-const known: ReadonlySet<string> = new Set(['base64', '_ContentType', 'fileData']);
+/** Keys of a JSON upload that do not describe the request. Reference: files.md#json-upload. */
+const uploadKeys: ReadonlySet<string> = new Set(['base64', '_ContentType', 'fileData']);
 
-/** Whether a body that begins so may be a JSON upload where a header names the application: its first `HEAD_BYTES` tell. */
+/** Whether a body may be a JSON upload although a header names the application, judged by its first `HEAD_BYTES`. */
 export function mayBeUpload(head: Buffer): boolean {
   return /"(?:base64|_method)"\s*:/.test(head.toString('latin1', 0, HEAD_BYTES));
 }
 
 /**
- * Reads a body that may be a JSON upload.
- * @param text of the body
- * @param isNamed whether a header names the application: the body may then be a file of JSON text as well
- * @returns `null` where it is a file
- * @throws unauthorized (403) for what is no such body and names no application
+ * Parses a body that may be a JSON upload.
+ * @param text the body
+ * @param isNamed whether a header names the application; then the body may also be a file that contains JSON
+ * @returns `null` if the body is a file
+ * @throws unauthorized (403) if it is no JSON upload and no header names the application
  */
 export function readJsonUpload(headers: IncomingHttpHeaders, text: string, isNamed: boolean): Envelope | null {
-  const envelope = tryOpen(headers, text);
+  const envelope = tryParse(headers, text);
   if (envelope && isJsonObject(envelope.body) && (!isNamed || isUpload(envelope, envelope.body))) return envelope;
   return isNamed ? null : fail('unauthorized');
 }
 
-function tryOpen(headers: IncomingHttpHeaders, text: string): Envelope | null {
+function tryParse(headers: IncomingHttpHeaders, text: string): Envelope | null {
   try {
-    return openEnvelope(headers, text);
+    return parseEnvelope(headers, text);
   } catch {
     return null;
   }
@@ -44,45 +44,45 @@ function tryOpen(headers: IncomingHttpHeaders, text: string): Envelope | null {
 
 function isUpload({ method }: Envelope, body: JsonObject): boolean {
   const isMeant = typeof own(body, 'base64') === 'string' || (method !== undefined && method !== null);
-  return isMeant && Object.keys(body).every((key) => known.has(key));
+  return isMeant && Object.keys(body).every((key) => uploadKeys.has(key));
 }
 
-/** A file as a JSON body holds it. */
+/** The file in a JSON upload. */
 export interface JsonFile {
-  /** As they are decoded. @throws badUpload (107) where they are no base64 */
+  /** The decoded bytes. @throws badUpload (107) for invalid base64 */
   readonly bytes: AsyncIterable<Buffer>;
-  /** What the client says it is. */
-  readonly saidType: string | undefined;
+  /** The content type that the client states. */
+  readonly statedType: string | undefined;
 }
 
 /**
- * The file of a JSON upload.
- * @param long what a mark in the body stands for
- * @throws emptyFile (130) where there is none, badUpload (107) where `base64` is not that
+ * Returns the file of a JSON upload.
+ * @param long the string that the placeholder in the body stands for
+ * @throws emptyFile (130), badUpload (107) if `base64` is invalid
  */
-export function fileOf(body: JsonObject, long: LongString | null): JsonFile {
+export function fileOf(body: JsonObject, long: LongBase64 | null): JsonFile {
   const base64 = own(body, 'base64') ?? '';
   const said = own(body, '_ContentType');
-  const saidType = typeof said === 'string' ? said : undefined;
+  const statedType = typeof said === 'string' ? said : undefined;
   if (typeof base64 !== 'string') fail('badUpload', 'base64 is not valid');
-  if (long) return { bytes: decodeJsonBase64(long.bytes()), saidType };
+  if (long) return { bytes: decodeJsonBase64(long.bytes()), statedType };
   const decoder = new Base64Decoder();
   const bytes = Buffer.concat([decoder.push(base64), decoder.end()]);
   if (bytes.length === 0) fail('emptyFile');
-  return { bytes: asPieces(bytes), saidType };
+  return { bytes: asPieces(bytes), statedType };
 }
 
 async function* asPieces(bytes: Buffer): AsyncGenerator<Buffer, void> {
   yield bytes;
 }
 
-/** Whether the body's `base64` is what its mark stands for, if it has one. */
-export function holdsLong({ body }: Envelope, long: LongString | null): boolean {
-  return long === null || (isJsonObject(body) && own(body, 'base64') === long.mark);
+/** Whether the value of `base64` is the placeholder of the long string, if there is one. */
+export function refersTo({ body }: Envelope, long: LongBase64 | null): boolean {
+  return long === null || (isJsonObject(body) && own(body, 'base64') === long.placeholder);
 }
 
-/** Whether a long base64 holds more than a file may; what is no base64 counts as far as it is. */
-export async function isTooLarge(long: LongString): Promise<boolean> {
+/** Whether a long base64 string decodes to more than the maximum file size. Invalid base64 counts up to its first error. */
+export async function isTooLarge(long: LongBase64): Promise<boolean> {
   if ((long.size / 4) * 3 <= limits.fileBytes) return false;
   let size = 0;
   try {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Places } from '../../admission/places.ts';
-import { PlacedBytes } from './placed.ts';
+import { ReservedBytes } from './placed.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -27,7 +27,7 @@ test('the bytes of an upload that is under way are let go as they are taken', as
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  const bytes = new PlacedBytes(by(new Places(bounds)), pieces());
+  const bytes = new ReservedBytes(by(new Places(bounds)), pieces());
   let left: number | undefined;
   for await (const piece of bytes) {
     if (piece[0] !== 8) continue;
@@ -45,7 +45,7 @@ test('an upload whose room is taken away ends with 408, while it waits for bytes
       yield Buffer.alloc(1);
       await new Promise(() => {});
     }
-    const bytes = new PlacedBytes(by(places), pieces());
+    const bytes = new ReservedBytes(by(places), pieces());
     const place = await bytes.wait();
     const reading = bytes[Symbol.asyncIterator]();
     await reading.next();
@@ -53,6 +53,6 @@ test('an upload whose room is taken away ends with 408, while it waits for bytes
     const next = assert.rejects(reading.next(), { key: 'bodyTooSlow' });
     if (waitsFirst) place.take();
     await next;
-    assert.ok(bytes.isTaken);
+    assert.ok(bytes.isRevoked);
   }
 });

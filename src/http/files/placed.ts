@@ -3,45 +3,45 @@ import type { Place, Sender } from '../../admission/place.ts';
 import { type Bounds, Places } from '../../admission/places.ts';
 
 const MIB = 1024 * 1024;
-/** Bytes of uploads that are on their way to the disk at once, or lie there to be looked at. Others wait, unread. */
-const onDisk: Bounds = { all: 2048 * MIB, ofSystem: 1536 * MIB, ofCaller: 1024 * MIB };
-/** What an upload takes of them at least: an open file costs something too. */
-const LEAST_BYTES = MIB;
+/** Shares of the disk space that uploads may take while they arrive or are inspected. Further uploads wait, unread. */
+const diskBounds: Bounds = { all: 2048 * MIB, ofSystem: 1536 * MIB, ofCaller: 1024 * MIB };
+/** Minimum share of an upload: an open file has a cost too. */
+const MIN_BYTES = MIB;
 
-/** The room for uploads of this process. */
-export const uploadPlaces = (): Places => new Places(onDisk);
+/** Creates the reservations for the uploads of this process. */
+export const uploadReservations = (): Places => new Places(diskBounds);
 
-/** What an upload asks for room with. */
-export interface PlacedBy {
+/** What an upload reserves space for. */
+export interface ReservationRequest {
   readonly places: Places;
   readonly sender: () => Sender;
   readonly response: ServerResponse;
-  /** Bytes, as far as it is known; else as many as may come. */
+  /** Expected bytes; if unknown, the maximum. */
   readonly size: number;
 }
 
-/** The bytes of an upload, which are read once there is room for them. */
-export class PlacedBytes {
-  readonly #by: PlacedBy;
+/** The bytes of an upload, read once space is reserved for them. */
+export class ReservedBytes {
+  readonly #by: ReservationRequest;
   readonly #bytes: AsyncIterator<Buffer>;
   #place: Place | undefined;
   #isTaken = false;
-  /** Ends the wait for the next bytes. */
+  /** Rejects the pending read. */
   #giveUp: (error: unknown) => void = () => {};
 
-  constructor(by: PlacedBy, bytes: AsyncIterator<Buffer>) {
+  constructor(by: ReservationRequest, bytes: AsyncIterator<Buffer>) {
     this.#by = by;
     this.#bytes = bytes;
   }
 
-  /** Waits for room. */
+  /** Waits for the reservation. */
   async wait(): Promise<Place> {
     this.#place ??= this.#ask();
     await this.#place.given;
     return this.#place;
   }
 
-  /** @throws bodyTooSlow (408) where the room was taken away */
+  /** @throws bodyTooSlow (408) if the reservation was revoked */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
     const place = await this.wait();
     try {
@@ -56,12 +56,15 @@ export class PlacedBytes {
     }
   }
 
-  /** Whether the sender was too slow. */
-  get isTaken(): boolean {
+  /** Whether the reservation was revoked because the client was too slow. */
+  get isRevoked(): boolean {
     return this.#isTaken;
   }
 
-  /** The next bytes. A race with `taken` would keep them until the end: each race stays with a promise that lasts. */
+  /**
+   * Reads the next bytes. Uses one lasting callback instead of `Promise.race` with `taken`: each race would keep its result in memory as long as that
+   * promise lives.
+   */
   #next(): Promise<IteratorResult<Buffer>> {
     return new Promise((resolve, reject) => {
       this.#giveUp = reject;
@@ -71,7 +74,7 @@ export class PlacedBytes {
 
   #ask(): Place {
     const { places, sender, response, size } = this.#by;
-    const place = places.ask(sender(), Math.max(size, LEAST_BYTES));
+    const place = places.ask(sender(), Math.max(size, MIN_BYTES));
     place.freeWhenAnswered(response);
     place.taken.catch((error) => {
       this.#isTaken = true;
@@ -80,15 +83,15 @@ export class PlacedBytes {
     return place;
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   async drop(): Promise<void> {
     const dropped = this.#bytes.return?.();
-    // Who was too slow may be so for ever.
+    // Do not wait for a client that was too slow.
     if (this.#isTaken) dropped?.catch(() => {});
     else await dropped;
   }
 
-  /** Lets go of the room. */
+  /** Frees the reservation. */
   free(): void {
     this.#place?.free();
   }

@@ -7,11 +7,11 @@ import { prefix } from '../../kernel/prefix.ts';
 import { callerOf } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { sendError } from '../endpoint/answer.ts';
-import { openEnvelope } from '../endpoint/parse-request.ts';
+import { parseEnvelope } from '../endpoint/parse-request.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { answerFile } from './read.ts';
 
-/** SPEC "Files": files of `PrivateFile` fields. A POST is a read too; it has its credentials in the body. */
+/** Registers reads of files in `PrivateFile` fields. A POST is also a read, with its credentials in the body. Reference: files.md#private-files. */
 export function registerPrivateReads(server: FastifyInstance, services: HttpServices): void {
   server.route({
     method: ['GET', 'HEAD', 'POST'],
@@ -27,7 +27,7 @@ function answerPrivate(services: HttpServices, request: FastifyRequest, reply: F
   let credentials: Credentials;
   try {
     const body = request.method === 'POST' ? (request.body as string | undefined) : undefined;
-    ({ credentials } = openEnvelope(request.headers, body));
+    ({ credentials } = parseEnvelope(request.headers, body));
   } catch (error) {
     sendError(services, reply, error);
     return;
@@ -42,14 +42,14 @@ function answerPrivate(services: HttpServices, request: FastifyRequest, reply: F
     };
     const opened = await services.files.openPrivate(context, request.params as PrivatePlace);
     if (opened !== 'signIn') return opened;
-    sendToGate(services, request, reply);
+    redirectToSignIn(services, request, reply);
     return 'answered';
   });
 }
 
 /**
- * CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. The cookie of the console counts where no
- * other credential was sent, for reads that a browser makes by itself.
+ * Returns the caller of a read. Invalid credentials count as none, so the browser is redirected to the sign-in page. The console's cookie counts if
+ * no other credential was sent, because a browser adds no headers to such reads. Reference: files.md#private-files.
  */
 async function viewerOf(
   { fileViewer }: HttpServices,
@@ -68,13 +68,13 @@ async function viewerOf(
   }
 }
 
-/** Characters of what leads back: many a client reads 16 KB of headers and no more. */
+/** Limit in characters of the return address: many clients accept no more than 16 KB of headers. */
 const MAX_RETURN_LENGTH = 8_000;
 
-/** CONTRACT "Addresses": the sign-in gate, which leads back here. */
-function sendToGate({ addresses }: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
+/** Redirects to the sign-in page, which returns here. Reference: console.md#sign-in-to-the-console. */
+function redirectToSignIn({ addresses }: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
   const base = addresses.base;
-  // A request to a proxy names a server, which need not be this one.
+  // A request in proxy form (absolute URL) names a host, which need not be this server.
   const path = request.url.startsWith('/') ? request.url : request.url.replace(/^[^:/?#]*:\/\/[^/?#]*(?=\/)/, '');
   const returnTo = `?returnTo=${encodeURIComponent(base + (path.startsWith('/') ? path : ''))}`;
   const location = `${base}/console/sign-in${returnTo.length <= MAX_RETURN_LENGTH ? returnTo : ''}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wantedRange } from './send.ts';
+import { requestedRange } from './send.ts';
 
 const of = { etag: '"abc"', lastModified: 'Sun, 22 Nov 2026 00:54:52 GMT' };
 
@@ -24,7 +24,7 @@ for (const [range, wanted] of [
 ] as const)
   test(`Range ${range} of 100 bytes`, () => {
     const headers = range === undefined ? {} : { range };
-    assert.deepEqual(wantedRange(headers, 100, of), wanted);
+    assert.deepEqual(requestedRange(headers, 100, of), wanted);
   });
 
 for (const [ifRange, isPart] of [
@@ -35,6 +35,6 @@ for (const [ifRange, isPart] of [
   ['Sun, 22 Nov 2026 00:54:53 GMT', false],
 ] as const)
   test(`If-Range ${ifRange}`, () => {
-    const wanted = wantedRange({ range: 'bytes=0-0', 'if-range': ifRange }, 100, of);
+    const wanted = requestedRange({ range: 'bytes=0-0', 'if-range': ifRange }, 100, of);
     assert.deepEqual(wanted, isPart ? { start: 0, end: 0 } : null);
   });

@@ -8,14 +8,14 @@ import { withSystem } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { parseRequestJson } from '../../values/index.ts';
 import { sendError } from '../endpoint/answer.ts';
-import { refuseUnasked } from '../endpoint/log-rejected.ts';
+import { logAndReject } from '../endpoint/log-rejected.ts';
 import type { HttpServices } from '../endpoint/services.ts';
-import { sendFile, sendMissing, type Way } from './send.ts';
+import { type FileAddress, sendFile, sendMissing } from './send.ts';
 
-/** How a file of a system is asked for; `null` where it is not there, `'answered'` where the client has another answer already. */
-type Open = (system: System) => Promise<OpenFile | null | 'answered'>;
+/** Opens a file; `null` if it does not exist, `'answered'` if the request was already answered. */
+type OpenFileOf = (system: System) => Promise<OpenFile | null | 'answered'>;
 
-/** The addresses that take no credentials (SPEC "Files" rule 6; CONTRACT "Forms and files"). */
+/** Registers the reads that need no credentials. Reference: files.md#public-files. */
 export function registerReads(server: FastifyInstance, services: HttpServices): void {
   const { files } = services;
   const method = ['GET', 'HEAD'];
@@ -39,17 +39,17 @@ export function registerReads(server: FastifyInstance, services: HttpServices): 
     method: 'POST',
     url: upload,
     bodyLimit: limits.smallBodyBytes,
-    handler: (request, reply) => refusePost(services, request, reply),
+    handler: (request, reply) => rejectPost(services, request, reply),
   });
 }
 
-/** Answers with a file of the system that the path names. The system is held until the file is sent. Never throws. */
+/** Answers with a file of the system in the path. The system is held until the file is sent. Never throws. */
 export async function answerFile(
   services: HttpServices,
   request: FastifyRequest,
   reply: FastifyReply,
-  way: Way,
-  open: Open,
+  way: FileAddress,
+  open: OpenFileOf,
 ): Promise<void> {
   try {
     const isAnswered = await withSystem(services.systems, (request.params as { appId: string }).appId, async (system) => {
@@ -62,11 +62,11 @@ export async function answerFile(
   }
 }
 
-/** SPEC "Files" rule 7. */
-function refusePost(services: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
+/** Answers a POST without credentials: like a missing file if its body names the system, else 403. Reference: files.md#private-files. */
+function rejectPost(services: HttpServices, request: FastifyRequest, reply: FastifyReply): void {
   const { appId } = request.params as { appId: string };
   const isNamed = namedSystem(request.body) === appId;
-  refuseUnasked(services, request, reply, () => {
+  logAndReject(services, request, reply, () => {
     if (isNamed) sendMissing(reply);
     else sendError(services, reply, serviceError('unauthorized'));
   });

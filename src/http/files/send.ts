@@ -11,56 +11,56 @@ import { faultPlace } from '../../observe/index.ts';
 import { varyBy } from '../endpoint/answer.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { mayBeCompressed } from '../plugins/compression.ts';
-import { isCompressible, sendCompressible, weakly } from './compressible.ts';
+import { isCompressible, sendCompressible, weakTag } from './compressible.ts';
 
-/** By which address a file is read. */
-export type Way = 'public' | 'upload' | 'private';
+/** The kind of address by which a file is read. */
+export type FileAddress = 'public' | 'upload' | 'private';
 
-/** SPEC "Files" rule 6: public files are cached for one day. The others may be closed to who could read them before. */
-const cacheControl: Readonly<Record<Way, string>> = {
+/** Public files are cached for a day. Access to the others may be revoked, so caches must revalidate. Reference: files.md#serving. */
+const cacheControl: Readonly<Record<FileAddress, string>> = {
   public: 'public, max-age=86400',
   upload: 'private, no-cache',
   private: 'private, no-cache',
 };
 
-/** No browser takes a file for anything but what it is served as. */
-const unsniffed = { 'x-content-type-options': 'nosniff' };
+/** Prevents browsers from guessing another content type. */
+const noSniff = { 'x-content-type-options': 'nosniff' };
 
-/** What clients that know no other alphabet than ASCII are told instead. */
-const foreign = /[^\x20-\x7e]+/g;
+/** Characters that the ASCII fallback of the file name replaces. */
+const nonAscii = /[^\x20-\x7e]+/g;
 
-/** Characters that turn the text after them around, by which a name may show another extension than it has; and what parts paths. */
+/** Bidirectional control characters, which can disguise the extension of a name, and path separators. */
 const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
 
 /**
- * Answers with a file, a part of it, or that the client has it already.
- * @returns when it is sent or the client has left: whether there was an answer; false where the bytes are gone
- * @throws what goes wrong before there is an answer
+ * Answers with a file, a part of it, or 304.
+ * @returns when the answer is sent or the client has disconnected: whether there was an answer; false if the bytes are missing
+ * @throws errors before the answer has begun
  */
 export async function sendFile(
   { conditions }: Pick<HttpServices, 'conditions'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { file, read }: OpenFile,
-  way: Way,
+  way: FileAddress,
 ): Promise<boolean> {
   const { headers, method } = request;
   const isVaried = isCompressible(file);
   if (isVaried) varyBy(reply, 'accept-encoding');
   const isPlain = isVaried && headers['accept-encoding'] !== undefined;
   const etag = `"${file.id}"`;
-  const of: Validators = { etag: isPlain ? weakly(etag) : etag, lastModified: new Date(file.createdAt).toUTCString() };
-  const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way], ...unsniffed };
+  const of: Validators = { etag: isPlain ? weakTag(etag) : etag, lastModified: new Date(file.createdAt).toUTCString() };
+  const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way], ...noSniff };
   const isRead = method !== 'POST';
-  if (isRead && hasIt(headers, of)) {
+  if (isRead && isCached(headers, of)) {
     reply.code(304).headers(about).send();
     return true;
   }
-  const range = method === 'GET' ? wantedRange(headers, file.size, of) : null;
+  const range = method === 'GET' ? requestedRange(headers, file.size, of) : null;
   if (range === 'none') {
     reply
       .code(416)
-      .headers({ 'content-range': `bytes */${file.size}`, 'cache-control': 'no-store', ...unsniffed })
+      .headers({ 'content-range': `bytes */${file.size}`, 'cache-control': 'no-store', ...noSniff })
       .send();
     return true;
   }
@@ -84,62 +84,66 @@ export async function sendFile(
     return true;
   }
   try {
-    await pour(stream, reply.raw, size, () => {
+    await pipeExactly(stream, reply.raw, size, () => {
       reply.code(status).headers(all).hijack();
       reply.raw.writeHead(status, reply.getHeaders() as OutgoingHttpHeaders);
     });
   } catch (error) {
-    // The client can still be told; who answers it tells the log of faults of ours.
+    // The answer has not begun, so the caller can send an error, and logs a fault.
     if (!reply.raw.headersSent) throw error;
-    // A store that is away was told of already.
+    // An outage of the file store is already reported.
     if (!(error instanceof ServiceError)) conditions.met('a file could not be read', faultPlace(error), error);
   }
   return true;
 }
 
-/** Whether the client has the file as it is. What it asks of caches on the way is not for us. */
-function hasIt(
+/** Whether the client's cached copy is current. `cache-control` of the request is meant for caches in between and is ignored. */
+function isCached(
   { 'if-none-match': tags, 'if-modified-since': since }: IncomingHttpHeaders,
   { etag, lastModified }: Validators,
 ): boolean {
   return fresh({ 'if-none-match': tags, 'if-modified-since': since }, { etag, 'last-modified': lastModified });
 }
 
-/** What is said of the bytes themselves (docs/decisions.md "Files"). */
-function contentHeaders({ name, contentType }: PresentFile, way: Way): Record<string, string> {
+/** Returns the headers that describe the content. Reference: files.md#serving. */
+function contentHeaders({ name, contentType }: PresentFile, way: FileAddress): Record<string, string> {
   const served = serving(contentType);
   const fileName = fileNameOf(name).toWellFormed().replace(misleading, '_');
   return {
     'content-type': served.contentType,
-    'content-disposition': contentDisposition(fileName, { type: served.disposition, fallback: fileName.replace(foreign, '_') }),
+    'content-disposition': contentDisposition(fileName, { type: served.disposition, fallback: fileName.replace(nonAscii, '_') }),
     ...(served.contentSecurityPolicy !== undefined && { 'content-security-policy': served.contentSecurityPolicy }),
-    // Pages that shut others out may show what anybody may read.
+    // Lets pages with cross-origin isolation embed public files.
     ...(way !== 'private' && { 'cross-origin-resource-policy': 'cross-origin' }),
   };
 }
 
-/** SPEC "Errors": 404 of a file is text. It may come soon. */
+/** Sends the 404 of a file, which is text and not cached: the file may appear soon. Reference: errors.md#answers-without-a-code. */
 export function sendMissing(reply: FastifyReply): void {
   reply.code(catalogue.fileNotFound.status).headers({
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'no-store',
-    ...unsniffed,
+    ...noSniff,
   });
   reply.send(catalogue.fileNotFound.text());
 }
 
-/** What tells one version of a file from another. */
+/** Validators of one version of a file. */
 export interface Validators {
-  /** Weak (`W/…`) where the answer may be compressed. */
+  /** Weak (`W/…`) if the answer may be compressed. */
   readonly etag: string;
   readonly lastModified: string;
 }
 
 /**
- * Which bytes of a file a request wants (RFC 9110, 14.2). Several ranges are answered with the whole (docs/decisions.md "Files").
- * @returns `null` for all of them; `'none'` where the file has none of those that are wanted
+ * Returns the byte range that a request wants (RFC 9110, 14.2). A request for several ranges gets the whole file. Reference: files.md#serving.
+ * @returns `null` for the whole file; `'none'` if no part of the range exists
  */
-export function wantedRange({ range, ...headers }: IncomingHttpHeaders, size: number, of: Validators): ByteRange | null | 'none' {
+export function requestedRange(
+  { range, ...headers }: IncomingHttpHeaders,
+  size: number,
+  of: Validators,
+): ByteRange | null | 'none' {
   if (range === undefined || !isSameVersion(headers['if-range'], of)) return null;
   const found = parseRange(size, wholeSuffix(range, size));
   if (found === -1) return range.startsWith('bytes=') ? 'none' : null;
@@ -147,27 +151,27 @@ export function wantedRange({ range, ...headers }: IncomingHttpHeaders, size: nu
   return found[0] ?? null;
 }
 
-/** The last bytes of a file that has fewer are all of them, which the package does not know. */
+/** Expands a suffix range that is longer than the file to the whole file, which the `range-parser` package does not do. */
 function wholeSuffix(range: string, size: number): string {
   const length = /^bytes=\s*-(\d+)\s*$/.exec(range)?.[1];
   return length !== undefined && Number(length) > size ? 'bytes=0-' : range;
 }
 
-/** RFC 9110, 13.1.5: `If-Range` holds a strong tag, or the very date. */
+/** RFC 9110, 13.1.5: `If-Range` holds a strong tag or the exact date. */
 function isSameVersion(ifRange: string | string[] | undefined, { etag, lastModified }: Validators): boolean {
   if (ifRange === undefined || ifRange === lastModified) return true;
   return ifRange === etag && !etag.startsWith('W/');
 }
 
 /**
- * Writes the bytes of a stream as the body of an answer whose length was announced: as many bytes go out, or the connection is cut, so that
- * the answer after it on the connection is not taken for a part of this one.
- * @param size how many bytes
- * @param begin writes the head; called when there are bytes to follow
- * @returns when all is sent, or the client has left
- * @throws what the stream fails with, and where it has fewer or more bytes; the answer has begun then or not
+ * Pipes a stream as the body of an answer with a known length. If the number of bytes differs, the connection is cut, so that the client does not
+ * take a following answer on the connection for a part of this one.
+ * @param size number of bytes
+ * @param begin writes the head; called when the first bytes are available
+ * @returns when all is sent or the client has disconnected
+ * @throws the error of the stream, or if its length is wrong; the answer may have begun
  */
-export async function pour(stream: Readable, response: ServerResponse, size: number, begin: () => void): Promise<void> {
+export async function pipeExactly(stream: Readable, response: ServerResponse, size: number, begin: () => void): Promise<void> {
   const poured = Promise.withResolvers<void>();
   let left = size;
   let isOver = false;
@@ -185,7 +189,7 @@ export async function pour(stream: Readable, response: ServerResponse, size: num
     end(new Error(left > 0 ? 'the file has fewer bytes than it should' : 'the file has more bytes than it should'));
   response.once('close', () => end());
   response.on('drain', () => stream.resume());
-  // It stays: a stream that is left may fail afterwards.
+  // Never removed: the stream may still fail after it was abandoned.
   stream.on('error', end);
   stream.once('close', () => {
     if (!response.writableEnded) wrong();

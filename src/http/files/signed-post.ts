@@ -5,14 +5,14 @@ import { anonymous } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
-import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
+import { CallerRequest, executeRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
-import { allowBodyTime, MAX_BODY_TIMEOUT_MS } from '../connections/body-timeout.ts';
+import { MAX_BODY_TIMEOUT_MS, setBodyTimeout } from '../connections/body-timeout.ts';
 import { refuseEarly } from '../endpoint/answer.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { hasLeft } from './body.ts';
 
-/** A policy has some five fields, the longest of which holds the file's name in base64. */
+/** Limits of the form. A policy has about five fields; the longest holds the file's name in base64. */
 const formLimits = {
   fields: 20,
   fieldNameSize: 100,
@@ -20,18 +20,18 @@ const formLimits = {
   headerPairs: 20,
   parts: 21,
   files: 1,
-  // One byte more, so that it is the policy that refuses and nothing is cut off in silence.
+  // One byte more than allowed, so that the policy check rejects the file instead of the parser truncating it silently.
   fileSize: limits.largeFileBytes + 1,
 };
 
-/** Characters of all fields of a form together: they are in memory for as long as its file takes to come, and take no place. */
+/** Limit of all field values of a form together: they stay in memory while the file arrives, without a reservation. */
 const MAX_FIELDS_LENGTH = 32 * 1024;
 
-/** CONTRACT "Large upload": the form that a policy of the disk store is for. Its fields are its credentials. */
+/** Registers the form upload that a policy of the disk store permits. Its fields are its credentials. Reference: files.md#large-uploads. */
 export function registerSignedPost(server: FastifyInstance, services: HttpServices): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // What is no form is left to the route to refuse, unread.
+    // The route itself rejects other content types, without reading the body.
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     scope.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
     scope.route({
@@ -45,23 +45,23 @@ export function registerSignedPost(server: FastifyInstance, services: HttpServic
   });
 }
 
-/** Answers one form. Never throws. */
+/** Answers one form upload. Never throws. */
 async function answerForm(services: HttpServices, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const asked = new CallerRequest(services, request);
-  await carryOutRequest(asked, {
+  const callerRequest = new CallerRequest(services, request);
+  await executeRequest(callerRequest, {
     mayWrite: true,
     async run() {
-      const system = await asked.acquire((request.params as { appId: string }).appId);
-      asked.known(anonymous);
+      const system = await callerRequest.acquire((request.params as { appId: string }).appId);
+      callerRequest.setCaller(anonymous);
       await receiveForm(services, system, request);
       reply.code(204).send();
     },
     refuse: (error) => refuseEarly(services, reply, translate(request, error)),
-    log: () => asked.log({ method: 'POST', url: request.url, statusCode: reply.statusCode }),
+    log: () => callerRequest.log({ method: 'POST', url: request.url, statusCode: reply.statusCode }),
   });
 }
 
-/** What comes after the file is passed over, as S3 does. @throws badUpload (107), and what `Files.receive` throws */
+/** Reads the form up to its file; what follows the file is ignored, as on S3. @throws badUpload (107), and errors of `Files.receive` */
 async function receiveForm({ files }: HttpServices, system: System, request: FastifyRequest): Promise<void> {
   if (!request.isMultipart()) fail('badUpload', 'it is no multipart/form-data');
   const fields = new Map<string, string>();
@@ -74,7 +74,7 @@ async function receiveForm({ files }: HttpServices, system: System, request: Fas
       fields.set(part.fieldname, text);
     } else if (part.fieldname.toLowerCase() !== 'file') fail('badUpload', 'the file should be named file');
     else {
-      await files.receive(system, fields, withTime(request, part.file));
+      await files.receive(system, fields, withBodyTimeout(request, part.file));
       return;
     }
   }
@@ -85,9 +85,9 @@ function textOf({ value, valueTruncated }: Extract<Multipart, { type: 'field' }>
   return typeof value === 'string' && !valueTruncated ? value : fail('badUpload', 'a field is not text or too long');
 }
 
-/** Who has shown a policy, so that bytes are asked of him, may take long to send them. */
-async function* withTime({ raw }: FastifyRequest, file: Readable): AsyncIterable<Buffer> {
-  allowBodyTime(raw, MAX_BODY_TIMEOUT_MS);
+/** Extends the body's time limit once the policy was accepted and the bytes are read. */
+async function* withBodyTimeout({ raw }: FastifyRequest, file: Readable): AsyncIterable<Buffer> {
+  setBodyTimeout(raw, MAX_BODY_TIMEOUT_MS);
   yield* file;
 }
 
@@ -95,7 +95,7 @@ function translate({ raw }: FastifyRequest, error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if (hasLeft(raw)) return serviceError('badRequest');
   const { code } = error as { code?: unknown };
-  // Of the package that reads the form, which tells of broken ones without a code.
+  // Errors of the multipart parser; malformed forms have no code.
   const isOfForm = (typeof code === 'string' && code.startsWith('FST_')) || /multipart|terminated early/i.test(String(error));
   return isOfForm ? serviceError('badUpload', 'the form cannot be read') : error;
 }

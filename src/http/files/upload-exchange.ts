@@ -11,59 +11,62 @@ import type { HttpServices } from '../endpoint/services.ts';
 import { MAX_LOCATION_LENGTH } from '../routes/records.ts';
 import { hasLeft } from './body.ts';
 
-/** Bytes that are to become a file. */
+/** Content of an upload. */
 export interface UploadBytes {
-  /** What the client says it is. */
-  readonly saidType: string | undefined;
-  /** As far as it is known; else 0. */
+  /** The content type that the client states. */
+  readonly statedType: string | undefined;
+  /** Length in bytes as announced by the client; 0 if unknown. */
   readonly length: number;
   readonly bytes: AsyncIterable<Buffer>;
 }
 
-/** Who sends a file, where neither headers nor the body tell. */
+/** The sender of a file, if neither headers nor the body identify it. */
 export interface Uploader {
   readonly appId: string;
   /** @throws invalidSession (209) */
-  authenticate(system: System, asked: CallerRequest): Promise<Principal>;
+  authenticate(system: System, callerRequest: CallerRequest): Promise<Principal>;
 }
 
-/** One upload on its way to its answer: its body may say at its end whose it is. */
+/** An upload being answered. The end of its body may be what names the system. */
 export class Upload {
   readonly services: HttpServices;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly asked: CallerRequest;
-  /** Whether its row is written, or another endpoint writes it. */
+  readonly callerRequest: CallerRequest;
+  /** Whether the log row is written, or left to another endpoint. */
   #isLogged = false;
-  #opened: Opened | undefined;
+  #opened: Identified | undefined;
   #isAdmitted = false;
 
   constructor(services: HttpServices, request: FastifyRequest, reply: FastifyReply) {
     this.services = services;
     this.request = request;
     this.reply = reply;
-    this.asked = new CallerRequest(services, request);
+    this.callerRequest = new CallerRequest(services, request);
   }
 
-  /** What the client calls the file. */
+  /** The file name that the client chose. */
   get fileName(): string {
     return (this.request.params as { fileName: string }).fileName;
   }
 
-  /** Takes what says whose file it is, and who sends it. @throws unauthorized (403) */
+  /** Sets system and caller. @throws unauthorized (403) */
   async open(envelope: Envelope): Promise<void> {
-    this.asked.sent(envelope.credentials, envelope.installationId);
-    const system = await this.asked.acquire(envelope.appId);
-    this.#opened = { system, authenticate: () => this.asked.authenticate(envelope.credentials) };
+    this.callerRequest.recordCredentials(envelope.credentials, envelope.installationId);
+    const system = await this.callerRequest.acquire(envelope.appId);
+    this.#opened = { system, authenticate: () => this.callerRequest.authenticate(envelope.credentials) };
   }
 
-  /** As `open`. */
+  /** Like `open`. */
   async openFor(uploader: Uploader): Promise<void> {
-    const system = await this.asked.acquire(uploader.appId);
-    this.#opened = { system, authenticate: () => uploader.authenticate(system, this.asked) };
+    const system = await this.callerRequest.acquire(uploader.appId);
+    this.#opened = { system, authenticate: () => uploader.authenticate(system, this.callerRequest) };
   }
 
-  /** Whether the caller may send a file, and the system takes one. @throws permissionDenied (119), invalidSession (209), outOfStorage (140) */
+  /**
+   * Checks that the caller may upload and that the system has storage left.
+   * @throws permissionDenied (119), invalidSession (209), outOfStorage (140)
+   */
   async admit(): Promise<void> {
     if (this.#isAdmitted) return;
     const { system, authenticate } = this.#named;
@@ -72,43 +75,43 @@ export class Upload {
     this.#isAdmitted = true;
   }
 
-  /** Makes them a file and answers. @throws what `admit` and `Files.upload` throw */
-  async store({ saidType, length, bytes }: UploadBytes): Promise<void> {
+  /** Stores the content as a file and answers. @throws errors of `admit` and `Files.upload` */
+  async store({ statedType, length, bytes }: UploadBytes): Promise<void> {
     await this.admit();
     if (length > limits.fileBytes) fail('fileTooLarge');
-    const { url, name } = await this.services.files.upload(this.#named.system, this.fileName, saidType, bytes);
+    const { url, name } = await this.services.files.upload(this.#named.system, this.fileName, statedType, bytes);
     const headers = url.length <= MAX_LOCATION_LENGTH ? { location: url } : {};
     sendReply(this.services, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
-    // Not after what was kept on the disk is removed: the client may have gone on to its next request.
+    // Logged before the spooled bytes are removed: the client may already send its next request.
     this.log();
   }
 
-  /** Answers at once, though the client may still be sending. */
+  /** Answers immediately, even if the client is still sending. */
   refuse(error: unknown): void {
-    // That the bytes broke off is no fault of the service.
+    // A client that disconnects is no fault of the service.
     refuseEarly(this.services, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : error);
   }
 
-  /** Logs it, once. */
+  /** Logs the upload once. */
   log(): void {
     if (this.#isLogged) return;
     this.#isLogged = true;
-    this.asked.log({ method: 'POST', url: this.request.url, statusCode: this.reply.statusCode });
+    this.callerRequest.log({ method: 'POST', url: this.request.url, statusCode: this.reply.statusCode });
   }
 
-  /** Leaves the answer, and the log, to another endpoint. */
-  handOn(): void {
+  /** Leaves the answer and the log row to another endpoint. */
+  leaveToOther(): void {
     this.#isLogged = true;
   }
 
-  get #named(): Opened {
+  get #named(): Identified {
     if (!this.#opened) throw new Error('nothing has said whose upload it is');
     return this.#opened;
   }
 }
 
-/** What is known of an upload once something has said whose it is. */
-interface Opened {
+/** System and caller of an upload, once known. */
+interface Identified {
   readonly system: System;
   readonly authenticate: () => Promise<Principal>;
 }

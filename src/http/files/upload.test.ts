@@ -84,7 +84,7 @@ test('where a header names the application, the beginning of a body decides whet
   await world.idle();
 });
 
-/** Begins an upload that never ends by itself. */
+/** Starts an upload that never ends by itself. */
 function begin(headers: Record<string, string | number>, of: Record<string, string> = named): ClientRequest {
   return request(`${world.url}/platform/files/a.txt`, { method: 'POST', headers: { ...of, ...headers } });
 }
@@ -102,7 +102,7 @@ for (const [what, headers, text, status] of [
     if (status === 413) assert.match(answer.headers['content-type'], /^text\/html/);
     await world.idle();
     answer.resume();
-    // The rest is taken, and the connection is good for more.
+    // The rest is read, and the connection can be reused.
     sent.end(Buffer.alloc(Number(headers['Content-Length']) - text.length));
     await once(answer, 'end');
   });
@@ -155,7 +155,7 @@ test('who sends the beginning of small uploads and stops keeps nobody waiting', 
   await world.idle();
 });
 test('uploads of one address that may be of any size have a part of the room; others of it wait their turn', async () => {
-  // 22 of the largest size fit into the part of one address.
+  // 22 uploads of the largest size fit into the share of one address.
   const slow = stopped(30, {});
   await spooled(22);
   await wait(100);

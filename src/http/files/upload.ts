@@ -6,42 +6,42 @@ import { sortFileError } from '../../files/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
-import { carryOutRequest } from '../../requests/index.ts';
-import { allowBodyTime } from '../connections/body-timeout.ts';
+import { executeRequest } from '../../requests/index.ts';
+import { setBodyTimeout } from '../connections/body-timeout.ts';
 import { senderOf } from '../endpoint/body-reader.ts';
 import type { Endpoint } from '../endpoint/endpoint.ts';
 import { answerEndpoint } from '../endpoint/endpoint-handler.ts';
-import { type Envelope, openEnvelope } from '../endpoint/parse-request.ts';
+import { type Envelope, parseEnvelope } from '../endpoint/parse-request.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { removalEndpoint } from '../routes/files.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
-import { type LongString, readJsonBody } from './json-body.ts';
-import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload } from './json-upload.ts';
-import { PlacedBytes, uploadPlaces } from './placed.ts';
+import { type LongBase64, readJsonBody } from './json-body.ts';
+import { fileOf, HEAD_BYTES, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload, refersTo } from './json-upload.ts';
+import { ReservedBytes, uploadReservations } from './placed.ts';
 import { Upload, type Uploader } from './upload-exchange.ts';
 
-/** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
+/** Time limit of a file's bytes: 32 MiB at 0.3 Mbit/s. */
 const UPLOAD_TIMEOUT_MS = 900_000;
-/** The same where nobody is named yet whose file it is: 32 MiB in base64 at 1.2 Mbit/s, waiting included. */
+/** Time limit while no system is named yet: 32 MiB in base64 at 1.2 Mbit/s, including waiting. */
 const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
-/** What uploads work with. */
+/** Dependencies of the upload routes. */
 interface Uploads {
   readonly services: HttpServices;
   readonly places: Places;
   readonly removal: Endpoint;
 }
 
-/** Takes a body whose bytes are a file, of a request whose path has the file's name as `fileName`. Never throws. */
+/** Takes a body that is a file, for a request whose path has the file's name as `fileName`. Never throws. */
 export type TakeUpload = (request: FastifyRequest, reply: FastifyReply, uploader: Uploader) => Promise<void>;
 
 /**
- * SPEC "Files: Upload". The body is not read before it is asked for, whatever its type.
- * @returns what takes the uploads of other parts of the service
+ * Registers uploads. The handler reads the body itself, whatever its content type. Reference: files.md#upload.
+ * @returns the handler for uploads of other parts of the service
  */
 export function registerUpload(server: FastifyInstance, services: HttpServices): TakeUpload {
   const uploads: Uploads = {
     services,
-    places: uploadPlaces(),
+    places: uploadReservations(),
     removal: removalEndpoint(services.files),
   };
   server.register((scope, _options, done) => {
@@ -62,29 +62,31 @@ export function registerUpload(server: FastifyInstance, services: HttpServices):
 /** Answers one upload. Never throws. */
 async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply, uploader?: Uploader): Promise<void> {
   const upload = new Upload(uploads.services, request, reply);
-  await carryOutRequest(upload.asked, {
+  await executeRequest(upload.callerRequest, {
     mayWrite: true,
-    run: () => take(uploads, upload, uploader),
+    run: () => takeBody(uploads, upload, uploader),
     refuse: (error) => upload.refuse(error),
     log: () => upload.log(),
   });
 }
 
-/** A header tells whose file it is, and the body is its bytes; or the body is JSON that tells both (docs/decisions.md "Files"). */
-async function take(uploads: Uploads, upload: Upload, uploader?: Uploader): Promise<void> {
+/**
+ * Takes the body of an upload: raw bytes if a header names the system, or JSON that contains both. Reference: files.md#upload, files.md#json-upload.
+ */
+async function takeBody(uploads: Uploads, upload: Upload, uploader?: Uploader): Promise<void> {
   const { request } = upload;
   const { raw, headers } = request;
   const isNamed = uploader !== undefined || Boolean(headers['x-platform-application-id']);
-  allowBodyTime(raw, isNamed ? UPLOAD_TIMEOUT_MS : UNNAMED_UPLOAD_TIMEOUT_MS);
+  setBodyTimeout(raw, isNamed ? UPLOAD_TIMEOUT_MS : UNNAMED_UPLOAD_TIMEOUT_MS);
   if (uploader) await upload.openFor(uploader);
-  else if (isNamed) await upload.open(openEnvelope(headers, undefined));
+  else if (isNamed) await upload.open(parseEnvelope(headers, undefined));
   if (upload.fileName === '') fail('notFound');
   const length = lengthOf(request);
   const bytes = bytesOf(raw);
-  let placed: PlacedBytes | undefined;
-  const place = (all: AsyncIterator<Buffer>, most: number): PlacedBytes => {
+  let placed: ReservedBytes | undefined;
+  const place = (all: AsyncIterator<Buffer>, most: number): ReservedBytes => {
     const sender = () => senderOf(uploads.services.systems, request);
-    placed = new PlacedBytes({ places: uploads.places, sender, response: upload.reply.raw, size: length || most }, all);
+    placed = new ReservedBytes({ places: uploads.places, sender, response: upload.reply.raw, size: length || most }, all);
     return placed;
   };
   const asRaw = (all: AsyncIterator<Buffer>) => takeRaw(upload, place(all, limits.fileBytes));
@@ -94,7 +96,7 @@ async function take(uploads: Uploads, upload: Upload, uploader?: Uploader): Prom
   };
   try {
     if (uploader) return await asRaw(bytes);
-    if (isNamed && isForm(headers['content-type'])) return await asRaw(await unlessForm(bytes));
+    if (isNamed && isForm(headers['content-type'])) return await asRaw(await rejectForm(bytes));
     if (isNamed && !mayBeJson(headers['content-type'])) return await asRaw(bytes);
     const begun = await peek(bytes, 1);
     const isObject = beginsAsObject(begun.head);
@@ -106,41 +108,41 @@ async function take(uploads: Uploads, upload: Upload, uploader?: Uploader): Prom
     const { head, all } = await peek(begun.all, HEAD_BYTES);
     await (mayBeUpload(head) ? asJson(all) : asRaw(all));
   } finally {
-    // A body that somebody still reads cannot be dropped.
+    // A body with a pending read cannot be dropped.
     await placed?.drop();
-    if (!placed?.isTaken) await bytes.return?.();
+    if (!placed?.isRevoked) await bytes.return?.();
     placed?.free();
   }
 }
 
 /** Takes a body whose bytes are the file. */
-async function takeRaw(upload: Upload, bytes: PlacedBytes): Promise<void> {
+async function takeRaw(upload: Upload, bytes: ReservedBytes): Promise<void> {
   const { request } = upload;
   const counted = new CountedBytes(bytes);
   try {
     await upload.admit();
     if (lengthOf(request) <= limits.fileBytes) await bytes.wait();
-    await upload.store({ saidType: request.headers['content-type'], length: lengthOf(request), bytes: counted });
+    await upload.store({ statedType: request.headers['content-type'], length: lengthOf(request), bytes: counted });
   } catch (error) {
     const isWrongType = error instanceof ServiceError && error.key === 'invalidFileType';
     if (!isWrongType || request.headers['content-length'] !== undefined) throw error;
-    // SPEC "Errors": what is too large is 413 before all else, which a body that does not say its length shows at its end.
+    // 413 takes precedence over other errors (errors.md#codes); without a Content-Length the size is known only at the end of the body.
     await bytes.drop();
     if (await isLonger(request.raw, limits.fileBytes - counted.size)) fail('fileTooLarge');
     throw error;
   }
 }
 
-/** Takes a body that looks like JSON: it is kept on the disk until it is looked at, since it may say at its end whose it is. */
-async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, isNamed: boolean): Promise<void> {
+/** Takes a body that looks like JSON. It is spooled to disk first, because its end may be what names the system. */
+async function takeJson(uploads: Uploads, upload: Upload, bytes: ReservedBytes, isNamed: boolean): Promise<void> {
   const { headers } = upload.request;
   await bytes.wait();
   const kept = await uploads.services.files.spool(bytes, MAX_JSON_UPLOAD_BYTES);
   try {
     const read = await readJsonBody(kept);
     const envelope = read && readJsonUpload(headers, read.text, isNamed);
-    if (read && envelope && holdsLong(envelope, read.long)) await takeEnvelope(uploads, upload, envelope, read.long);
-    else if (isNamed) await upload.store({ saidType: headers['content-type'], length: kept.size, bytes: bytesAt(kept.path) });
+    if (read && envelope && refersTo(envelope, read.longBase64)) await takeEnvelope(uploads, upload, envelope, read.longBase64);
+    else if (isNamed) await upload.store({ statedType: headers['content-type'], length: kept.size, bytes: bytesAt(kept.path) });
     else fail('badUpload', 'beside base64 it has more than 256 KiB');
   } catch (error) {
     throw sortFileError(error);
@@ -149,20 +151,20 @@ async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, is
   }
 }
 
-/** CONTRACT "Requests": `_method` gives DELETE over POST. */
+/** Dispatches by `_method`, which may turn a POST into a DELETE. Reference: requests.md#methods. */
 async function takeEnvelope(
   { services, removal }: Uploads,
   upload: Upload,
   envelope: Envelope,
-  long: LongString | null,
+  long: LongBase64 | null,
 ): Promise<void> {
   const { request, reply } = upload;
   const method = envelope.method ?? 'POST';
   if (method === 'DELETE') {
     const params = request.params as Record<string, string>;
     request.params = { ...params, name: params.fileName };
-    upload.handOn();
-    return answerEndpoint({ services, endpoint: removal, envelope, request, reply, started: upload.asked.startedAt });
+    upload.leaveToOther();
+    return answerEndpoint({ services, endpoint: removal, envelope, request, reply, started: upload.callerRequest.startedAt });
   }
   await upload.open(envelope);
   if (method === 'GET' || method === 'PUT') fail('notFound');
@@ -171,19 +173,19 @@ async function takeEnvelope(
   try {
     await upload.store({ ...fileOf(envelope.body as JsonObject, long), length: 0 });
   } catch (error) {
-    // SPEC "Errors": what is too large is 413 before all else.
+    // 413 takes precedence over other errors (errors.md#codes).
     if (long && error instanceof ServiceError && error.key === 'invalidFileType' && (await isTooLarge(long)))
       fail('fileTooLarge');
     throw error;
   }
 }
 
-/** Opens the file when its bytes are asked for. */
+/** Opens the file lazily, when its bytes are read. */
 async function* bytesAt(path: string): AsyncIterable<Buffer> {
   yield* createReadStream(path);
 }
 
-/** Where a header names the application: types that JSON is sent as by clients of Parse. */
+/** Content types under which Parse clients send JSON uploads; used if a header names the application. */
 function mayBeJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^\s*(?:text\/plain|application\/json)\s*(?:;|$)/i.test(contentType);
 }
@@ -191,14 +193,17 @@ function mayBeJson(contentType: string | undefined): boolean {
 const isForm = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^\s*multipart\/form-data\s*(?:;|$)/i.test(contentType);
 
-/** SPEC "Files: Upload": raw bytes. A form's envelope would become the file, unnoticed. @throws badUpload (107) */
-async function unlessForm(bytes: AsyncIterableIterator<Buffer>): Promise<AsyncIterableIterator<Buffer>> {
+/**
+ * Rejects a multipart form: stored as raw bytes, its framing would silently become part of the file. Reference: files.md#upload.
+ * @throws badUpload (107)
+ */
+async function rejectForm(bytes: AsyncIterableIterator<Buffer>): Promise<AsyncIterableIterator<Buffer>> {
   const { head, all } = await peek(bytes, 2);
   if (head.subarray(0, 2).toString() === '--') fail('badUpload', 'the body has to be the bytes of the file, not a form');
   return all;
 }
 
-/** Bytes that the client says it sends; 0 where it does not say. */
+/** Returns the Content-Length of a request; 0 if it has none. */
 function lengthOf({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0);
 }

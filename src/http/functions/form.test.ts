@@ -16,10 +16,10 @@ for (const [text, fields] of [
   ['a=שלום', { a: 'שלום' }],
   ['a=1;b=2', { a: '1;b=2' }],
   ['a=line%0D%0Atwo', { a: 'line\r\ntwo' }],
-  // What is no escape stays as it is; bytes that are no UTF-8 are shown as such.
+  // Invalid escapes stay; bytes that are not UTF-8 become replacement characters.
   ['a=100%&b=%zz&c=%4', { a: '100%', b: '%zz', c: '%4' }],
   ['a=%ff&b=%ED%A0%80', { a: '\ufffd', b: '\ufffd\ufffd\ufffd' }],
-  // Names that come several times, or end in [].
+  // Repeated names, and names that end in [].
   ['a=2&a=1&a=2', { a: ['2', '1', '2'] }],
   ['a[]=1', { a: ['1'] }],
   ['a%5B%5D=1&a%5B%5D=0', { a: ['1', '0'] }],

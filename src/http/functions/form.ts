@@ -4,15 +4,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { checkText } from '../../values/index.ts';
 import { decodePair } from '../endpoint/parse-request.ts';
 
-/** Values of one form: more than any has, and soon read. */
+/** Maximum number of values of a form: more than real forms have, and fast to parse. */
 const MAX_VALUES = 100_000;
-/** Different names of one form: an object of very many keys takes several times as long for each as a value does. */
+/** Maximum number of distinct names of a form: each key of a very large object costs several times as much as a value. */
 const MAX_NAMES = 5_000;
 
 /**
- * The fields of a form as browsers encode them (`application/x-www-form-urlencoded`), or of a query. A name that comes several times, or
- * ends in `[]`, which is left out, brings an array (docs/decisions.md "Functions and forms"). Any name is an own property. What is no
- * valid escape stays as it is. (`URLSearchParams` takes quadratic time for names without values.)
+ * Parses a form (`application/x-www-form-urlencoded`) or a query string. A repeated name, or one that ends in `[]` (which is removed), yields an
+ * array; any name, e.g. `__proto__`, is an own property; invalid escapes are kept. `URLSearchParams` is avoided: it takes quadratic time for names
+ * without values. Reference: functions.md#form-values.
  * @throws invalidJson (107) for NUL, and for too many values or names
  */
 export function parseForm(text: string): JsonObject {

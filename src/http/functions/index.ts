@@ -5,34 +5,34 @@ import type { HttpServices } from '../endpoint/services.ts';
 import { translate } from '../plugins/errors.ts';
 import { answerCall } from './call.ts';
 
-/** What the settings say of calls. */
+/** Settings of function calls. */
 export interface FunctionOptions {
-  /** Bytes of a body. */
+  /** Maximum body size in bytes. */
   readonly functionBodyBytes: number;
-  /** Requests a minute from one address; 0: no limit. */
+  /** Requests per minute from one address; 0: no limit. */
   readonly rateLimits: { readonly functions: number };
 }
 
-/** SPEC "Server-side functions": outside the data prefix, POST and GET. A HEAD runs the function as a GET does (CONTRACT "Operations"). */
+/** Registers function calls by GET and POST, outside the data prefix. HEAD runs a function like GET. Reference: functions.md#calling-a-function. */
 export function registerFunctions(server: FastifyInstance, services: HttpServices, options: FunctionOptions): void {
   const limit = rateLimitOf(options.rateLimits.functions);
   server.route({
     method: ['GET', 'POST'],
     url: '/functions/:appId/:name',
     bodyLimit: options.functionBodyBytes,
-    ...(limit && { onRequest: counted(services, limit) }),
+    ...(limit && { onRequest: countRequest(services, limit) }),
     handler(request, reply) {
       answerCall(services, request, reply);
     },
-    // A body that cannot be read is refused in its turn.
+    // An unreadable body is reported after the checks of application id and name.
     errorHandler(error, request, reply) {
       answerCall(services, request, reply, translate(error));
     },
   });
 }
 
-/** Counts a request before anything of it is looked at. */
-function counted(services: HttpServices, limit: RateLimit) {
+/** Returns a hook that applies the rate limit before anything else of a request is examined. */
+function countRequest(services: HttpServices, limit: RateLimit) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     try {
       limit.count(request.ip ?? '');

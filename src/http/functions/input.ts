@@ -3,49 +3,49 @@ import type { FastifyRequest } from 'fastify';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Credentials } from '../../systems/index.ts';
-import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../endpoint/parse-request.ts';
+import { type Envelope, envelopeOf, fieldsOf, parseEnvelope, stripConsumed } from '../endpoint/parse-request.ts';
 import { parseForm } from './form.ts';
 
-/** Values of a body, which anybody may send and which is read in one turn: some 100 ms at the worst. */
+/** Maximum number of values in a body. Bodies come from anonymous clients and are parsed in one turn: some 100 ms at worst. */
 const MAX_VALUES = 200_000;
 
-/** What a call brings. */
-export interface Input {
-  /** Without the keys that are about the request. */
+/** The input of a call. */
+export interface CallInput {
+  /** Without the keys that describe the request. */
   readonly fields: JsonObject;
-  /** Whether all values are texts, since a form or a query brought them. */
+  /** Whether all values are strings, because they come from a form or a query. */
   readonly isForm: boolean;
   readonly credentials: Credentials;
   readonly installationId: string | null;
 }
 
 /**
- * Reads what a call brings: the query of a GET; of a POST the body, as a form where its type says so and it does not begin as JSON does, else as JSON (docs/decisions.md
- * "Functions and forms").
+ * Reads the input of a call: the query of a GET; the body of a POST, as a form if its content type says so and it does not start like JSON, else as
+ * JSON. Reference: functions.md#calling-a-function.
  * @throws invalidJson (107), tooManyValues (413)
  */
-export function readInput(request: FastifyRequest): Input {
+export function readInput(request: FastifyRequest): CallInput {
   const { headers } = request;
   if (request.method !== 'POST') {
-    // Credentials do not travel in addresses, which are kept in many places.
+    // Credentials in a URL are ignored: URLs are stored in logs and histories.
     const fields = stripConsumed(parseForm(queryOf(request.url))) as JsonObject;
-    return { ...inputOf(openEnvelope(headers, undefined), true), fields };
+    return { ...inputOf(parseEnvelope(headers, undefined), true), fields };
   }
   const type = mediaType(headers['content-type']);
   const text = (request.body as string | undefined) ?? '';
-  // Its place is free when the answer is made; the request is there until that is taken.
+  // Release the text: the request object stays referenced until the answer was taken.
   request.body = undefined;
   if (type === 'multipart/form-data')
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
   return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)
     ? inputOf(envelopeOf(headers, parseForm(text)), true)
-    : inputOf(openEnvelope(headers, text, MAX_VALUES), false);
+    : inputOf(parseEnvelope(headers, text, MAX_VALUES), false);
 }
 
-/** Many clients send JSON under the type of forms, which is their usual one. No form begins so: a brace would be encoded. */
+/** Many clients send JSON with the content type of forms, their default. No form begins with `{`, which would be percent-encoded. */
 const isJsonLike = (text: string): boolean => /^\s*\{/.test(text);
 
-function inputOf({ body, credentials, installationId }: Envelope, isForm: boolean): Input {
+function inputOf({ body, credentials, installationId }: Envelope, isForm: boolean): CallInput {
   return { fields: fieldsOf(body), isForm, credentials, installationId };
 }
 
@@ -58,10 +58,10 @@ function queryOf(url: string): string {
   return start < 0 ? '' : url.slice(start + 1);
 }
 
-/** Headers that let whoever has them act as the sender (SPEC "Credentials"; those of browsers and proxies). */
-const credential = /^(?:x-platform-(?:.*-)?(?:key|token)|(?:proxy-)?authorization|cookie)$/;
+/** Headers that carry credentials, of this service (authentication.md#credentials) and of browsers and proxies. */
+const credentialHeader = /^(?:x-platform-(?:.*-)?(?:key|token)|(?:proxy-)?authorization|cookie)$/;
 
-/** The headers of a request that code of an operator may see: all but credentials. */
+/** Returns the headers that a custom function may see: all except credentials. */
 export function callersHeaders(headers: IncomingHttpHeaders): Record<string, string | string[] | undefined> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !credential.test(name)));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !credentialHeader.test(name)));
 }

@@ -22,7 +22,7 @@ const style = [
   ':focus-visible{outline:3px solid #f2a900;outline-offset:2px}',
 ].join('');
 
-/** Headers of every page; it sends its form to us alone. */
+/** Headers of every page. The page may send its form to this service only. */
 export const pageHeaders = headersOfPage(style);
 
 /** A text in both languages of the pages. */
@@ -31,7 +31,7 @@ export interface Bilingual {
   readonly en: string;
 }
 
-/** A page in Hebrew, English below. @param content HTML */
+/** Renders a page in Hebrew, with English below. @param content HTML */
 export function page(title: Bilingual, content: string): string {
   return htmlPage({
     language: 'he',
@@ -42,14 +42,14 @@ export function page(title: Bilingual, content: string): string {
   });
 }
 
-/** Paragraphs of one text in both languages. */
+/** Renders a text in both languages as paragraphs. */
 export function paragraphs({ he, en }: Bilingual): string {
   return `<p>${escapeHtml(he)}</p><p lang="en" dir="ltr">${escapeHtml(en)}</p>`;
 }
 
 const megabytes = limits.fileBytes / 1024 / 1024;
 
-/** SPEC "Errors": 413 of a file. */
+/** The answer to a file that is too large (413). Reference: errors.md#answers-without-a-code. */
 export const tooLargePage = page(
   { he: 'הקובץ גדול מדי', en: 'The file is too large' },
   `<div role="alert">${paragraphs({

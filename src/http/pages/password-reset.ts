@@ -12,9 +12,9 @@ const policy: Bilingual = {
 const weak: Bilingual = { he: 'הסיסמה אינה עומדת במדיניות הסיסמאות.', en: catalogue.passwordPolicy.text() };
 
 /**
- * The form that sets a new password. It says nothing about the token.
- * @param token whatever the address held for one
- * @param isWeak whether the password that was sent does not meet the policy
+ * Renders the form that sets a new password. It does not reveal whether the token is valid.
+ * @param token as in the URL, unchecked
+ * @param isWeak whether the submitted password does not meet the policy
  */
 export function formPage(token: string, isWeak = false): string {
   const alert = isWeak ? `<div role="alert" id="fault">${paragraphs(weak)}</div>` : '';
@@ -23,7 +23,7 @@ export function formPage(token: string, isWeak = false): string {
     title,
     [
       alert,
-      // An address without the token, wherever a proxy has put the page.
+      // A relative URL without the token works behind any proxy path.
       '<form method="post" action="?" accept-charset="utf-8">',
       `<input type="hidden" name="token" value="${escapeHtml(token)}">`,
       `<label for="password">${escapeHtml(title.he)} · <span lang="en" dir="ltr">${escapeHtml(title.en)}</span></label>`,
@@ -48,7 +48,7 @@ const messages = {
   fault: { he: 'משהו השתבש. כדאי לנסות שוב בעוד רגע.', en: 'Something went wrong. Please try again in a moment.' },
 } as const satisfies Record<string, Bilingual>;
 
-/** A page that says what came of it. */
+/** Renders a page with the outcome. */
 export function messagePage(what: keyof typeof messages): string {
   return page(title, `<div role="status">${paragraphs(messages[what])}</div>`);
 }

@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** The second piece is made when the first one has been read. */
+/** Produces the second piece only when the first was read. */
 async function* slowly() {
   try {
     yield '{"first":1,';
@@ -38,7 +38,7 @@ async function* slowly() {
   }
 }
 
-/** Fails when some of it has gone out. */
+/** Fails after some of it was sent. */
 async function* broken() {
   yield `{"results":[{"text":"${'x'.repeat(20_000)}"}`;
   await rest.promise;
@@ -135,6 +135,6 @@ test('a HEAD lets go of a stream without reading it', async () => {
     });
   });
   assert.equal(status, 200);
-  // A generator that was never asked has nothing to let go of; one that was would wait here for ever.
+  // A generator that was never started has nothing to release; a started one would wait here for ever.
   assert.equal(letGo, before);
 });

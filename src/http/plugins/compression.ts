@@ -6,30 +6,30 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler }
 import { networkOf } from '../../kernel/network.ts';
 import { varyBy } from '../endpoint/answer.ts';
 
-/** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
+/** Maximum size of an answer that is sent uncompressed. Reference: requests.md#compression. */
 export const MAX_PLAIN_BYTES = 1024;
-/** Bytes of an answer that is compressed at once; the others are compressed off the event loop. */
+/** Maximum size of an answer that is compressed synchronously; larger ones are compressed off the event loop. */
 const MAX_SYNC_BYTES = 16 * 1024;
 /**
- * Answers that are compressed while they are sent: each has up to some MB of state for as long as its client takes. One network has half of
- * them. The others go out as they are.
+ * Maximum number of answers that are compressed while streaming: each keeps up to some MB of state for as long as its client reads. One network may
+ * use half of them. Further answers are sent uncompressed.
  */
 export const MAX_COMPRESSORS = 64;
 const MAX_COMPRESSORS_PER_NETWORK = MAX_COMPRESSORS / 2;
 
-/** Each piece of a stream goes out when it is there, and does not wait for the next one. */
+/** Flushes each piece of a stream when it is available instead of waiting for the next one. */
 const gzip = { level: 5, flush: zlib.constants.Z_SYNC_FLUSH };
-/** The window is what most of the state is: with 256 KB of it answers become some percent longer than with 4 MB. */
+/** The window makes up most of the state: with 256 KB, answers are a few per cent longer than with 4 MB. */
 const brotli = {
   flush: zlib.constants.BROTLI_OPERATION_FLUSH,
   params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4, [zlib.constants.BROTLI_PARAM_LGWIN]: 18 },
 };
 const zstd = { flush: zlib.constants.ZSTD_e_flush };
 
-/** The plugin's own, and lines of JSON. */
+/** The plugin's default types, and lines of JSON. */
 const compressible = /^text\/(?!event-stream)|[+/](?:json|text|xml)(?:;|$)|octet-stream(?:;|$)|^application\/x-ndjson(?:;|$)/u;
 
-/** One object has the options of zlib and zstd alike in the plugin, and they are not the same. */
+/** The plugin passes one options object to both zlib and zstd, whose options differ. */
 const codecs = {
   ...zlib,
   createZstdCompress: () => zlib.createZstdCompress(zstd),
@@ -37,14 +37,14 @@ const codecs = {
 };
 
 /**
- * CONTRACT "Operations": answers of more than 1 KB are compressed where `Accept-Encoding` allows. Files that are compressed already and event
- * streams are not. To be registered before the routes.
+ * Registers the compression of answers larger than 1 KB. Files in compressed formats and event streams are excluded. Must be registered before the
+ * routes. Reference: requests.md#compression.
  */
 export async function registerCompression(server: FastifyInstance): Promise<void> {
   server.addHook('onSend', (request, reply, payload, done) => {
     const isVarying = isVaried(payload);
     if (isVarying) varyBy(reply, 'accept-encoding');
-    // The answer to a HEAD is not made to be thrown away. Where it might be compressed, its length is not known.
+    // Do not produce the body of a HEAD. If it might be compressed, its length is unknown.
     if (request.method === 'HEAD' && (payload instanceof Readable || (isVarying && mayBeCompressed(request)))) {
       if (payload instanceof Readable) payload.destroy();
       done(null, Readable.from([]));
@@ -61,39 +61,39 @@ export async function registerCompression(server: FastifyInstance): Promise<void
     brotliOptions: brotli,
   });
   const compressors = new Compressors();
-  // The plugin has put its own hook last.
+  // The plugin has appended its own hook; wrap it.
   server.addHook('onRoute', (route) => {
     const hooks = [route.onSend ?? []].flat();
     const ofPlugin = hooks.pop();
-    if (ofPlugin) route.onSend = [...hooks, unlessPlain(ofPlugin as onSendHookHandler, compressors)];
+    if (ofPlugin) route.onSend = [...hooks, skipUncompressible(ofPlugin as onSendHookHandler, compressors)];
   });
 }
 
-/** Whether a client takes an encoding that answers have, as far as a look tells. */
+/** Whether a client seems to accept an encoding that we offer (a superficial check). */
 export const mayBeCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   /zstd|br|gzip|\*/i.test(String(headers['accept-encoding'] ?? ''));
 
-/** The plugin looks at all that may keep an answer from being compressed, which most answers are too short for. */
-function unlessPlain(compressed: onSendHookHandler, compressors: Compressors): onSendHookHandler {
+/** Wraps the plugin's hook to skip its checks for answers that are never compressed; most are too short. */
+function skipUncompressible(compress: onSendHookHandler, compressors: Compressors): onSendHookHandler {
   return function (request, reply, payload, done) {
     if (isShort(payload) || !mayBeCompressed(request) || isEventStream(reply)) done(null, payload);
-    else if (isAtOnce(payload) || compressors.take(reply.raw, networkOf(request.ip ?? '')))
-      compressed.call(this, request, reply, payload, done);
+    else if (isSync(payload) || compressors.take(reply.raw, networkOf(request.ip ?? '')))
+      compress.call(this, request, reply, payload, done);
     else done(null, payload);
   };
 }
 
-/** Whether the answer is never compressed and lasts. */
+/** Whether the answer is an event stream, which is never compressed. */
 const isEventStream = (reply: FastifyReply): boolean => String(reply.getHeader('content-type')).startsWith('text/event-stream');
 
-/** Answers that are being compressed while they are sent, or may be. */
+/** Counts the answers that are compressed while streaming. */
 class Compressors {
   #count = 0;
   readonly #byNetwork = new Map<string, number>();
 
-  /** Whether there is room for one more, which is there until its answer is over. */
+  /** Takes a slot until the answer is over. @returns whether one was free */
   take(response: ServerResponse, network: string): boolean {
-    // Of a client that is gone nothing tells again that it is.
+    // A closed response emits no further `close` event that would free the slot.
     if (response.destroyed || response.closed) return false;
     if (this.#count >= MAX_COMPRESSORS || this.#of(network) >= MAX_COMPRESSORS_PER_NETWORK) return false;
     this.#add(network, 1);
@@ -113,10 +113,10 @@ class Compressors {
   }
 }
 
-/** Whether the answer is compressed in one go. */
-const isAtOnce = (payload: unknown): boolean => typeof payload === 'string' && Buffer.byteLength(payload) <= MAX_SYNC_BYTES;
+/** Whether the answer is compressed synchronously. */
+const isSync = (payload: unknown): boolean => typeof payload === 'string' && Buffer.byteLength(payload) <= MAX_SYNC_BYTES;
 
-/** Whether the answer is another one with another `Accept-Encoding`. */
+/** Whether the answer depends on `Accept-Encoding`. */
 function isVaried(payload: unknown): boolean {
   return typeof payload === 'string' ? !isShort(payload) : payload instanceof Readable;
 }

@@ -4,25 +4,25 @@ import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { isAnswering } from '../connections/connections.ts';
 import { jsonType, refuseEarly, sendError } from '../endpoint/answer.ts';
-import { refuseUnasked } from '../endpoint/log-rejected.ts';
+import { logAndReject } from '../endpoint/log-rejected.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { isOfConsole, newRequestId, requestIdHeader } from './headers.ts';
 
-/** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
+/** Answers errors that are raised before an endpoint runs, and unknown paths. */
 export function registerErrors(server: FastifyInstance, services: HttpServices): void {
   server.setErrorHandler((error, request, reply) => {
-    const shown = translate(error);
-    refuseUnasked(services, request, reply, () => {
-      if (shown instanceof ServiceError && shown.key === 'tooLarge') refuseEarly(services, reply, shown);
-      else sendError(services, reply, shown);
+    const clientError = translate(error);
+    logAndReject(services, request, reply, () => {
+      if (clientError instanceof ServiceError && clientError.key === 'tooLarge') refuseEarly(services, reply, clientError);
+      else sendError(services, reply, clientError);
     });
   });
   server.setNotFoundHandler((request, reply) => {
-    refuseUnasked(services, request, reply, () => sendError(services, reply, serviceError('notFound')));
+    logAndReject(services, request, reply, () => sendError(services, reply, serviceError('notFound')));
   });
 }
 
-/** The catalogue's entry for an error of the framework; anything else as it is. */
+/** Returns the catalogue entry for an error of the framework; other errors are returned unchanged. */
 export function translate(error: unknown): unknown {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   if (error instanceof ServiceError) return error;
@@ -32,7 +32,7 @@ export function translate(error: unknown): unknown {
   return error;
 }
 
-/** An address that cannot be decoded. Hooks do not run for it. */
+/** Answers a URL that cannot be decoded. The framework runs no hooks for it. */
 export function answerBadAddress(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers;
   if (origin && !isOfConsole(request.url)) reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
@@ -45,10 +45,10 @@ const statusOf: ReadonlyMap<unknown, string> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ]);
 
-/** Something that is no HTTP request: answered by hand, since there is no request object. */
+/** Answers bytes that are no HTTP request. Written by hand, because there is no request object. */
 export function answerBadRequest(error: Error & { code?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  // An answer that has begun cannot be mended.
+  // An answer that has begun cannot be replaced.
   if (!socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;

@@ -5,26 +5,26 @@ import type { FastifyInstance } from 'fastify';
 import { consolePath } from '../../kernel/prefix.ts';
 import type { Logger } from '../../observe/index.ts';
 
-/** Carries a request's id, in both directions. */
+/** Header with the request's id, in both directions. */
 export const requestIdHeader = 'x-request-id';
 
-/** Tells the processes behind a balancer, and the starts of one, apart. */
-const start = randomBytes(6).toString('hex');
-const plain = /^[\w-]{6,64}$/;
+/** Distinguishes processes behind a load balancer, and restarts of one process. */
+const processStart = randomBytes(6).toString('hex');
+const plainId = /^[\w-]{6,64}$/;
 let count = 0;
 
-/** The id of a request: the client's own where that is short and plain, else a new one. */
+/** Returns the id of a request: the client's own if it is short and plain, else a new one. */
 export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
   const sent = request.headers[requestIdHeader];
-  return typeof sent === 'string' && plain.test(sent) ? sent : newRequestId();
+  return typeof sent === 'string' && plainId.test(sent) ? sent : newRequestId();
 }
 
-/** An id that no other request of any process has. */
+/** Returns an id that is unique among all processes. */
 export function newRequestId(): string {
-  return `${start}-${(count++).toString(36)}`;
+  return `${processStart}-${(count++).toString(36)}`;
 }
 
-/** CONTRACT "Requests": every answer carries its request's id. */
+/** Adds the request's id to every answer. Reference: requests.md#headers. */
 export function registerRequestId(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.header(requestIdHeader, request.id);
@@ -32,7 +32,7 @@ export function registerRequestId(server: FastifyInstance): void {
   });
 }
 
-/** A line for each request where the log is at debug. It holds the pattern of the path: the path itself may carry what a client put there. */
+/** Logs each request at level debug. Logs the route's pattern, not the path, which may contain secrets that a client put there. */
 export function registerRequestLog(server: FastifyInstance, log: Logger): void {
   if (!log.isLevelEnabled('debug')) return;
   server.addHook('onResponse', (request, reply, done) => {
@@ -45,10 +45,10 @@ export function registerRequestLog(server: FastifyInstance, log: Logger): void {
   });
 }
 
-const asked = 'access-control-request-headers';
+const requestedHeaders = 'access-control-request-headers';
 
-/** Allowed whether or not a preflight asks for them: the headers of SPEC "Credentials", and what clients of Parse send. */
-const known = [
+/** Headers that are always allowed: credentials (authentication.md#credentials) and those that Parse clients send. */
+const knownHeaders = [
   'Content-Type',
   'X-Request-Id',
   ...['Application-Id', 'API-Key', 'Master-Key', 'Session-Token', 'Installation-Id', 'Client-Version'].map(
@@ -56,25 +56,25 @@ const known = [
   ),
 ];
 
-/** SPEC "Conventions" CORS: the Origin is echoed, and whatever headers a preflight asks for are allowed. */
+/** Registers CORS: the Origin is echoed, and all headers that a preflight asks for are allowed. Reference: requests.md#cross-origin-requests. */
 export async function registerCors(server: FastifyInstance): Promise<void> {
   server.addHook('onRequest', (request, _reply, done) => {
-    if (request.method === 'OPTIONS') request.headers[asked] = allowedHeaders(request.headers[asked]);
+    if (request.method === 'OPTIONS') request.headers[requestedHeaders] = allowedHeaders(request.headers[requestedHeaders]);
     done();
   });
   await server.register(cors, {
     origin: true,
     methods: 'GET,PUT,POST,DELETE,OPTIONS',
-    // One text: a list would be joined for each answer.
+    // One string; the plugin would join a list for each answer.
     exposedHeaders: [
       ...['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'Retry-After'],
-      // Of the agent tools: where to sign in, and what the protocol's clients look at.
+      // For agents: where to sign in, and headers of the MCP protocol.
       ...['WWW-Authenticate', 'Mcp-Session-Id', 'MCP-Protocol-Version'],
     ].join(', '),
     maxAge: 86_400,
     strictPreflight: false,
   });
-  // Its routes say so themselves; addresses and methods that it has not are nobody's.
+  // Routes of the console set their own headers; its unknown URLs and methods must not get CORS headers.
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404 && isOfConsole(request.url))
       for (const name of Object.keys(reply.getHeaders())) if (name.startsWith('access-control-')) reply.removeHeader(name);
@@ -82,19 +82,22 @@ export async function registerCors(server: FastifyInstance): Promise<void> {
   });
 }
 
-/** Whether an address is the console's, which tells other origins nothing (CONTRACT "Console"). @param url as it was sent, decodable or not */
+/**
+ * Whether a URL belongs to the console, which is closed to other origins (console.md#addresses-of-the-console).
+ * @param url as sent, possibly undecodable
+ */
 export function isOfConsole(url: string): boolean {
   const [path = ''] = url.split('?', 1);
   const decoded = path.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return decoded === consolePath || decoded.startsWith(`${consolePath}/`);
 }
 
-/** What a preflight asks for, and the known headers that it does not ask for. */
-function allowedHeaders(wanted: string | string[] | undefined): string {
-  const names = String(wanted ?? '')
+/** Returns the headers that a preflight asks for, and the known headers that it does not ask for. */
+function allowedHeaders(requested: string | string[] | undefined): string {
+  const names = String(requested ?? '')
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
   const folded = new Set(names.map((name) => name.toLowerCase()));
-  return [...names, ...known.filter((name) => !folded.has(name.toLowerCase()))].join(',');
+  return [...names, ...knownHeaders.filter((name) => !folded.has(name.toLowerCase()))].join(',');
 }

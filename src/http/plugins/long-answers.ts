@@ -3,10 +3,13 @@ import { BufferedAnswers } from '../../admission/buffered-answers.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { MAX_BYTES_IN_MEMORY } from '../endpoint/body-reader.ts';
 
-/** Characters from which on an answer counts; shorter ones are what a connection may cost. */
+/** Minimum length of an answer that is counted; shorter ones are within the cost of a connection. */
 const LONG_ANSWER_LENGTH = 256 * 1024;
 
-/** Bounds the answers that are in memory whole until their clients take them, of every route. To be registered before the routes. */
+/**
+ * Limits the memory of answers that clients have not taken yet, for all routes. Must be registered before the routes. Reference:
+ * requests.md#slow-clients.
+ */
 export function registerLongAnswers(server: FastifyInstance): void {
   const answers = new BufferedAnswers(MAX_BYTES_IN_MEMORY);
   server.addHook('onSend', (request, reply, payload, done) => {

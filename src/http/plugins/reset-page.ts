@@ -11,12 +11,12 @@ import type { HttpServices } from '../endpoint/services.ts';
 import { pageHeaders } from '../pages/page.ts';
 import { formPage, messagePage } from '../pages/password-reset.ts';
 
-/** A token and a password of the longest kind, every character of it percent-encoded, and room for more. */
-const FORM_BYTES = 32 * 1024;
+/** Maximum size of the form: the longest token and password with every character percent-encoded, and some room. */
+const MAX_FORM_BYTES = 32 * 1024;
 
 /**
- * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Opening it uses nothing up, since
- * mail scanners open it, and tells nothing of the token.
+ * Registers the page behind the link of a password reset. Opening it does not use up the token, because mail scanners open links, and does not reveal
+ * whether the token is valid. Reference: users.md#password-reset.
  */
 export function registerResetPage(server: FastifyInstance, services: Pick<HttpServices, 'systems' | 'conditions'>): void {
   const url = `${resetPath}/:appId`;
@@ -32,7 +32,7 @@ export function registerResetPage(server: FastifyInstance, services: Pick<HttpSe
   server.route({
     method: 'POST',
     url,
-    bodyLimit: FORM_BYTES,
+    bodyLimit: MAX_FORM_BYTES,
     handler: (request, reply) => answer(services, request, reply, (store) => submit(store, request)),
   });
 }
@@ -50,7 +50,7 @@ async function submit(store: Store, { body, ip }: FastifyRequest): Promise<Page>
   return { status: outcome === 'done' ? 200 : 400, html: messagePage(outcome) };
 }
 
-/** Asks for a page of a system, and lets go of the system then. */
+/** Renders a page of a system and releases the system. */
 async function answer(
   { systems, conditions }: Pick<HttpServices, 'systems' | 'conditions'>,
   request: FastifyRequest,

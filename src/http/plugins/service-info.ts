@@ -8,8 +8,8 @@ import type { Readiness } from './readiness.ts';
 const UNAVAILABLE = '{"status":"unavailable","checks":{"store":"unreachable"}}';
 
 /**
- * CONTRACT "Operations": whether the process lives, which asks nothing; and whether it takes requests: it does not while it drains, nor
- * while the store does not work.
+ * Registers the health checks: liveness, which checks nothing, and readiness, which fails while the process drains or the store does not work.
+ * Reference: operations.md#health-checks.
  */
 export function registerHealth(server: FastifyInstance, isDraining: () => boolean, readiness: Readiness): void {
   server.get('/health/live', (_request, reply) => {
@@ -18,14 +18,14 @@ export function registerHealth(server: FastifyInstance, isDraining: () => boolea
   for (const url of ['/health', '/health/ready'])
     server.get(url, async (_request, reply) => {
       const isReady = isDraining() || (await readiness.isReady());
-      // It may have been told to end meanwhile.
+      // A shutdown may have begun during the probe.
       const body = isDraining() ? '{"status":"draining"}' : isReady ? '{"status":"ready"}' : UNAVAILABLE;
       reply.header('content-type', jsonType).header('cache-control', 'no-store');
       return reply.code(isReady && !isDraining() ? 200 : 503).send(body);
     });
 }
 
-/** CONTRACT "Operations": `GET /` leads a browser to the console, and tells a program what it speaks to. */
+/** Registers `GET /`: redirects browsers to the console and describes the service to programs. Reference: requests.md#addresses. */
 export function registerHome(server: FastifyInstance, addresses: Pick<Addresses, 'base'>): void {
   server.get('/', (request, reply) => {
     const base = addresses.base;
@@ -40,5 +40,5 @@ export function registerHome(server: FastifyInstance, addresses: Pick<Addresses,
   });
 }
 
-/** Browsers name the type; programs send any type, or none. */
+/** Browsers send `text/html`; programs send other types or none. */
 const wantsPage = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false;

@@ -9,8 +9,8 @@ import { wholeText } from '../../storage/port.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
 
-/** An item of a batch, and who answers it. */
-interface Routed {
+/** An item of a batch with its endpoint. */
+interface RoutedItem {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
   readonly body: JsonValue | undefined;
@@ -21,35 +21,38 @@ const methods: ReadonlySet<unknown> = new Set<Method>(['POST', 'PUT', 'DELETE', 
 const noQuery: ReadonlyMap<string, string> = new Map();
 
 /**
- * Items that are under way at once, and what they bring, but for the first one. A usual batch goes whole; a huge one leaves the service to
- * others now and then, and stays small in memory.
+ * Limits of the items that run concurrently, by number and content (a single item may exceed them). A usual batch runs as one chunk; a huge one
+ * yields to other requests between chunks and stays small in memory.
  */
-const SLICE_ITEMS = 1_000;
-const SLICE_FIELDS = 120_000;
-const SLICE_CHARACTERS = 2_000_000;
-/** Of items that change a value in place, and may answer what became of it: it may be as large as a record. So many are under way at once. */
-const SLICE_EDITS = 25;
-/** Characters of answers beyond which the items that are left are refused, not carried out: all of them are in memory at the end. */
+const MAX_CONCURRENT_ITEMS = 1_000;
+const MAX_CONCURRENT_FIELDS = 120_000;
+const MAX_CONCURRENT_LENGTH = 2_000_000;
+/** Maximum concurrent items that edit a value in place: each may answer with the resulting value, which may be as large as a record. */
+const MAX_CONCURRENT_EDITS = 25;
+/** When the answers exceed this length, the remaining items are rejected, because all answers are held in memory until the end. */
 const MAX_ANSWERS_LENGTH = 64 * 1024 * 1024;
-/** Milliseconds after which items that anybody may ask for are no longer begun: a password waits for all others', the whole body in memory. */
+/**
+ * Time after which open items (which need only the application id) are no longer started: a password check waits for all others, and the whole body
+ * stays in memory.
+ */
 const MAX_OPEN_MS = 30_000;
-/** Items whose paths are looked up in one turn. */
-const ROUTED_PER_TURN = 20_000;
+/** Number of items routed per turn of the event loop. */
+const ROUTE_BATCH_SIZE = 20_000;
 
-/** SPEC "Batch": what a GET item gets, and a POST or PUT item without a body. */
+/** The answer to a GET item, and to a POST or PUT item without a body. Reference: batch.md#answers. */
 const bodyMissing = `{"error":${renderError(serviceError('batchItemBody')).json}}`;
 
-const tooLate = `{"error":${renderError(serviceError('unavailable')).json}}`;
+const timedOut = `{"error":${renderError(serviceError('unavailable')).json}}`;
 
-const tooMuchAnswered = `{"error":${renderError(serviceError('resultTooLarge')).json}}`;
+const answersTooLarge = `{"error":${renderError(serviceError('resultTooLarge')).json}}`;
 
 /** Finds the endpoint of an item's path. */
-type Route = (item: JsonValue) => Routed;
+type Route = (item: JsonValue) => RoutedItem;
 
 /**
- * SPEC "Batch": many writes in one request, each with its own outcome, in one commit where the engine can.
- * @param endpoints what items may address
- * @param reportFault told of faults of ours, which the item's answer does not show
+ * The batch endpoint: many writes in one request, each with its own outcome, in one commit if the engine can. Reference: batch.md#request.
+ * @param endpoints that items may address
+ * @param reportFault receives unexpected faults, which the item's answer does not reveal
  */
 export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (error: unknown) => void): Endpoint {
   const route = batchRouter(endpoints);
@@ -59,33 +62,33 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
     async handle(request) {
       const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
       if (!Array.isArray(requests)) return fail('batchNoArray');
-      const items = await routed(requests, route);
-      refuseManyOpen(items);
-      const answers: Answered[] = [];
+      const items = await routeItems(requests, route);
+      checkOpenItems(items);
+      const answers: ItemAnswer[] = [];
       let answered = 0;
       const openUntil = performance.now() + MAX_OPEN_MS;
       for (let at = 0, end = 0; at < items.length; at = end) {
         if (at > 0) await nextTurn();
         if (answered > MAX_ANSWERS_LENGTH) {
-          for (; at < items.length; at++) answers.push({ text: tooMuchAnswered });
+          for (; at < items.length; at++) answers.push({ text: answersTooLarge });
           break;
         }
-        end = endOfSlice(items, at);
+        end = endOfChunk(items, at);
         let lastOpen: Promise<unknown> = Promise.resolve();
-        const slice = items.slice(at, end).map((item) => {
+        const chunk = items.slice(at, end).map((item) => {
           if (!item.endpoint.open) return answer(request, item, reportFault);
-          // The application id is all that these need, and a password takes long to compare: one at a time.
+          // These need only the application id, and comparing a password is slow: one at a time.
           const answered = lastOpen.then(() =>
-            performance.now() > openUntil ? { text: tooLate } : answer(request, item, reportFault),
+            performance.now() > openUntil ? { text: timedOut } : answer(request, item, reportFault),
           );
           lastOpen = answered;
           return answered;
         });
-        for (const one of await Promise.all(slice)) {
+        for (const one of await Promise.all(chunk)) {
           answers.push(one);
           answered += one.text.length;
         }
-        // The items that are left would only meet it too.
+        // The remaining items would meet the same fault.
         if (isNothingDone(answers)) fail('unavailable');
       }
       return { status: 200, json: `[${answers.map(({ text }) => text).join(',')}]` };
@@ -93,17 +96,17 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
   };
 }
 
-/** The answer of an item, and what became of it; left out where it was refused. */
-interface Answered {
+/** The answer of an item; `outcome` is omitted if the item was refused. */
+interface ItemAnswer {
   readonly text: string;
   readonly outcome?: 'done' | 'inDoubt' | 'unavailable';
 }
 
 /**
- * Whether a fault that can pass kept all items from being done (CONTRACT "Faults of the store"): the whole batch is answered with it then.
- * Where some were done, or may have been, each item says what became of it.
+ * Whether a passing fault prevented every item: then the whole batch is answered with that fault. If some were done, or may have been, each item
+ * reports its own outcome. Reference: faults.md#passing-faults.
  */
-function isNothingDone(answers: readonly Answered[]): boolean {
+function isNothingDone(answers: readonly ItemAnswer[]): boolean {
   let isMet = false;
   for (const { outcome } of answers) {
     if (outcome === 'done' || outcome === 'inDoubt') return false;
@@ -112,23 +115,23 @@ function isNothingDone(answers: readonly Answered[]): boolean {
   return isMet;
 }
 
-/** @throws what `route` throws, before any item is begun */
-async function routed(requests: readonly JsonValue[], route: Route): Promise<Routed[]> {
-  const items: Routed[] = [];
+/** @throws errors of `route`, before any item is started */
+async function routeItems(requests: readonly JsonValue[], route: Route): Promise<RoutedItem[]> {
+  const items: RoutedItem[] = [];
   for (let at = 0; at < requests.length; at++) {
-    if (at > 0 && at % ROUTED_PER_TURN === 0) await nextTurn();
+    if (at > 0 && at % ROUTE_BATCH_SIZE === 0) await nextTurn();
     items.push(route(requests[at] as JsonValue));
   }
   return items;
 }
 
-function endOfSlice(items: readonly Routed[], start: number): number {
-  const last = Math.min(start + SLICE_ITEMS, items.length);
+function endOfChunk(items: readonly RoutedItem[], start: number): number {
+  const last = Math.min(start + MAX_CONCURRENT_ITEMS, items.length);
   let fields = 0;
   let characters = 0;
   let edits = 0;
   for (let at = start; at < last; at++) {
-    const { body, endpoint } = items[at] as Routed;
+    const { body, endpoint } = items[at] as RoutedItem;
     let isEdit = false;
     if (isJsonObject(body))
       for (const key in body) {
@@ -136,20 +139,21 @@ function endOfSlice(items: readonly Routed[], start: number): number {
         fields++;
         if (typeof value === 'string') characters += value.length;
         else isEdit ||= isJsonObject(value) && own(value, '__op') !== undefined;
-        // A record that is new has no value that a place could be in.
+        // A new record has no nested value to edit.
         isEdit ||= endpoint.method === 'PUT' && key.includes('.');
       }
     if (isEdit) edits++;
-    if (at > start && (fields > SLICE_FIELDS || characters > SLICE_CHARACTERS || edits > SLICE_EDITS)) return at;
+    if (at > start && (fields > MAX_CONCURRENT_FIELDS || characters > MAX_CONCURRENT_LENGTH || edits > MAX_CONCURRENT_EDITS))
+      return at;
   }
   return last;
 }
 
-/** Items that anybody may ask for who knows the application id: as many as SPEC "Limits" recommends for a batch. */
+/** Maximum number of open items, which need only the application id: the recommended size of a batch. Reference: batch.md#batch-limits. */
 const MAX_OPEN_ITEMS = 50;
 
 /** @throws batchRoute (107) */
-function refuseManyOpen(items: readonly Routed[]): void {
+function checkOpenItems(items: readonly RoutedItem[]): void {
   const beyond = items.filter(({ endpoint }) => endpoint.open)[MAX_OPEN_ITEMS];
   if (beyond) fail('batchRoute', beyond.endpoint.method, prefix + beyond.endpoint.path);
 }
@@ -158,29 +162,29 @@ function notAnObject(body: JsonValue | undefined): undefined {
   if (body !== undefined) fail('invalidJson', 'the body should be an object');
 }
 
-/** A router for the paths of items. @returns throws batchPath, batchRoute (107), which refuse the whole request */
+/** Creates the router for the paths of items. @returns throws batchPath, batchRoute (107), which reject the whole request */
 function batchRouter(endpoints: readonly Endpoint[]): Route {
   const router = findMyWay({ maxParamLength: 20_000 });
   for (const endpoint of endpoints) router.on(endpoint.method, prefix + endpoint.path, () => {}, endpoint);
   return (item) => {
     const { method, path } = isJsonObject(item) ? { method: own(item, 'method'), path: own(item, 'path') } : {};
-    if (typeof path !== 'string' || !path.startsWith(`${prefix}/`)) return fail('batchPath', shown(path));
+    if (typeof path !== 'string' || !path.startsWith(`${prefix}/`)) return fail('batchPath', printable(path));
     const found = methods.has(method) ? router.find(method as Method, path) : null;
-    if (!found?.store || Object.values(found.params).includes('')) return fail('batchRoute', shown(method), shown(path));
+    if (!found?.store || Object.values(found.params).includes('')) return fail('batchRoute', printable(method), printable(path));
     return { endpoint: found.store, params: found.params as Record<string, string>, body: own(item as JsonObject, 'body') };
   };
 }
 
-function shown(value: JsonValue | undefined): string {
+function printable(value: JsonValue | undefined): string {
   return String(typeof value === 'object' ? null : value).slice(0, 500);
 }
 
-/** The outcome of one item, with its JSON text. Starts the item's work at once, so that the writes of all items share a commit. */
+/** Executes one item and returns its outcome. Starts the work synchronously, so that the writes of all items share a commit. */
 async function answer(
   request: ApiRequest,
-  { endpoint, params, body }: Routed,
+  { endpoint, params, body }: RoutedItem,
   reportFault: (error: unknown) => void,
-): Promise<Answered> {
+): Promise<ItemAnswer> {
   const { method } = endpoint;
   if (method === 'GET' || (method !== 'DELETE' && (body ?? null) === null)) return { text: bodyMissing };
   const progress: Progress = { hasWritten: false };

@@ -3,12 +3,12 @@ import { fail } from '../../errors/fail.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { type ExportFormat, ExportParameters, exportRecords } from '../../transfer/index.ts';
 import { AwaitedPieces } from '../endpoint/awaited-pieces.ts';
-import { inMemory } from '../endpoint/body-reader.ts';
+import { memoryBounds } from '../endpoint/body-reader.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 
-/** Of one that waits for its client: the page that is sent, and the next one as it was read. */
-const BYTES_OF_EXPORT = 2 * 1024 * 1024;
-/** Milliseconds that one waits for a place. */
+/** Memory of an export that waits for its client: the page being sent and the next one, already read. */
+const EXPORT_BYTES = 2 * 1024 * 1024;
+/** How long an export waits for its memory reservation. */
 const MAX_WAIT_MS = 30_000;
 
 const contentTypes: Record<ExportFormat, string> = {
@@ -17,9 +17,12 @@ const contentTypes: Record<ExportFormat, string> = {
   json: 'application/json',
 };
 
-/** CONTRACT "Export, import, migration": a table as a file, as the caller sees it. Exports under way are bounded (docs/adr/0017-admission.md). */
+/**
+ * Streams a table as a file, as the caller sees it. The number of concurrent exports is bounded (docs/adr/0017-admission.md). Reference:
+ * export.md#export-over-http.
+ */
 export function exportEndpoint(): Endpoint {
-  const places = new Places(inMemory);
+  const places = new Places(memoryBounds);
   return {
     method: 'GET',
     path: '/export/:className',
@@ -28,13 +31,13 @@ export function exportEndpoint(): Endpoint {
       const { className = '' } = params;
       const options = new ExportParameters(query);
       let giveUp = () => {};
-      const pieces = await exportRecords({ ...context, until: client.gone() }, className, options, async () => {
-        giveUp = await placeIn(places, request);
+      const pieces = await exportRecords({ ...context, until: client.goneSignal() }, className, options, async () => {
+        giveUp = await reserve(places, request);
       });
       const { format } = options;
       const headers = {
         'content-type': contentTypes[format],
-        // The name of a table is made of letters, digits and underscores.
+        // Table names consist of letters, digits and underscores, so they need no escaping.
         'content-disposition': `attachment; filename="${className}.${format}"`,
       };
       return { status: 200, json: new AwaitedPieces(pieces, giveUp), headers };
@@ -42,10 +45,10 @@ export function exportEndpoint(): Endpoint {
   };
 }
 
-/** Waits for a place, which is free once the request is answered. @returns what has its client given up @throws unavailable */
-async function placeIn(places: Places, { context, client }: ApiRequest): Promise<() => void> {
-  const place = places.ask({ system: context.appId, caller: networkOf(client.address) }, BYTES_OF_EXPORT);
-  // It is the answer that takes long.
+/** Waits for a reservation, which is freed when the request is answered. @returns function that abandons the client @throws unavailable */
+async function reserve(places: Places, { context, client }: ApiRequest): Promise<() => void> {
+  const place = places.ask({ system: context.appId, caller: networkOf(client.address) }, EXPORT_BYTES);
+  // There is no body to wait for; the answer is what takes long.
   place.ended();
   client.freeWhenAnswered(place);
   if (!place.isGiven) {

@@ -4,13 +4,13 @@ import { limits } from '../../kernel/limits.ts';
 import type { Endpoint } from '../endpoint/endpoint.ts';
 import { fieldsOf } from '../endpoint/parse-request.ts';
 
-/** SPEC "Files: Delete". Answers zero bytes (CONTRACT "Forms and files"), whether or not the file was there. */
+/** Deletes a file. Answers with an empty body whether or not the file existed. Reference: files.md#delete-a-file. */
 export function removalEndpoint(files: Files): Endpoint {
   return {
     method: 'DELETE',
     path: '/files/:name',
-    isPostElsewhere: true,
-    bodyBytes: limits.smallBodyBytes,
+    hasOwnPostRoute: true,
+    maxBodyBytes: limits.smallBodyBytes,
     async handle({ system, principal, params: { name = '' } }) {
       requireKey(principal);
       await files.remove(system, name);
@@ -19,7 +19,7 @@ export function removalEndpoint(files: Files): Endpoint {
   };
 }
 
-/** SPEC "Files": what is asked in JSON. */
+/** File endpoints with JSON requests. Reference: files.md#large-uploads, files.md#delete-a-file. */
 export function fileEndpoints(files: Files): readonly Endpoint[] {
   return [
     {

@@ -5,7 +5,7 @@ import { authorOf, type JobRow, jobAnswer, readJob, rejectedRows } from '../../t
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 
-/** CONTRACT "Export, import, migration": how a job is, and the rows that it refused. */
+/** Status of an import job, and the rows that it rejected. Reference: import.md#import-jobs. */
 export const jobEndpoints = ({ addresses }: Pick<HttpServices, 'addresses'>): readonly Endpoint[] => [
   {
     method: 'GET',
@@ -30,7 +30,7 @@ export const jobEndpoints = ({ addresses }: Pick<HttpServices, 'addresses'>): re
   },
 ];
 
-/** A job is seen by who asked for it, and by keys. @throws objectNotFound (101) */
+/** Returns a job, which is visible to the user who started it and to holders of a key. @throws objectNotFound (101) */
 async function jobOf({ context, params: { id = '' } }: ApiRequest): Promise<JobRow> {
   const { store, principal } = context;
   const job = principal.kind === 'user' || holdsKey(principal) ? await readJob(store, id) : null;

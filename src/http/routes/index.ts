@@ -10,10 +10,7 @@ import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
-/**
- * Every data endpoint. A batch may address all but itself, files, exports and jobs.
- * @param loginLimit `null`: none
- */
+/** Returns all data endpoints. A batch may address all except itself, files, exports and jobs. @param loginLimit `null`: no limit */
 export function dataEndpoints(
   { users, resets, files, addresses }: Pick<HttpServices, 'users' | 'resets' | 'files' | 'addresses'>,
   loginLimit: RateLimit | null,
@@ -35,7 +32,7 @@ export function dataEndpoints(
   ];
 }
 
-/** SPEC "Errors" 141: functions are not below the data prefix, named alone or with the application. */
+/** Functions are not below the data prefix; these paths answer with 141. Reference: errors.md#errors-of-functions. */
 export const functionEndpoints: readonly Endpoint[] = ['/functions/:name', '/functions/:appId/:name'].flatMap((path) =>
   (['GET', 'POST'] as const).map((method) => ({ method, path, handle: () => fail('functionNotFound') })),
 );

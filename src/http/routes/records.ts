@@ -18,16 +18,19 @@ import { fieldsOf } from '../endpoint/parse-request.ts';
 
 type Params = ApiRequest['params'];
 
-/** An objectId may be of any length (SPEC "Records"), but clients refuse answers whose headers are long, of a write that was made. */
+/**
+ * Maximum length of the `Location` header. An objectId may be of any length (records.md#create), but clients refuse answers with long headers, after
+ * the write was made.
+ */
 export const MAX_LOCATION_LENGTH = 2_000;
 
-/** Creates a record, and says what the answer holds beside the location. */
+/** Creates a record and returns the content of the answer. */
 type Create = (request: ApiRequest, className: string) => Promise<{ readonly objectId: string }>;
 
 /**
- * SPEC "Records": the operations on the records of a table.
- * @param base the path of the table
- * @param classOf the table that the path names
+ * Returns the endpoints for the records of a table. Reference: records.md#create, records.md#read, records.md#update, records.md#delete.
+ * @param base path of the table
+ * @param classOf table that the path names
  */
 export function recordEndpoints(users: Users, base: string, classOf: (params: Params) => string): readonly Endpoint[] {
   const one = `${base}/:objectId`;
@@ -74,7 +77,7 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
   ];
 }
 
-/** What to read of a record; `undefined` for all of it. */
+/** Returns which parts of a record to read; `undefined` for all. */
 export const readOptions = (query: ApiRequest['query']): ReadOptions | undefined =>
   query.size > 0 ? new ReadParameters(query) : undefined;
 
@@ -82,7 +85,7 @@ const ok = (json: JsonText): ApiReply => ({ status: 200, json });
 
 const idOf = ({ objectId = '' }: Params): string => objectId;
 
-/** Users sign up and sessions are opened whatever path names their table. */
+/** Users sign up and sessions are created by rules of their own, whatever path names their table. */
 function createOf(users: Users): Create {
   return ({ context, client, body }, className) => {
     const fields = fieldsOf(body);
@@ -92,7 +95,7 @@ function createOf(users: Users): Create {
   };
 }
 
-/** SPEC "Records"; CONTRACT "Records": `users`, `roles` and `sessions` stand for the tables of these. */
+/** Record endpoints; `users`, `roles` and `sessions` are aliases of the tables. Reference: requests.md#addresses. */
 export function classEndpoints(users: Users): readonly Endpoint[] {
   return [
     ...recordEndpoints(users, '/classes/:className', ({ className = '' }) => className),
@@ -102,7 +105,7 @@ export function classEndpoints(users: Users): readonly Endpoint[] {
   ];
 }
 
-/** SPEC "Aggregation". */
+/** Reference: aggregation.md#request. */
 export const aggregateEndpoints: readonly Endpoint[] = [
   {
     method: 'GET',

@@ -26,7 +26,7 @@ const aggregations = '/classes-aggregate/:className';
 const user: Principal = { kind: 'user', userId: 'u1', roles: [] };
 const all = { '*': true };
 
-/** A parameter by itself, and what is wrong with it. */
+/** A parameter by itself, and its error. */
 type Fault = readonly [name: string, value: JsonValue];
 
 const unknown: Fault = ['nope', '1'];
@@ -39,7 +39,7 @@ const noNames: readonly Fault[] = [
 ];
 const manyStages = Array.from({ length: 51 }, () => ({ $limit: 1 }));
 
-/** Each is refused before those after it. */
+/** Each error takes precedence over those that follow. */
 const ofLists: readonly Fault[] = [
   unknown,
   ['redirectClassNameForKey', 5],
@@ -59,7 +59,7 @@ const ofLists: readonly Fault[] = [
   ['count', 'x'],
 ];
 const ofUnknownTables = ofLists.filter(([, value]) => value !== 'hidden');
-/** What costs nothing to find. */
+/** Errors that are detected without cost. */
 const ofNobody: readonly Fault[] = [
   unknown,
   ['redirectClassNameForKey', 5],
@@ -154,7 +154,7 @@ describe('of several faults the first counts', () => {
         const alone = await refusal(path, className, principal, { [name]: value });
         for (const [other, otherValue] of faults.slice(at + 1)) {
           if (other === name) continue;
-          // The order of the parameters plays no part.
+          // The order of the parameters does not matter.
           for (const query of [
             { [name]: value, [other]: otherValue },
             { [other]: otherValue, [name]: value },

@@ -8,7 +8,7 @@ import type { Store } from '../../storage/port.ts';
 import type { ApiRequest } from '../endpoint/endpoint.ts';
 import { schemaEndpoints } from './schemas.ts';
 
-/** A store that remembers its schema and has no records. */
+/** A store that keeps its schema and has no records. */
 function schemaStore(): Store {
   let schema = emptySchema;
   const write: Store['write'] = async ({ plan }) => {

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from '../../records/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 
-/** SPEC "Schemas"; CONTRACT "Records", schemas. */
+/** Schema endpoints. Reference: schemas.md#read-a-schema. */
 export const schemaEndpoints: readonly Endpoint[] = [
-  // Parse clients ask with a slash at the end.
+  // Parse clients send a trailing slash.
   ...['/schemas', '/schemas/'].map(
     (path): Endpoint => ({
       method: 'GET',
@@ -47,7 +47,7 @@ const ok = (answer: JsonObject): ApiReply => ({ status: 200, json: JSON.stringif
 
 const className = ({ params }: ApiRequest): string => params.className as string;
 
-/** @throws invalidParameter (102) for a parameter of another name, badParameterValue (102) */
+/** @throws invalidParameter (102) for an unknown parameter, badParameterValue (102) */
 function withDictionary({ query }: ApiRequest): boolean {
   for (const name of query.keys()) if (name !== 'withDictionary') fail('invalidParameter', name);
   const value = query.get('withDictionary') ?? 'false';
@@ -55,7 +55,7 @@ function withDictionary({ query }: ApiRequest): boolean {
   return value === 'false' || value === false ? false : fail('badParameterValue', 'withDictionary', 'it is true or false');
 }
 
-/** @throws invalidJson (107) where a body is not an object */
+/** @throws invalidJson (107) if a body is not an object */
 function bodyOf({ body = {} }: ApiRequest): JsonObject {
   return isJsonObject(body) ? body : fail('invalidJson', 'the body must be an object');
 }

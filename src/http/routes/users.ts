@@ -12,17 +12,17 @@ import type { RateLimit } from '../endpoint/rate-limit.ts';
 import { readOptions } from './records.ts';
 
 /**
- * SPEC "Users and sessions", "Login and session": all that is not an operation on a record.
- * @param limit of what who knows the application id alone may try, in a batch too
+ * Endpoints of users and sessions that are not operations on a record. Reference: users.md#log-in.
+ * @param limit rate limit for endpoints that need only the application id, in a batch too
  */
 export function userEndpoints(users: Users, resets: PasswordResets, limit: RateLimit | null): readonly Endpoint[] {
-  const counted = limitedBy(limit);
+  const rateLimited = rateLimitedBy(limit);
   const endpoints: readonly Endpoint[] = [
     {
       method: 'POST',
       path: '/login',
       open: true,
-      handle: counted(async ({ context, client, body }) =>
+      handle: rateLimited(async ({ context, client, body }) =>
         signedIn(await users.logIn(context, fieldsOf(body), loginClient(client))),
       ),
     },
@@ -30,7 +30,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: RateL
       method: 'GET',
       path: '/login',
       open: true,
-      handle: counted(async ({ context, client, query }) =>
+      handle: rateLimited(async ({ context, client, query }) =>
         signedIn(await users.logIn(context, Object.fromEntries(query) as JsonObject, loginClient(client))),
       ),
     },
@@ -46,7 +46,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: RateL
       method: 'POST',
       path: '/requestPasswordReset',
       open: true,
-      handle: counted(async ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
+      handle: rateLimited(async ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
     },
     {
       method: 'GET',
@@ -67,7 +67,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: RateL
       },
     },
   ];
-  return endpoints.map((endpoint) => ({ ...endpoint, bodyBytes: limits.smallBodyBytes }));
+  return endpoints.map((endpoint) => ({ ...endpoint, maxBodyBytes: limits.smallBodyBytes }));
 }
 
 const loginClient = (client: Client) => ({
@@ -78,7 +78,7 @@ const loginClient = (client: Client) => ({
 
 type Handle = Endpoint['handle'];
 
-const limitedBy =
+const rateLimitedBy =
   (limit: RateLimit | null) =>
   (handle: Handle): Handle => {
     if (limit === null) return handle;
@@ -90,11 +90,11 @@ const limitedBy =
 
 const ok = (json: JsonText): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
 
-/** His record, and the token after it. */
+/** Appends the session token to the user's JSON. */
 const signedIn = ({ user, sessionToken }: SignedIn): ApiReply =>
   ok(`${user.slice(0, -1)},"sessionToken":${JSON.stringify(sessionToken)}}`);
 
-/** The token that was sent; beside a wrong key it is not looked at. @throws permissionDenied (119) */
+/** Returns the session token as sent; if a wrong key was sent too, that is refused first. @throws permissionDenied (119) */
 function tokenOf({ client, principal }: ApiRequest, action: ClpAction, className: string): unknown {
   if (principal.kind === 'invalid') fail('permissionDenied', action, className);
   return client.sessionToken;

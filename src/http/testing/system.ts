@@ -2,7 +2,7 @@ import type { Store } from '../../storage/port.ts';
 import { entryOf } from '../../storage/testing/entry.ts';
 import { Registration, System } from '../../systems/system.ts';
 
-/** A system that counts who holds it. */
+/** A system that counts its holders. */
 class CountedSystem extends System {
   held = 0;
   override hold(): void {
@@ -18,5 +18,4 @@ class CountedSystem extends System {
 const entry = entryOf('app', { name: 'App' });
 const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: new Map() }) } as unknown as Store;
 
-/** The system `app`, without keys and without tables. */
 export const emptySystem = () => new CountedSystem(new Registration(entry, [], 'salt'), store);

@@ -17,18 +17,21 @@ export const id = '0123456789abcdef0123456789abcdef';
 /** Headers that name the system. */
 export const named = { 'X-Platform-Application-Id': 'app' };
 
-/** A server with one system, `app`, whose files are what the test says. A file that begins with `bad` is of a wrong type, with `late` a read takes too long. */
+/**
+ * A server with one system, `app`, whose files the test provides. A file that begins with `bad` has a wrong type; one that begins with `late` exceeds
+ * the read timeout.
+ */
 export class World {
   readonly system = emptySystem();
-  /** The file that is read. */
+  /** The file that reads return. */
   bytes: () => Readable | null = () => Readable.from([Buffer.from('0123456789')]);
   contentType = 'text/plain; charset=utf-8';
   size = 10;
-  /** What was uploaded last. */
+  /** The last upload. */
   stored: { fileName: string; saidType: string | undefined; text: string } | undefined;
-  /** Lines of the log, and faults that were met. */
+  /** Lines of the log, and faults that were reported. */
   logged: string[] = [];
-  /** Bodies that were kept on the disk. */
+  /** Spooled bodies. */
   spooled = 0;
   url = '';
   #http: HttpServer | undefined;
@@ -48,7 +51,7 @@ export class World {
     await rm(this.#spool, { recursive: true });
   }
 
-  /** Everything as at the start. */
+  /** Resets everything. */
   reset(): void {
     this.stored = undefined;
     this.spooled = 0;
@@ -66,7 +69,7 @@ export class World {
     return fetch(this.url + path, { headers });
   }
 
-  /** Nobody holds the system, soon. */
+  /** Waits until the system is released. */
   async idle(): Promise<void> {
     for (let n = 0; n < 200 && this.system.held > 0; n++) await wait(10);
     assert.equal(this.system.held, 0);
