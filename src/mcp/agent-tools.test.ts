@@ -5,12 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpServices } from '../http/endpoint/services.ts';
 import { HttpServer } from '../http/server.ts';
 import { AgentTools } from './index.ts';
-import { apiKey, calling, fakeParts, fakeTools, type Headers, idle, masterKey, message, seen, send } from './testing/fakes.ts';
+import { apiKey, calling, fakeServices, fakeTools, type Headers, idle, masterKey, message, seen, send } from './testing/fakes.ts';
 
 const makeServer = (): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
   const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
-  return HttpServer.create(fakeParts as unknown as HttpServices, options, [new AgentTools(fakeParts, fakeTools)]);
+  return HttpServer.create(fakeServices as unknown as HttpServices, options, [new AgentTools(fakeServices, fakeTools)]);
 };
 let http: HttpServer;
 let url: string;
@@ -90,7 +90,7 @@ test('bodies: who is not known sends 1 MiB at most', async () => {
   }
   assert.equal((await post('/mcp/app', long(5_000_000), masterKey)).status, 200);
   assert.equal((await post('/mcp/app', long(47 * 1024 * 1024), masterKey)).status, 413);
-  // Without a length, too.
+  // Also without a length.
   assert.equal((await post('/mcp/app', long(1_100_000), { 'transfer-encoding': 'chunked' })).status, 413);
   assert.equal((await post('/mcp/app', long(1_100_000), { ...masterKey, 'transfer-encoding': 'chunked' })).status, 200);
 });
@@ -181,7 +181,7 @@ test('a server that ends answers the calls under way, and waits for no stream', 
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': 'subscriptions/listen',
   });
-  // The list never changes, so the stream is over when it has said so.
+  // The list never changes, so the stream ends after it.
   assert.match(await listening.text(), /subscriptions\/acknowledged[\s\S]*"resultType":"complete"/);
   const begun = new Promise<void>((resolve) => (seen.reached = resolve));
   const answering = post(calling('Slow'));

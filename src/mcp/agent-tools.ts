@@ -10,47 +10,47 @@ import { appIdOf, callerFor } from './caller.ts';
 import type { Tool } from './definition/tool.ts';
 import type { RequestHandler } from './handle-request.ts';
 import type { McpServices } from './services.ts';
-import { bodyPlaces, readBody } from './transport/body.ts';
+import { bodyReservations, readBody } from './transport/body.ts';
 import { failureOf, type RpcError, rpcCodes, sendRpcError } from './transport/messages.ts';
 
-/** Without sessions there is nothing to be streamed to a GET, and nothing for a DELETE to end. */
+/** Without sessions, there is nothing to stream to a GET, and nothing for a DELETE to end. */
 const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Method not allowed.', headers: { allow: 'POST' } };
 
-/** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts, and many a service is done sooner. */
+/** Delay before the tools are preloaded: loading a module blocks the event loop, and many a process ends before it needs them. */
 const WARM_UP_DELAY_MS = 5_000;
 
-/** Where the answer goes to a request whose body is being read; a property, since no WeakMap is kept by requests (adr/0023). */
+/** The response of a request whose body is being read. A property, because a WeakMap keyed by requests is too slow (adr/0023). */
 const answer = Symbol('answer');
 type Answered = FastifyRequest & { [answer]: ServerResponse | null };
 
-/** The agent-tool layer (SPEC "Agent-tool layer (MCP)"): tools over the Model Context Protocol, at `/mcp` and `/mcp/{app_id}`. */
+/** The HTTP endpoints of the agent tools: the Model Context Protocol at `/mcp` and `/mcp/{app_id}`. Reference: agents.md#addresses-of-agents. */
 export class AgentTools {
   readonly #services: McpServices;
   readonly #tools: readonly Tool[] | undefined;
-  #answerer: Promise<RequestHandler> | undefined;
-  readonly #places = bodyPlaces();
-  /** The host that was let in last, once the service's own name is known: nearly all clients call it by one name. */
-  #letIn: string | null = null;
+  #handler: Promise<RequestHandler> | undefined;
+  readonly #reservations = bodyReservations();
+  /** The last accepted `Host` header, a fast path: nearly all clients use the same name. Set only when the service's own name is known. */
+  #acceptedHost: string | null = null;
 
-  /** @param tools all that the service has, unless a test has its own */
+  /** @param tools all tools of the service if omitted; tests pass their own */
   constructor(services: McpServices, tools?: readonly Tool[]) {
     this.#services = services;
     this.#tools = tools;
   }
 
-  /** Loads the tools, which takes a moment, before anybody asks for them. To be called when the service listens. */
+  /** Preloads the tools. Call it when the service listens. */
   warmUp(): void {
     const failed = (error: unknown) => this.#services.log.error({ err: error }, 'the agent tools were not loaded');
     setTimeout(() => this.#open().catch(failed), WARM_UP_DELAY_MS).unref();
   }
 
-  /** A start that waits for hundreds of modules would be twice as long. */
+  /** Loads the handler on first use: at startup, loading hundreds of modules would double the time. */
   #open(): Promise<RequestHandler> {
-    this.#answerer ??= import('./handle-request.ts').then(({ openHandler }) => openHandler(this.#services, this.#tools));
-    return this.#answerer;
+    this.#handler ??= import('./handle-request.ts').then(({ openHandler }) => openHandler(this.#services, this.#tools));
+    return this.#handler;
   }
 
-  /** Adds the addresses to a server whose answers carry their request's id. */
+  /** Registers the routes. */
   register(server: FastifyInstance): void {
     server.register((scope, _options, done) => {
       scope.decorateRequest(answer, null);
@@ -80,12 +80,12 @@ export class AgentTools {
   }
 
   #refusalOfHost({ host }: FastifyRequest): RpcError | null {
-    if (host === this.#letIn) return null;
+    if (host === this.#acceptedHost) return null;
     const { addresses, host: listening } = this.#services;
-    // Without BASE_URL `null` until the service listens; the same from then on.
+    // Without BASE_URL, this is `null` until the service listens; then it never changes.
     const own = hostName(addresses.base);
     if (isOwnHost(host, own === null ? [listening] : [listening, own])) {
-      if (own !== null) this.#letIn = host;
+      if (own !== null) this.#acceptedHost = host;
       return null;
     }
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
@@ -95,20 +95,20 @@ export class AgentTools {
     return readBody({
       payload,
       response: (request as Answered)[answer] as ServerResponse,
-      places: this.#places,
+      places: this.#reservations,
       sender: () => this.#sender(request),
       longSender: () => this.#longSender(request),
     });
   }
 
-  /** Whose a body is, as far as it shows before anybody is looked up. */
+  /** Returns to whom a body is attributed before its caller is authenticated. */
   #sender(request: FastifyRequest): Sender {
     const appId = appIdOf(request);
     const isNamed = appId !== undefined && this.#services.systems.isKnown(appId);
     return { system: isNamed ? appId : '', caller: networkOf(request.ip ?? '') };
   }
 
-  /** Whose a long body is; `null` where nobody sends it who may write. */
+  /** Returns to whom a long body is attributed; `null` if its sender may not write, hence not send one. */
   async #longSender(request: FastifyRequest): Promise<Sender | null> {
     const { systems, bearer } = this.#services;
     const appId = appIdOf(request);
@@ -125,7 +125,7 @@ export class AgentTools {
 
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const known = translate(error);
-    // Who left while his body was read hears nothing, and nothing is wrong.
+    // A client that disconnects in its body gets no answer, and it is no fault.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
     if (!(known instanceof ServiceError) && !hasLeft)
       this.#services.conditions.met('a request for agent tools failed', faultPlace(error), error);
@@ -133,17 +133,17 @@ export class AgentTools {
   }
 }
 
-/** Whether a caller may use tools that write records: no others take much. */
+/** Whether a caller may use tools that write records; no other tools take long arguments. */
 function mayWrite(principal: Principal): boolean {
   return mayUse(principal, 'mcp:create') || mayUse(principal, 'mcp:update');
 }
 
-/** One text for each key and user of each system. */
+/** Returns a string that identifies a key or user of a system. */
 function nameOf(appId: string, principal: Principal): string {
   return JSON.stringify([appId, principal.kind, principal.kind === 'apiKey' ? principal.name : actorId(principal)]);
 }
 
-/** The catalogue's entry for an error of the framework; anything else as it is. */
+/** Returns the catalogue entry for an error of the framework; other errors are returned unchanged. */
 function translate(error: unknown): unknown {
   const { statusCode } = error as { readonly statusCode?: unknown };
   const isFramework = !(error instanceof ServiceError) && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
@@ -151,10 +151,10 @@ function translate(error: unknown): unknown {
 }
 
 /**
- * Whether a request may have come for this service by its name. A page of another site can have its own name lead to a service on the
- * machine of who visits it (DNS rebinding); it cannot have it called by an address, nor by a name of the service's.
- * @param host as the `Host` header has it; `undefined` where there is none, which no browser sends
- * @param names the host names that the service goes by
+ * Whether a request names this host (protection against DNS rebinding). A page of another site can make its own host name resolve to a service on the
+ * visitor's machine, but cannot make the browser send an IP address or a name of the service.
+ * @param host the `Host` header; `undefined` if missing, which no browser omits
+ * @param names host names of the service
  */
 function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined || host === '') return true;
@@ -164,7 +164,7 @@ function isOwnHost(host: string | undefined, names: readonly string[]): boolean 
   return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || names.includes(name);
 }
 
-/** The name in an address, lower-case; `null` where that is none. */
+/** Returns the lower-case host name of a URL; `null` if it is invalid. */
 function hostName(address: string): string | null {
   return URL.parse(address)?.hostname ?? null;
 }

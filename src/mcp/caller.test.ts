@@ -3,9 +3,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { HttpServices } from '../http/endpoint/services.ts';
 import { HttpServer } from '../http/server.ts';
 import { AgentTools } from './index.ts';
-import { apiKey, calling, fakeParts, fakeTools, type Headers, masterKey, message, seen, send } from './testing/fakes.ts';
+import { apiKey, calling, fakeServices, fakeTools, type Headers, masterKey, message, seen, send } from './testing/fakes.ts';
 
-const makeServer = (parts = fakeParts): Promise<HttpServer> => {
+const makeServer = (parts = fakeServices): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
   const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
   return HttpServer.create(parts as unknown as HttpServices, options, [new AgentTools(parts, fakeTools)]);
@@ -29,7 +29,7 @@ const denied = 'Permission denied for action find on class T';
 const metadata = 'resource_metadata="http://base.example/.well-known/oauth-protected-resource/mcp/app"';
 const missing = `Bearer error="insufficient_scope", scope="mcp:view mcp:create mcp:update mcp:edit-page-and-schema", ${metadata}`;
 
-/** What a call is answered with each kind of credential: the status, and the text of the result or the message of the error. */
+/** The answer to a call with each kind of credential: the status, and the text of the result or the message of the error. */
 const credentials: readonly (readonly [headers: Headers, status: number, text: string, challenge?: string])[] = [
   [{}, 403, 'Authorization header is required', missing],
   [{ 'x-platform-application-id': 'app' }, 403, 'Authorization header is required', missing],
@@ -63,7 +63,7 @@ for (const [headers, status, text, challenge] of credentials)
     if (status !== 200) assert.deepEqual([answer.body.error.code, answer.body.id], [-32000, 7]);
     else assert.equal(answer.body.result.isError ?? false, text === denied);
     assert.equal(seen.called !== undefined, text === '{"ok":true}');
-    // What is open is open with any of them.
+    // Open methods work with every kind of credential.
     for (const method of ['initialize', 'ping', 'tools/list']) {
       const params =
         method === 'initialize'
@@ -141,7 +141,7 @@ test('names of other hosts are refused; addresses and names of the service are n
 
 test('the name by which a service is called may be known once it listens, and is the same in small letters', async (t) => {
   const addresses = { base: '' };
-  const listening = await makeServer({ ...fakeParts, addresses, host: 'Inside' } as typeof fakeParts);
+  const listening = await makeServer({ ...fakeServices, addresses, host: 'Inside' } as typeof fakeServices);
   t.after(() => listening.close(1_000));
   const address = await listening.listen();
   const verdictOf = async (host: string) => (await send(`${address}/mcp/app`, message('ping'), { host })).status;

@@ -7,27 +7,27 @@ import type { System } from '../systems/index.ts';
 import { agentFor } from '../users/index.ts';
 import { isToolCall, type RpcError, rpcCodes } from './transport/messages.ts';
 
-/** Who calls tools. */
+/** The caller of tools. Reference: agents.md#modes. */
 export type Caller =
-  /** No credential was sent; the application id alone is none (CONTRACT "Agent tools, fine points"). */
+  /** No credential was sent; the application id alone is none. */
   | { readonly kind: 'none' }
   | { readonly kind: 'known'; readonly principal: Principal }
-  /** A credential that is not this system's. */
+  /** The credential does not belong to this system. */
   | { readonly kind: 'wrong' }
-  /** A token of this system that expired or was revoked, or whose user is gone or not active. */
+  /** An access token of this system that expired or was revoked, or whose user was deleted or is not active. */
   | { readonly kind: 'ended' };
 
 const none: Caller = { kind: 'none' };
 const wrong: Caller = { kind: 'wrong' };
 const ended: Caller = { kind: 'ended' };
 
-/** CONTRACT "Addresses": the address names the system, or a header. An empty name counts as none. */
+/** Returns the application id from the path or a header; an empty one counts as missing. Reference: agents.md#addresses-of-agents. */
 export function appIdOf({ params, headers }: FastifyRequest): string | undefined {
   const { appId } = params as { readonly appId?: string };
   return appId || (headers['x-platform-application-id'] as string | undefined) || undefined;
 }
 
-/** What a request brings to be let in. */
+/** Credentials as sent. */
 export interface SentCredentials {
   readonly masterKey: string | undefined;
   readonly apiKey: string | undefined;
@@ -42,14 +42,14 @@ export function credentialsOf(headers: IncomingHttpHeaders): SentCredentials {
   };
 }
 
-/** An empty credential counts as none. */
+/** Whether any credential was sent; empty ones do not count. */
 export function hasCredential({ masterKey, apiKey, authorization }: SentCredentials): boolean {
   return Boolean(masterKey || apiKey || authorization);
 }
 
 /**
- * Who sent a request (SPEC "Authentication: Agent-tool layer"). As in REST the strongest one decides, right or wrong.
- * @throws TooManyRequests (155) where keys are tried out
+ * Authenticates the sender of a request. As in REST, only the strongest credential is checked. Reference: agents.md#modes.
+ * @throws TooManyRequests (155) after too many wrong keys from the address
  */
 export async function callerFor(system: System, { headers, ip }: FastifyRequest, check: BearerCheck): Promise<Caller> {
   const { masterKey, apiKey, authorization } = credentialsOf(headers);
@@ -61,7 +61,7 @@ export async function callerFor(system: System, { headers, ip }: FastifyRequest,
   return token === null ? wrong : ofToken(system, token, check);
 }
 
-/** An API key that came with an agent: one object for each key, by which the authoriser remembers what it decided. */
+/** Marks an API key as used by an agent. One object per key, because the authoriser caches its decisions by object. */
 const forTools = memoByObject(
   (principal: Principal): Principal => (principal.kind === 'apiKey' ? { ...principal, tools: true } : principal),
 );
@@ -74,20 +74,20 @@ async function ofToken(system: System, token: string, check: BearerCheck): Promi
   return principal ? { kind: 'known', principal } : ended;
 }
 
-/** Judges the access tokens of a system. `app.ts` hands it over from the authorization server. */
+/** Checks an access token of a system. `app.ts` passes the authorization server's implementation. */
 export type BearerCheck = (system: System, token: string) => Promise<BearerVerdict>;
 
-/** The token of an `Authorization` header; `null` where that is of another scheme. */
+/** Returns the token of an `Authorization` header; `null` for other schemes. */
 export function bearerToken(authorization: string): string | null {
   return /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** Whether a body calls tools: all else is open (SPEC "Agent-tool layer (MCP)"). */
+/** Whether a body calls tools; everything else needs no credential. Reference: agents.md#modes. */
 export function callsTools(body: JsonValue): boolean {
   return Array.isArray(body) ? body.some(isToolCall) : isToolCall(body);
 }
 
-/** CONTRACT "Addresses": what says to clients where to sign in. */
+/** Returns the challenge parameter that points to the sign-in metadata. Reference: sign-in.md#issuer-and-metadata. */
 function metadataOf(baseUrl: string, appId: string | undefined): string {
   return appId === undefined
     ? ''
@@ -95,8 +95,8 @@ function metadataOf(baseUrl: string, appId: string | undefined): string {
 }
 
 /**
- * SPEC "Authentication: Agent-tool layer" 3. The challenge has clients begin to sign in. It names all permissions, since clients ask for no
- * other later: the user ticks those that he gives.
+ * The answer to a missing credential (agents.md#modes). The challenge makes clients start the sign-in. It lists all permissions, because clients
+ * request no others later; the user chooses which to grant.
  */
 export function credentialMissing(baseUrl: string, appId: string | undefined): RpcError {
   const challenge = `Bearer error="insufficient_scope", scope="${agentPermissions.join(' ')}"${metadataOf(baseUrl, appId)}`;
@@ -108,7 +108,7 @@ export function credentialMissing(baseUrl: string, appId: string | undefined): R
   };
 }
 
-/** CONTRACT "Agent tools, fine points": the client fetches a new token on this. */
+/** The answer to an expired or revoked token, which makes the client refresh it. Reference: agents.md#modes. */
 export function tokenEnded(baseUrl: string, appId: string): RpcError {
   return {
     status: 401,
@@ -118,5 +118,5 @@ export function tokenEnded(baseUrl: string, appId: string): RpcError {
   };
 }
 
-/** CONTRACT "Requests": unknown or missing application id. */
+/** The answer to a missing or unknown application id. */
 export const unauthorized: RpcError = { status: 403, code: rpcCodes.refused, message: 'unauthorized' };

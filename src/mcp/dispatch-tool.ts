@@ -11,30 +11,27 @@ import type { System } from '../systems/index.ts';
 import { type Tool, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
 import { describeError, errorText, type ToolError } from './errors/describe.ts';
 import { MAX_RESULT_BYTES } from './results/page.ts';
-import { shortForm } from './results/truncate.ts';
+import { shorten } from './results/truncate.ts';
 import type { McpServices } from './services.ts';
 
-/** Milliseconds that a call may take. */
+/** Time limit of a call. */
 const CALL_TIMEOUT_MS = MINUTE_MS;
 
-/** What the calls of a request have in common. */
+/** What the calls of one request share. */
 export interface CallScope {
   readonly services: McpServices;
   readonly caller: CallerRequest;
   readonly system: System;
-  /** `null`: what was sent is nobody's. */
+  /** `null` if the credential is invalid. */
   readonly principal: Principal | null;
   readonly tools: ToolSet;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
-  /** Logs a call that may have changed something, when it is answered. */
+  /** Logs an answered call that may have changed something. */
   readonly log: (tool: Tool, principal: Principal, statusCode: number, startedAt: number) => void;
 }
 
-/**
- * Calls a tool for who asks. Whatever goes wrong in it is a result, as the protocol wants it.
- * @throws ProtocolError (-32602) where the connection has no tool of that name
- */
+/** Calls a tool. Errors become results, as the protocol demands. @throws ProtocolError (-32602) if the connection has no tool of that name */
 export async function callTool(scope: CallScope, name: string, args: unknown): Promise<CallToolResult> {
   const tool = scope.tools.byName.get(name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
@@ -44,7 +41,7 @@ export async function callTool(scope: CallScope, name: string, args: unknown): P
   return result;
 }
 
-/** A result, and the HTTP status that REST would have answered with. */
+/** A result, and the HTTP status that REST would answer. */
 interface Outcome {
   readonly result: CallToolResult;
   readonly status: number;
@@ -69,8 +66,8 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
 const DENIED = serviceError('permissionDenied', '', '').status;
 
 /**
- * The system stays open until the tool has ended, though its caller may have been answered before.
- * @throws timeout (124) when a read has taken too long, or nobody waits for it any more; outcomeUnknown where it may have written
+ * Runs a tool under the time limit. The system is held until the tool ends, even if its caller was answered earlier.
+ * @throws timeout (124) if a read took too long or the client disconnected; outcomeUnknown if it may have written
  */
 function runTool(
   { services, caller, system, gone, tools: selection }: CallScope,
@@ -85,7 +82,7 @@ function runTool(
   system.hold();
   const call: ToolCall = {
     ...context,
-    // A request may hold several calls, each with an end of its own.
+    // Own progress: a request may hold several calls, each with its own outcome.
     progress,
     system,
     services: { users, files, automation, addresses, conditions },
@@ -95,7 +92,7 @@ function runTool(
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       ending.abort();
-      // It goes on, and may write yet.
+      // The tool keeps running and may still write.
       reject(serviceError(tool.hints.readOnlyHint ? 'timeout' : 'outcomeUnknown'));
     };
     if (gone.aborted) giveUp();
@@ -111,24 +108,24 @@ function runTool(
 }
 
 /**
- * What a tool answers, as compact JSON. Lists keep within the bytes themselves; what is no list and too long is refused, unless the tool
- * has written: then it is cut to what names what was written.
+ * Returns a tool's answer as compact JSON. Lists limit their own size; any other answer that is too long becomes an error, unless the tool has
+ * written: then it is shortened to the ids of what was written. Reference: agents.md#answers.
  */
 export function resultOf(
   value: JsonValue,
   { hints, answerBytes = MAX_RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
 ): CallToolResult {
-  const most = answerBytes + FRAME_BYTES;
+  const maxBytes = answerBytes + FRAME_BYTES;
   const text = JSON.stringify(value);
-  if (text.length <= most / 3 || Buffer.byteLength(text) <= most) return { content: [{ type: 'text', text }] };
+  if (text.length <= maxBytes / 3 || Buffer.byteLength(text) <= maxBytes) return { content: [{ type: 'text', text }] };
   if (hints.readOnlyHint) return errorResult(serviceError('resultTooLarge'));
-  return { content: [{ type: 'text', text: JSON.stringify(shortForm(value, most)) }] };
+  return { content: [{ type: 'text', text: JSON.stringify(shorten(value, maxBytes)) }] };
 }
 
-/** Lists are measured without their frame. */
+/** Room for the frame around a list, which lists do not count. */
 const FRAME_BYTES = 1_000;
 
-/** An error of the catalogue, or a fault, as an agent hears of it. */
+/** Returns the error result for an error of the catalogue or a fault. */
 function errorResult(error: unknown): CallToolResult {
   return failure(describeError(error));
 }
@@ -137,14 +134,14 @@ function failure(shown: ToolError): CallToolResult {
   return { content: [{ type: 'text', text: errorText(shown) }], structuredContent: { ...shown }, isError: true };
 }
 
-/** SPEC "Authentication: Agent-tool layer" 3: wrong credentials get this text and nothing else. */
+/** The result for a wrong credential: exactly this text, without advice. Reference: agents.md#errors-for-agents. */
 function denial(tool: Tool, args: unknown): CallToolResult {
   const { action, className } = tool.denies(args);
   const { code = 119, message: error } = serviceError('permissionDenied', action, className);
   return { content: [{ type: 'text', text: error }], structuredContent: { code, error }, isError: true };
 }
 
-/** The refusal of a user who signed in and may not use a tool. */
+/** The result for a signed-in user who may not use the tool. */
 function refusal(tool: Tool, args: unknown, obstacle: Exclude<ToolObstacle, 'credential' | null>): CallToolResult {
   const { action, className } = tool.denies(args);
   const error = advise(serviceError('permissionDenied', action, className), {
@@ -160,13 +157,13 @@ function reasonOf({ name, needs }: Tool, obstacle: Exclude<ToolObstacle, 'creden
   return `${name} takes ${needs.join(' and ')}; ${obstacle.lacks} is not given: the user needs it in mcpPermissions, the agent when he signs in, and the row McpSignIn of Config must not close sign-in`;
 }
 
-/** The tools that a connection sees, ready to be listed and looked up. */
+/** The tools visible on a connection, ready to be listed and looked up. */
 export interface ToolSet {
   readonly list: ListToolsResult;
   readonly byName: ReadonlyMap<string, Tool>;
 }
 
-/** All tools, and parts of them. Made once: the list is the same for everybody. */
+/** All tools and their subsets, cached because lists do not depend on the caller. */
 export class ToolRegistry {
   readonly #tools: readonly Tool[];
   readonly #all: ToolSet;
@@ -174,12 +171,12 @@ export class ToolRegistry {
 
   constructor(tools: readonly Tool[]) {
     this.#tools = tools;
-    this.#all = selectionOf(tools);
+    this.#all = toolSetOf(tools);
   }
 
   /**
-   * The tools of some groups.
-   * @param toolsets names of groups with commas between; unknown ones are passed over, all tools where none is known
+   * Returns the tools of some groups.
+   * @param toolsets comma-separated group names; unknown ones are ignored, and if none is known, all tools are returned
    */
   select(toolsets: string | undefined): ToolSet {
     if (toolsets === undefined) return this.#all;
@@ -189,18 +186,18 @@ export class ToolRegistry {
     const key = groups.join();
     let part = this.#parts.get(key);
     if (!part) {
-      const wanted: ReadonlySet<ToolGroup> = new Set(groups);
-      part = selectionOf(this.#tools.filter(({ group }) => wanted.has(group)));
-      if (this.#parts.size < MAX_REMEMBERED_SETS) this.#parts.set(key, part);
+      const requested: ReadonlySet<ToolGroup> = new Set(groups);
+      part = toolSetOf(this.#tools.filter(({ group }) => requested.has(group)));
+      if (this.#parts.size < MAX_CACHED_SETS) this.#parts.set(key, part);
     }
     return part;
   }
 }
 
-/** So many parts are remembered; a client may ask for as many as there are sets of groups. */
-const MAX_REMEMBERED_SETS = 100;
+/** Size limit of the cache: clients can request any combination of groups. */
+const MAX_CACHED_SETS = 100;
 
-function selectionOf(tools: readonly Tool[]): ToolSet {
+function toolSetOf(tools: readonly Tool[]): ToolSet {
   return {
     list: {
       tools: tools.map(({ name, description, inputSchema, hints }) => ({

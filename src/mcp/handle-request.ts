@@ -22,9 +22,9 @@ import { McpProtocol } from './protocol.ts';
 import type { McpServices } from './services.ts';
 import { loadTools } from './tools/index.ts';
 import {
+  anonymousBatchLimits,
+  batchLimits,
   idOf,
-  knownBatch,
-  openBatch,
   type RpcError,
   refusalOfBatch,
   sendResponse,
@@ -32,7 +32,7 @@ import {
   toolsCalled,
 } from './transport/messages.ts';
 
-/** What requests are answered with. */
+/** Shared objects for answering requests. */
 export interface McpServer {
   readonly services: McpServices;
   readonly registry: ToolRegistry;
@@ -40,7 +40,7 @@ export interface McpServer {
 }
 
 /** A request whose body was read. */
-interface Asked {
+interface ToolRequest {
   readonly server: McpServer;
   readonly caller: CallerRequest;
   readonly request: FastifyRequest;
@@ -51,10 +51,10 @@ interface Asked {
 
 /** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
 const FRAME_LEVELS = 5;
-/** Values of a body: each takes many times the bytes that it came in, and nothing else is answered while they are made. */
+/** Maximum number of JSON values in a body: each takes many times its bytes, and parsing blocks the event loop. */
 const MAX_VALUES = 1_000_000;
 
-/** Answers one request: body, then application id, then caller, then what it asks. Throws what `failureOf` makes an answer of. */
+/** Handles one request: body, application id, caller, protocol, in this order. Throws errors for `failureOf`. */
 export async function handleRequest(server: McpServer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const startedAt = performance.now();
   const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MAX_VALUES);
@@ -62,17 +62,17 @@ export async function handleRequest(server: McpServer, request: FastifyRequest, 
   const appId = appIdOf(request);
   const credentials = credentialsOf(request.headers);
   const caller = new CallerRequest(server.services, request, startedAt);
-  const asked: Asked = { server, caller, request, reply, body, tools };
+  const toolRequest: ToolRequest = { server, caller, request, reply, body, tools };
   if (appId === undefined) {
-    await answerUnnamed(asked);
+    await answerUnnamed(toolRequest);
     return;
   }
   caller.recordCredentials(credentials);
   await executeOnSystem(caller, {
     appId,
-    // A call tells itself what became of its writes.
+    // Calls report the outcome of their writes themselves.
     mayWrite: false,
-    run: (system) => answerFor(asked, system),
+    run: (system) => answerFor(toolRequest, system),
     refuse(error) {
       if (caller.system || !(error instanceof ServiceError) || error.key !== 'unauthorized') throw error;
       sendRpcError(reply, unauthorized, idOf(body));
@@ -80,31 +80,31 @@ export async function handleRequest(server: McpServer, request: FastifyRequest, 
   });
 }
 
-/** An empty body is no JSON, like any other that is none. */
+/** An empty body is invalid JSON. */
 const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ? body : '');
 
-/** Tools belong to a system; what asks for none is answered without one. */
-async function answerUnnamed(asked: Asked): Promise<void> {
-  const { server, request, reply, body } = asked;
-  if (!callsTools(body)) return answerProtocol(asked, null, null);
+/** Answers a request without a system: tools belong to a system, other messages need none. */
+async function answerUnnamed(toolRequest: ToolRequest): Promise<void> {
+  const { server, request, reply, body } = toolRequest;
+  if (!callsTools(body)) return answerProtocol(toolRequest, null, null);
   const isKnown = hasCredential(credentialsOf(request.headers));
   const refusal = isKnown ? unauthorized : credentialMissing(server.services.addresses.base, undefined);
   sendRpcError(reply, refusal, idOf(body));
 }
 
-async function answerFor(asked: Asked, system: System): Promise<void> {
-  const { server, request, body } = asked;
+async function answerFor(toolRequest: ToolRequest, system: System): Promise<void> {
+  const { server, request, body } = toolRequest;
   const asksTools = callsTools(body);
-  if (!asksTools && !refusalOfBatch(body, openBatch)) return answerProtocol(asked, system, null);
+  if (!asksTools && !refusalOfBatch(body, anonymousBatchLimits)) return answerProtocol(toolRequest, system, null);
   const { addresses, bearer } = server.services;
   const caller = await callerFor(system, request, bearer);
-  if (asksTools && caller.kind === 'none') return refuse(asked, system, credentialMissing(addresses.base, system.appId));
-  if (asksTools && caller.kind === 'ended') return refuse(asked, system, tokenEnded(addresses.base, system.appId));
-  return answerProtocol(asked, system, caller);
+  if (asksTools && caller.kind === 'none') return refuse(toolRequest, system, credentialMissing(addresses.base, system.appId));
+  if (asksTools && caller.kind === 'ended') return refuse(toolRequest, system, tokenEnded(addresses.base, system.appId));
+  return answerProtocol(toolRequest, system, caller);
 }
 
-/** Refuses calls of tools before any is looked at. */
-function refuse({ caller, reply, body, tools }: Asked, system: System, error: RpcError): void {
+/** Refuses all tool calls of a body, and logs the first that could have written. */
+function refuse({ caller, reply, body, tools }: ToolRequest, system: System, error: RpcError): void {
   sendRpcError(reply, error, idOf(body));
   for (const name of toolsCalled(body)) {
     const tool = typeof name === 'string' ? tools.byName.get(name) : undefined;
@@ -114,11 +114,11 @@ function refuse({ caller, reply, body, tools }: Asked, system: System, error: Rp
   }
 }
 
-/** Has the protocol answer. @param system `null` where no tool is called @param caller `null` where it was not asked who that is */
-async function answerProtocol(asked: Asked, system: System | null, caller: Caller | null): Promise<void> {
-  const { server, request, reply, body, tools } = asked;
+/** Lets the protocol answer. @param system `null` if no tool is called @param caller `null` if it was not authenticated */
+async function answerProtocol(toolRequest: ToolRequest, system: System | null, caller: Caller | null): Promise<void> {
+  const { server, request, reply, body, tools } = toolRequest;
   const principal = caller?.kind === 'known' ? caller.principal : null;
-  const tooMuch = refusalOfBatch(body, principal ? knownBatch : openBatch);
+  const tooMuch = refusalOfBatch(body, principal ? batchLimits : anonymousBatchLimits);
   if (tooMuch) return sendRpcError(reply, tooMuch);
   const gone = new AbortController();
   reply.raw.once('close', () => {
@@ -133,13 +133,13 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
       return callTool(
         {
           services: server.services,
-          caller: asked.caller,
+          caller: toolRequest.caller,
           system,
           principal,
           tools,
           gone: gone.signal,
           log: (tool, by, statusCode, startedAt) =>
-            asked.caller.log({ ...callOf(system, tool), principal: by, statusCode, startedAt }),
+            toolRequest.caller.log({ ...callOf(system, tool), principal: by, statusCode, startedAt }),
         },
         name,
         args,
@@ -149,13 +149,13 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
   await sendResponse(reply, response);
 }
 
-/** What the row of a call says (SPEC "Other system tables"): it is logged as writes over REST are. */
+/** The log entry of a call, which is logged like a write by REST. Reference: audit.md#request-log. */
 const callOf = ({ appId }: System, { name }: Tool) => ({ method: 'POST', url: `/mcp/${appId}/${name}`, service: 'mcp' }) as const;
 
-/** Answers one request; throws what `failureOf` makes an answer of. */
+/** Handles one request; throws errors for `failureOf`. */
 export type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Makes what requests are answered with, once. @param tools all that the service has where it is left out */
+/** Creates the request handler. @param tools all tools of the service if omitted */
 export async function openHandler(services: McpServices, tools?: readonly Tool[]): Promise<RequestHandler> {
   const registry = new ToolRegistry(tools ?? (await loadTools()));
   const server: McpServer = { services, registry, protocol: new McpProtocol(services.log) };

@@ -33,13 +33,13 @@ const instructions =
   'A CRM: records in tables. Call Get-Schema with tablesNameOnly, then with one className, before the first read or write of a table. ' +
   'Pointer fields store {"__type":"Pointer","className","objectId"}; Get-Lookup-Values has the ids of statuses and the like.';
 
-/** Its requests bring with them what a session knew before. */
+/** The stateless revision: its requests carry what a session held before. */
 const NEWEST_REVISION = '2026-07-28';
 
-/** The list changes with the service's version alone. */
+/** The tool list changes only with a new version of the service. */
 const LIST_TTL_MS = HOUR_MS;
 
-/** Nothing is ever asked of the client, so nothing of his has to be checked; making the usual validator takes longer than a call. */
+/** A validator that is never used, because the server sends no requests to clients. Creating the default one takes longer than a call. */
 const noValidator: jsonSchemaValidator = {
   getValidator(_schema: JsonSchemaType): never {
     throw new Error('no validator');
@@ -56,10 +56,10 @@ const options: ServerOptions = {
   },
 };
 
-/** Of a server that is bound to the newest revision by the request it is given. */
+/** For a server that is bound to the newest revision. */
 const newestOptions: ServerOptions = { ...options, supportedProtocolVersions: [...SUPPORTED_PROTOCOL_VERSIONS, NEWEST_REVISION] };
 
-/** The Model Context Protocol over HTTP, without sessions: what a request asks is answered by what it brings. */
+/** The Model Context Protocol over HTTP, without sessions. Reference: agents.md#protocol. */
 export class McpProtocol {
   readonly #exchanges = new WeakMap<Request, Exchange>();
   readonly #modern: ReturnType<typeof createMcpHandler>;
@@ -73,10 +73,10 @@ export class McpProtocol {
     });
   }
 
-  /** Answers a request: revision 2026-07-28, or one of 2024-11-05 to 2025-11-25, as the request says. @returns a text is JSON, with 200 */
+  /** Answers a request in the revision that it states: 2026-07-28, or 2024-11-05 to 2025-11-25. @returns a string is JSON with status 200 */
   async answer(exchange: Exchange): Promise<Response | string> {
     const { headers } = exchange;
-    // Plain JSON whatever is accepted, unless that is a stream alone: curl and the like understand nothing else.
+    // Plain JSON, unless only a stream is accepted: simple clients such as curl understand nothing else.
     const isStream = wantsStream(headers.accept);
     const direct = isStream ? null : directRequest(exchange);
     if (direct) return answerDirectly(serverOf(exchange, direct.classification ? newestOptions : options), direct);
@@ -93,25 +93,25 @@ export class McpProtocol {
 }
 
 /**
- * A server that is told requests as such. Before it looks whether a message is a request, the library tries it as an answer of either kind with
- * zod. V8 makes a hidden class of its own for each result of a try that fails, which keeps the message in memory until the next full collection.
+ * A server that takes messages already known to be requests. The library first tries each message as a response with zod; V8 creates a hidden class
+ * for each failed try, which keeps the message in memory until the next full collection.
  */
 class RequestServer extends Server {
-  /** As the transport's `onmessage`, of a message that is known to be a request. A private method of the library: `npm test` calls it. */
+  /** Like the transport's `onmessage`, for a request. Calls a private method of the library; `npm test` covers it. */
   takeRequest(message: JSONRPCRequest, extra?: MessageExtraInfo): void {
     // biome-ignore lint/complexity/useLiteralKeys: the compiler refuses a private name after a dot
     this['_onrequest'](message, extra);
   }
 }
 
-function serverOf({ tools, call }: Exchange, as: ServerOptions = options): RequestServer {
-  const server = new RequestServer(identity, as);
+function serverOf({ tools, call }: Exchange, serverOptions: ServerOptions = options): RequestServer {
+  const server = new RequestServer(identity, serverOptions);
   server.setRequestHandler('tools/list', () => tools.list);
   server.setRequestHandler('tools/call', ({ params }) => call(params.name, params.arguments));
   return server;
 }
 
-/** What the protocol itself looks at; credentials are none of its business. */
+/** Returns the headers that the library examines, without credentials. */
 function protocolHeaders(headers: IncomingHttpHeaders): Headers {
   const kept = new Headers({
     accept: 'application/json, text/event-stream',
@@ -128,17 +128,17 @@ function wantsStream(accept: string | undefined): boolean {
 const legacyRevisions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
 const methods: ReadonlySet<string> = new Set(['tools/call', 'tools/list']);
 
-/** A request that is answered without objects of HTTP. */
+/** A request that is answered without HTTP objects. */
 export interface DirectRequest {
   readonly message: JSONRPCRequest;
-  /** What the library made of a request of the newest revision; `undefined` for an earlier one. */
+  /** The library's classification of a request of the newest revision; `undefined` for earlier ones. */
   readonly classification: MessageClassification | undefined;
 }
 
 /**
- * The request of an exchange that needs nothing of its HTTP: one call of a tool, or the list of them. Such are nearly all, and the objects of
- * HTTP that the library works with cost as much as a short call itself.
- * @returns `null` for everything else, also for what is to be refused
+ * Returns the request of an exchange that needs no HTTP features: a single tool call or tool list. Nearly all requests are such, and the library's
+ * HTTP objects cost as much as a short call.
+ * @returns `null` for everything else, including requests to refuse
  */
 export function directRequest({ headers, body, tools }: Exchange): DirectRequest | null {
   if (!isJsonObject(body)) return null;
@@ -150,7 +150,7 @@ export function directRequest({ headers, body, tools }: Exchange): DirectRequest
   const params = isJsonObject(body.params) ? body.params : {};
   if (version === NEWEST_REVISION) {
     const name = method === 'tools/call' ? params.name : undefined;
-    // Headers that say the same as the body, letter by letter; the library compares all others.
+    // Only headers identical to the body; the library checks all others.
     if (methodHeader !== method || nameHeader !== name || (typeof name === 'string' && !tools.byName.has(name))) return null;
     const classification = isJsonObject(params._meta) ? newestRevision(body, params._meta) : null;
     return classification && { message: body, classification };
@@ -161,17 +161,17 @@ export function directRequest({ headers, body, tools }: Exchange): DirectRequest
   return isOlder ? { message: body, classification: undefined } : null;
 }
 
-/** Where the library has a request go, by its body and the header that names a revision. */
+/** Returns how the library routes a request, by its body and version header. */
 function routeOf(body: JSONRPCRequest, version: string | undefined): ReturnType<typeof classifyInboundRequest> {
   return classifyInboundRequest({ httpMethod: 'POST', ...(version !== undefined && { protocolVersionHeader: version }), body });
 }
 
-/** Characters of what a request of the newest revision says of its client, where that is remembered. */
+/** Maximum length of the client description that is cached. */
 const MAX_ENVELOPE_LENGTH = 2_000;
-/** What the library made of what clients say of themselves: they send the same with each request. */
+/** Cache of classifications by client description, which clients repeat with each request. */
 const envelopes = new LRUCache<string, MessageClassification>({ max: 500 });
 
-/** The classification of a request whose header names the newest revision; `null` where its envelope is not one of that. */
+/** Returns the classification of a request whose header names the newest revision; `null` if its body does not match. */
 function newestRevision(body: JSONRPCRequest, envelope: JsonObject): MessageClassification | null {
   const key = JSON.stringify(envelope);
   const known = envelopes.get(key);
@@ -183,22 +183,22 @@ function newestRevision(body: JSONRPCRequest, envelope: JsonObject): MessageClas
   return route.classification;
 }
 
-/** Has a server answer one request. @returns JSON text of the answer, with 200; a `Response` where the revision has a status for the error */
+/** Lets a server answer one request. @returns JSON text with status 200; a `Response` if the revision demands another status for the error */
 async function answerDirectly(server: RequestServer, { message, classification }: DirectRequest): Promise<string | Response> {
   if (classification) {
     const exchange = new JsonExchange({ classification });
     await server.connect(exchange);
-    // Bound: an arrow function here kept calls in memory until a full collection, measured as in adr/0023.
+    // `bind` on purpose: an arrow function here kept calls in memory until a full collection (measured, see adr/0023).
     exchange.onmessage = server.takeRequest.bind(server) as NonNullable<Transport['onmessage']>;
     return Promise.race([exchange.result, exchange.handleMessage(message)]);
   }
-  const line = new Line();
+  const line = new SingleResponse();
   await server.connect(line);
   server.takeRequest(message);
   return JSON.stringify(await line.answered);
 }
 
-/** One request of the newest revision, whose result stays JSON text. */
+/** Transport for one request of the newest revision that keeps the result as JSON text. */
 class JsonExchange extends PerRequestHTTPServerTransport {
   readonly result: Promise<string>;
   #resolve: (text: string) => void = () => {};
@@ -216,8 +216,8 @@ class JsonExchange extends PerRequestHTTPServerTransport {
   }
 }
 
-/** Takes the one message that a server of an earlier revision sends. */
-class Line implements Transport {
+/** Transport that receives the single message of a server of an earlier revision. */
+class SingleResponse implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
@@ -239,13 +239,13 @@ class Line implements Transport {
   }
 }
 
-/** One HTTP request for the agent tools, its body read and let in by the gate. */
+/** One HTTP request for the agent tools, read and authenticated. */
 export interface Exchange {
   readonly headers: IncomingHttpHeaders;
   /** One message or a batch. */
   readonly body: JsonValue;
-  /** The tools that this connection sees. */
+  /** The tools visible on this connection. */
   readonly tools: ToolSet;
-  /** Calls a tool. @throws ProtocolError where there is none of that name */
+  /** Calls a tool. @throws ProtocolError if there is none of that name */
   readonly call: (name: string, args: unknown) => Promise<CallToolResult>;
 }

@@ -4,15 +4,15 @@ import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
 import type { BearerCheck } from './caller.ts';
 
-/** What the agent tools work with; `app.ts` puts it together. */
+/** Dependencies of the agent tools; composed in `app.ts`. */
 export interface McpServices extends CrmServices {
   readonly systems: Systems;
   readonly hooks: WriteHooks;
   readonly log: Logger;
-  /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
+  /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
-  /** Where the service listens (CONTRACT "Running": HOST), one of the names that it goes by. */
+  /** The address that the service listens on, accepted as a host name. Reference: settings.md#host. */
   readonly host: string;
-  /** Judges access tokens. */
+  /** Checks access tokens. */
   readonly bearer: BearerCheck;
 }

@@ -8,7 +8,7 @@ const writing = { hints: { readOnlyHint: false, openWorldHint: true } } satisfie
 const reading = { hints: { readOnlyHint: true, openWorldHint: false } } satisfies Partial<Tool>;
 const long = 'x'.repeat(70_000);
 
-/** What a tool that writes answers with. */
+/** The result of a tool that writes. */
 function shownOf(value: JsonValue): JsonObject {
   const { content, isError } = resultOf(value, writing);
   const [part] = content;

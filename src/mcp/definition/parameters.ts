@@ -3,52 +3,55 @@ import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { parseIsoDate, parseRequestJson } from '../../values/index.ts';
-import { tell } from './schema.ts';
+import { withJsonSchema } from './schema.ts';
 
-/** SPEC "Limits": `limit` of Get-Data and Aggregate-Data; other tools keep to it. */
+/** Maximum `limit` of Get-Data and Aggregate-Data; other tools use it too. Reference: agents.md#limits-for-agents. */
 export const MAX_ROWS = 2_000;
-/** Records of one call that writes many. */
+/** Maximum number of records that one call writes. */
 export const MAX_RECORDS = 1_000;
 
-/** A text that is not empty. */
-export const text = (most = 10_000) => tell(z.string().min(1, 'must not be empty').max(most), { type: 'string' });
+/** A non-empty string. */
+export const text = (max = 10_000) => withJsonSchema(z.string().min(1, 'must not be empty').max(max), { type: 'string' });
 
-/** The name of a table, in any spelling: the tool looks it up. */
+/** The name of a table; unknown names are reported by the tool. */
 export const table = () => text(128);
 
-/** An objectId; under a key records may have ids of other lengths than 10 (SPEC "Records"), so that any text is looked up. */
+/** An objectId of any length: with a key, records may be created with ids of other lengths than 10 (records.md#create). */
 export const objectId = () => text(2_000);
 
-/** SPEC "Agent-tool layer (MCP)": exactly 10 characters. */
+/** An objectId of exactly 10 characters. Reference: agents.md#arguments. */
 export const recordId = () => z.string().length(10, 'must have exactly 10 characters');
 
-/** SPEC "Limits": ids of pages, menus and sites. */
+/** The id of a page, menu or site. Reference: agents.md#arguments. */
 export const siteId = () =>
-  tell(z.string().regex(/^[0-9a-f]{24}$/, 'must have 24 hexadecimal characters'), { type: 'string', pattern: '^[0-9a-f]{24}$' });
+  withJsonSchema(z.string().regex(/^[0-9a-f]{24}$/, 'must have 24 hexadecimal characters'), {
+    type: 'string',
+    pattern: '^[0-9a-f]{24}$',
+  });
 
-/** How many rows a call answers at most. */
-export const count = (most = MAX_ROWS) =>
-  z.int('must be a whole number').min(0, 'must not be negative').max(most, `must be at most ${most}`);
+/** Maximum number of rows in the answer. */
+export const count = (max = MAX_ROWS) =>
+  z.int('must be a whole number').min(0, 'must not be negative').max(max, `must be at most ${max}`);
 
-/** The same, with what counts where it is left out. */
-export const limit = (usual: number, most = MAX_ROWS) => count(most).default(usual);
+/** Like `count`, with a default value. */
+export const limit = (defaultValue: number, max = MAX_ROWS) => count(max).default(defaultValue);
 
-/** Rows to pass over: `nextSkip` of the answer before. */
+/** Number of rows to skip: `nextSkip` of the previous answer. */
 export const skip = () => z.int('must be a whole number').min(0, 'must not be negative').default(0);
 
 export const flag = () => z.boolean();
 
-export const names = (most = 2_000) =>
-  tell(z.array(z.string().min(1).max(1_000)).max(most), { type: 'array', items: { type: 'string' } });
+export const names = (max = 2_000) =>
+  withJsonSchema(z.array(z.string().min(1).max(1_000)).max(max), { type: 'array', items: { type: 'string' } });
 
-/** A list holds records, or objects that hold them. */
-const TEXT_LEVELS = limits.jsonDepth + 2;
+/** Maximum nesting of JSON sent as text: a list holds records, or objects that hold records. */
+const MAX_TEXT_LEVELS = limits.jsonDepth + 2;
 
-/** Some models send JSON as text: it is held to what a body is held to. */
-function unpacked(value: unknown, { issues }: { readonly issues: z.core.$ZodRawIssue[] }): unknown {
+/** Parses JSON that was sent as a string, as some models do, under the same limits as a body. */
+function parseText(value: unknown, { issues }: { readonly issues: z.core.$ZodRawIssue[] }): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
-    return parseRequestJson(value, TEXT_LEVELS);
+    return parseRequestJson(value, MAX_TEXT_LEVELS);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     issues.push({ code: 'custom', message: error.message, input: value });
@@ -58,29 +61,32 @@ function unpacked(value: unknown, { issues }: { readonly issues: z.core.$ZodRawI
 
 const jsonObject = z.custom<JsonObject>(isJsonObject, 'must be an object');
 
-/** A JSON object. @param description what is in it, where the name does not say so */
+/** A JSON object. @param description what it contains, if its name does not say so */
 export const object = (description?: string) =>
-  tell(z.preprocess(unpacked, jsonObject), { type: 'object', ...(description === undefined ? {} : { description }) });
+  withJsonSchema(z.preprocess(parseText, jsonObject), { type: 'object', ...(description === undefined ? {} : { description }) });
 
 /** A list of JSON objects. */
-export const objects = (most = MAX_RECORDS, least = 1) =>
-  tell(z.preprocess(unpacked, z.array(jsonObject).min(least, 'must not be empty').max(most, `must have at most ${most} items`)), {
-    type: 'array',
-    items: { type: 'object' },
-  });
+export const objects = (max = MAX_RECORDS, min = 1) =>
+  withJsonSchema(
+    z.preprocess(parseText, z.array(jsonObject).min(min, 'must not be empty').max(max, `must have at most ${max} items`)),
+    {
+      type: 'array',
+      items: { type: 'object' },
+    },
+  );
 
-/** An instant in ISO 8601, as an answer told it; without a zone it is of UTC. */
+/** A timestamp in ISO 8601, as answers contain it; UTC if it has no zone. */
 export const instant = () =>
-  tell(
+  withJsonSchema(
     z
       .string()
       .refine((value) => parseIsoDate(value) !== null, 'must be a date and time in ISO 8601, such as 2026-01-31T09:00:00Z'),
     { type: 'string', format: 'date-time' },
   );
 
-/** A day, or a time, which is of the system's time zone where it names none (`crm/time/range.ts`); years of four digits. */
+/** A day or a time, in the system's time zone if it has no zone (`crm/time/range.ts`); years have four digits. */
 export const localTime = () =>
-  tell(
+  withJsonSchema(
     z
       .string()
       .refine(

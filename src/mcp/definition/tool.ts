@@ -7,20 +7,20 @@ import { serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { schemaOf } from './schema.ts';
 
-/** One call of a tool, its caller known and let in. */
+/** One authorised call of a tool. */
 export interface ToolCall extends CrmContext {
-  /** The tools of the connection. */
+  /** The tools visible on the connection. */
   readonly tools: () => readonly Tool[];
 }
 
-/** Parts of the list, for connections that want less of it (`?toolsets=`). */
+/** Groups of tools, by which a connection can restrict the list (`?toolsets=`). */
 export const toolGroups = [
   ...(['records', 'crm', 'work', 'history', 'files', 'users', 'schema', 'site'] as const),
   ...(['automation', 'reports', 'documents', 'system'] as const),
 ] as const;
 export type ToolGroup = (typeof toolGroups)[number];
 
-/** What is told of a tool to clients (the protocol's annotations). */
+/** Annotations of a tool in the protocol. */
 export interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint?: boolean;
@@ -28,7 +28,7 @@ export interface ToolHints {
   readonly openWorldHint: boolean;
 }
 
-/** A tool, ready to be listed and called. */
+/** A tool that can be listed and called. */
 export interface Tool extends ToolRequirement {
   readonly name: string;
   readonly group: ToolGroup;
@@ -37,45 +37,41 @@ export interface Tool extends ToolRequirement {
   /** What `inputSchema` is made from, with all limits. */
   readonly input: z.ZodType;
   readonly hints: ToolHints;
-  /** What a refusal names: `Permission denied for action <action> on class <className>`. @param args as sent */
+  /** Returns what a refusal names: `Permission denied for action <action> on class <className>`. @param args as sent */
   denies(args: unknown): { readonly action: string; readonly className: string };
-  /** As in the definition. */
+  /** See `ToolDefinition`. */
   readonly answerBytes?: number;
-  /**
-   * Checks the arguments and runs.
-   * @returns what the caller is answered, as JSON
-   * @throws invalidArguments (107), and what the tool throws: errors of the catalogue
-   */
+  /** Checks the arguments and runs. @returns the answer as JSON @throws invalidArguments (107), and errors of the catalogue from the tool */
   run(call: ToolCall, args: unknown): Promise<JsonValue>;
 }
 
-/** How a tool is written down. */
+/** The declaration of a tool. */
 export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly name: string;
   readonly group: ToolGroup;
-  /** One sentence: the whole list has to stay below 9,000 tokens. */
+  /** One sentence: the whole list must stay below 9,000 tokens. */
   readonly description: string;
-  /** Made of the parts in `parameters.ts`. */
+  /** Built from the types in `parameters.ts`. */
   readonly input: Shape;
-  /** Arguments that clients are to bring, though the tool takes another in their place; those that have no default where it is left out. */
+  /** Arguments that the schema marks as required although the tool accepts alternatives. If omitted, those without a default. */
   readonly required?: readonly (keyof Shape & string)[];
   readonly needs: readonly AgentPermission[];
   readonly isAdvanced?: true;
-  /** `read`: changes nothing. `add`: nothing stored is lost. `change`: what is stored may be overwritten. */
+  /** `read`: changes nothing. `add`: loses no stored data. `change`: may overwrite stored data. */
   readonly effect: 'read' | 'add' | 'change';
-  /** Whether calling it twice leaves the same as once. */
+  /** Whether a repeated call has no further effect. */
   readonly isIdempotent?: true;
-  /** The class that a refusal names; the argument `table` or `className` where it is left out. */
+  /** The class that a refusal names; if omitted, the argument `table` or `className`. */
   readonly about?: string;
-  /** The tool that lists what its ids name: it comes next where one is not there. Left out, Get-Data. */
+  /** The tool that lists the ids used here, suggested when an id is unknown; if omitted, Get-Data. */
   readonly listedBy?: string;
-  /** Bytes that its answer may have, where they are others than those of all. */
+  /** Maximum size of its answer in bytes, if it differs from `MAX_RESULT_BYTES`. */
   readonly answerBytes?: number;
-  /** @param input with its defaults */
+  /** @param input with defaults applied */
   readonly run: (call: ToolCall, input: z.output<z.ZodObject<Shape>>) => Promise<JsonValue>;
 }
 
-/** SPEC "Agent-tool layer (MCP)"; reference/agent-tools.md has the parameters of each. */
+/** Creates a tool from its declaration. The parameters of each are listed in tools.md. Reference: agents.md#tool-rights. */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   const { name, group, description, needs, isAdvanced = false, effect, about, listedBy: lister, answerBytes } = definition;
   const input = z.strictObject(definition.input);
@@ -99,10 +95,10 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
   };
 }
 
-type Told = Pick<ToolDefinition<z.ZodRawShape>, 'effect' | 'isIdempotent' | 'isAdvanced'>;
+type Effects = Pick<ToolDefinition<z.ZodRawShape>, 'effect' | 'isIdempotent' | 'isAdvanced'>;
 
-/** Writes of records fire triggers, which may send mail: others hear of them. */
-function hintsOf({ effect, isIdempotent, isAdvanced }: Told): ToolHints {
+/** Writes of records are `openWorld`: they fire triggers, which may send mail. */
+function hintsOf({ effect, isIdempotent, isAdvanced }: Effects): ToolHints {
   if (effect === 'read') return { readOnlyHint: true, openWorldHint: false };
   return {
     readOnlyHint: false,
@@ -119,9 +115,9 @@ function tableNamed(args: unknown): string {
 }
 
 /**
- * The arguments of a call, checked, with their defaults.
- * @param schema the same as JSON Schema, to say what is taken
- * @throws invalidArguments (107), with the parameters that the tool has
+ * Checks the arguments of a call and applies defaults.
+ * @param schema the same input as JSON Schema, for the error
+ * @throws invalidArguments (107), with the tool's parameters
  */
 function readArguments<Input>(input: z.ZodType<Input>, schema: JsonObject, args: unknown): Input {
   const read = input.safeParse(args ?? {}, { reportInput: true });
@@ -129,13 +125,13 @@ function readArguments<Input>(input: z.ZodType<Input>, schema: JsonObject, args:
   throw advise(serviceError('invalidArguments', faultsIn(read.error)), { expected: parametersOf(schema) });
 }
 
-/** `table: string (required), limit: integer …` */
+/** Returns e.g. `table: string (required), limit: integer …`. */
 function parametersOf({ properties = {}, required = [] }: JsonObject): string {
   const needed: ReadonlySet<unknown> = new Set(required as string[]);
-  const told = Object.entries(properties as JsonObject).map(([name, part]) => {
+  const parameters = Object.entries(properties as JsonObject).map(([name, part]) => {
     const { type, enum: values } = part as { type?: string; enum?: string[] };
     const kind = values ? values.join('|') : (type ?? 'any');
     return `${name}: ${kind}${needed.has(name) ? ' (required)' : ''}`;
   });
-  return told.length === 0 ? 'It takes no arguments' : `It takes ${told.join(', ')}`;
+  return parameters.length === 0 ? 'It takes no arguments' : `It takes ${parameters.join(', ')}`;
 }

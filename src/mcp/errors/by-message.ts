@@ -6,7 +6,7 @@ type Case = readonly [message: RegExp, advice: Advice];
 
 const list: Advice = { expected: 'A list of values, such as {"$in":["<value>","<value>"]}' };
 
-/** Errors of one key that tell of many things. The first message that fits counts. */
+/** Advice for keys whose errors have several causes. The first matching message wins. */
 const cases: Partial<Record<ErrorKey, readonly Case[]>> = {
   badQuery: [
     [
@@ -58,7 +58,7 @@ const cases: Partial<Record<ErrorKey, readonly Case[]>> = {
   ],
 };
 
-/** Advice that depends on the message; `undefined` where the key says all. */
+/** Returns advice that depends on the message; `undefined` if the key suffices. */
 export function adviceByMessage({ key, message }: ServiceError): Advice | undefined {
   if (key === 'invalidTrigger') return triggerAdvice(message);
   for (const [pattern, advice] of cases[key] ?? []) {
@@ -79,7 +79,7 @@ const SCHEDULE =
 const CRITERIA = 'criteria are a where on the fields of the table, such as {"City":"Haifa"}';
 const FIELDS = 'changedFields: names of fields of the table';
 
-/** By what a refusal begins with (CONTRACT "Triggers"). */
+/** By the beginning of the message. Reference: triggers.md#definition. */
 const forms: readonly (readonly [place: RegExp, form: string])[] = [
   [/^(two )?actions/, ACTIONS],
   [/^events/, EVENTS],
@@ -88,7 +88,7 @@ const forms: readonly (readonly [place: RegExp, form: string])[] = [
   [/^changedFields/, FIELDS],
 ];
 
-/** The form of the part of a definition that a message of `invalidTrigger` tells of; of another part all of them. */
+/** Returns the expected form of the part of a definition that a message of `invalidTrigger` names; of all parts if it names none. */
 export function triggerAdvice(message: string): Advice {
   const why = message.replace(/^Invalid trigger: /, '');
   const form = forms.find(([place]) => place.test(why))?.[1];

@@ -4,31 +4,31 @@ import { isInDoubt, ServiceError, serviceError } from '../../errors/fail.ts';
 import { adviceByMessage } from './by-message.ts';
 import { general } from './general.ts';
 
-/** An error as an agent hears of it: code and message as REST has them, then what helps. */
+/** An error as shown to an agent: code and message as in REST, then advice. */
 export interface ToolError extends Advice {
   readonly code: number;
   readonly error: string;
-  /** As REST says it of a write that may have been carried out. */
+  /** As in REST: the write may have been executed. */
   readonly inDoubt?: true;
 }
 
-/** SPEC "Errors" 1: these have no message. */
-const UNTOLD: Partial<Record<ErrorKey, string>> = { unknownFile: 'The file is not known' };
+/** Texts for errors that have no message in REST. Reference: errors.md#form-of-an-error. */
+const withoutMessage: Partial<Record<ErrorKey, string>> = { unknownFile: 'The file is not known' };
 
-/** What an agent hears of an error; faults of ours show nothing of themselves. */
+/** Returns the error for an agent. Unexpected faults reveal nothing. */
 export function describeError(error: unknown): ToolError {
   const shown = error instanceof ServiceError ? error : serviceError('internal');
   const { key, message } = shown;
   const advice = adviceOf(shown) ?? expectedForm(shown) ?? adviceByMessage(shown) ?? general[key] ?? {};
   return {
     code: shown.code ?? shown.status,
-    error: message || (UNTOLD[key] ?? key),
+    error: message || (withoutMessage[key] ?? key),
     ...(isInDoubt(shown) && { inDoubt: true }),
     ...advice,
   };
 }
 
-/** The same as a text: the message first, unchanged. */
+/** Returns the error as text, beginning with the unchanged message. */
 export function errorText({ code, error, expected, next }: ToolError): string {
   const parts = [`${error} (code ${code}).`];
   if (expected !== undefined) parts.push(`${expected}.`);
@@ -36,7 +36,7 @@ export function errorText({ code, error, expected, next }: ToolError): string {
   return parts.join(' ');
 }
 
-/** By the type that a message of 111 names. */
+/** Expected JSON forms, by the type that the message of error 111 names. */
 const forms: ReadonlyMap<string, string> = new Map([
   ['String', 'a JSON string'],
   ['HTML/XML', 'a JSON string'],
@@ -52,16 +52,16 @@ const forms: ReadonlyMap<string, string> = new Map([
   ['ACL', '{"<user id or role:Name>":{"read":true,"write":true}}'],
 ]);
 
-/** `This is not a valid Date`. */
+/** E.g. `This is not a valid Date`. */
 function formOfType(message: string): Advice {
   const type = message.split(' ').at(-1) ?? '';
   return sending(type, type === 'File' ? 'Upload-Public-File' : 'Get-Schema');
 }
 
-/** SPEC "Errors" 111: `...; expected <X> but got <Y>`. */
+/** Error 111: `...; expected <X> but got <Y>`. Reference: errors.md#codes. */
 const mismatch = /; expected ([A-Za-z/]+)(?:<([^>]+)>)? but got /;
 
-/** What to send in place of a value of a wrong type; `undefined` for other errors. */
+/** Returns what to send instead of a value of the wrong type; `undefined` for other errors. */
 function expectedForm({ key, message }: ServiceError): Advice | undefined {
   if (key === 'notAType') return formOfType(message);
   if (key !== 'schemaMismatch' && key !== 'placeMismatch') return undefined;

@@ -4,7 +4,7 @@ import { catalogue, type ErrorKey } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { describeError } from './describe.ts';
 
-/** What no tool meets: of other addresses, of callers without a credential, of operations that no tool has. */
+/** Errors that no tool raises: of other endpoints, of callers without a credential, of operations that no tool has. */
 const unmet: ReadonlySet<ErrorKey> = new Set([
   ...(['needsAuthentication', 'badLogin', 'userInactive', 'accountLocked', 'captcha', 'invalidSession', 'emailMissing'] as const),
   ...([
@@ -21,10 +21,10 @@ const unmet: ReadonlySet<ErrorKey> = new Set([
   ...(['badRequest', 'badAddress', 'badRow', 'rowTooLong', 'notFound', 'unauthorized', 'bodyTooSlow'] as const),
 ] as const);
 
-/** `internal` shows nothing of itself; `invalidArguments` is told with what the tool takes. */
+/** `internal` reveals nothing; `invalidArguments` lists the tool's parameters. */
 const clear: ReadonlySet<ErrorKey> = new Set(['internal', 'invalidArguments']);
 
-test('docs/decisions.md "Agent tools": every error that a tool may meet comes with advice', () => {
+test('every error that a tool may meet comes with advice', () => {
   for (const key of Object.keys(catalogue) as ErrorKey[]) {
     if (unmet.has(key) || clear.has(key)) continue;
     const text = (catalogue[key].text as (...args: string[]) => string)('a', 'b', 'Date', 'd');

@@ -11,7 +11,7 @@ const operators: Advice = {
 const users: Advice = { expected: 'To change that user send his objectId', next: 'Get-all-Users' };
 const types = fieldTypes.filter((type) => type !== 'ACL').join(', ');
 
-/** By the error's key. Where the form depends on the message, `by-message.ts` and `expectedForm` (describe.ts) know better. */
+/** Advice by error key. If the form depends on the message, `by-message.ts` and `expectedForm` (describe.ts) take precedence. */
 export const general: Partial<Record<ErrorKey, Advice>> = {
   invalidWhere: {
     expected:

@@ -7,45 +7,50 @@ import { type Field, rootOf, type TableSchema } from '../../schema/model.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { ToolCall } from '../definition/tool.ts';
 
-/** What a read asks about. */
-interface Asked {
+/** The parts of a read that name fields. */
+interface ReadRequest {
   readonly where?: JsonObject | undefined;
   readonly order?: string | undefined;
   readonly keys?: readonly string[] | undefined;
 }
 
-/** So many are told of one call, and so many constraints are looked at. */
-const MAX_SHOWN = 5;
+/** Limits per call: number of hints, and of constraints examined. */
+const MAX_HINTS = 5;
 const MAX_CONSTRAINTS = 2_000;
 
 /**
- * What a read passes over in silence, as SPEC "Query" wants it: fields that there are not, and values that a Date or Pointer is never equal
- * to. The read comes first: it refuses who may not ask. Only fields that the caller sees are suggested.
- * @returns `hint` where there is something to tell; that of an answer, if it has one, stays before it
+ * Adds hints about what a query silently ignores (queries.md#where): unknown fields, and values that a Date or Pointer never equals. Call it after
+ * the read, which checks permissions; only fields visible to the caller are suggested.
+ * @returns the answer, with `hint` if there are any, after an existing hint
  */
-export function withHints<T extends JsonObject>(call: ToolCall, className: string, asked: Asked, answer: T): JsonObject {
+export function withHints<T extends JsonObject>(call: ToolCall, className: string, request: ReadRequest, answer: T): JsonObject {
   const table = tableIfAny(call, className);
-  return table ? hintsOf(call, table, asked, answer) : answer;
+  return table ? hintsOf(call, table, request, answer) : answer;
 }
 
-/** The same, or, of a table that there is not, the hint that says so. */
-export function withTableHints<T extends JsonObject>(call: ToolCall, className: string, asked: Asked, answer: T): JsonObject {
+/** Like `withHints`; for a missing table, adds the hint that says so. */
+export function withTableHints<T extends JsonObject>(
+  call: ToolCall,
+  className: string,
+  request: ReadRequest,
+  answer: T,
+): JsonObject {
   const table = tableIfAny(call, className);
-  return table ? hintsOf(call, table, asked, answer) : { ...answer, ...noTable(className) };
+  return table ? hintsOf(call, table, request, answer) : { ...answer, ...noTable(className) };
 }
 
-function hintsOf<T extends JsonObject>(call: ToolCall, table: TableSchema, asked: Asked, answer: T): JsonObject {
+function hintsOf<T extends JsonObject>(call: ToolCall, table: TableSchema, request: ReadRequest, answer: T): JsonObject {
   const hints = new Hints(call);
-  if (asked.where) hints.lookAt(table, asked.where);
-  const ordered = listOf(asked.order ?? '').map((name) => name.replace(/^-/, ''));
-  for (const name of ordered) if (!unordered.has(name)) hints.ask(table, name, 'order: ');
-  for (const name of (asked.keys ?? []).flatMap(listOf)) if (name !== '$score') hints.find(table, name, 'keys: ');
-  if (hints.told.size === 0) return answer;
+  if (request.where) hints.examine(table, request.where);
+  const ordered = listOf(request.order ?? '').map((name) => name.replace(/^-/, ''));
+  for (const name of ordered) if (!unordered.has(name)) hints.checkQueried(table, name, 'order: ');
+  for (const name of (request.keys ?? []).flatMap(listOf)) if (name !== '$score') hints.find(table, name, 'keys: ');
+  if (hints.shown.size === 0) return answer;
   const before = typeof answer.hint === 'string' ? [answer.hint] : [];
-  return { ...answer, hint: [...before, ...hints.told].join(' ') };
+  return { ...answer, hint: [...before, ...hints.shown].join(' ') };
 }
 
-/** No fields, and names that Parse's clients send for some. */
+/** Pseudo-fields, and names that Parse clients send for fields. */
 const unordered: ReadonlySet<string> = new Set(['$score', '_created_at', '_updated_at']);
 
 const listOf = (names: string): string[] =>
@@ -55,9 +60,9 @@ const listOf = (names: string): string[] =>
     .filter((name) => name !== '');
 
 class Hints {
-  readonly told = new Set<string>();
+  readonly shown = new Set<string>();
   readonly #call: ToolCall;
-  /** Names that there are not, each of which is compared with all that there are but once. */
+  /** Unknown names seen so far: each is compared with the known names only once. */
   readonly #unknown = new Set<string>();
   #left = MAX_CONSTRAINTS;
 
@@ -65,47 +70,47 @@ class Hints {
     this.#call = call;
   }
 
-  lookAt(table: TableSchema, where: JsonObject): void {
+  examine(table: TableSchema, where: JsonObject): void {
     for (const [name, value] of Object.entries(where)) {
       if (this.#left-- <= 0) return;
       if (!name.startsWith('$')) {
-        const field = this.ask(table, name);
+        const field = this.checkQueried(table, name);
         if (field) this.#compared(field, value);
         this.#subQueries(value);
       } else if (Array.isArray(value)) {
-        for (const branch of value) if (isJsonObject(branch)) this.lookAt(table, branch);
-      } else if (name === '$not' && isJsonObject(value)) this.lookAt(table, value);
+        for (const branch of value) if (isJsonObject(branch)) this.examine(table, branch);
+      } else if (name === '$not' && isJsonObject(value)) this.examine(table, value);
     }
   }
 
-  /** A name that is asked about. @returns its field, where it is not a place inside one */
-  ask(table: TableSchema, name: string, place = ''): Field | undefined {
+  /** Checks a field that is queried. @returns the field, unless the name is a path inside one */
+  checkQueried(table: TableSchema, name: string, place = ''): Field | undefined {
     const field = this.find(table, name, place);
     if (!field || !name.includes('.')) return field;
     if (field.type === 'Pointer')
-      this.#tell(
+      this.#addHint(
         `${place}${name}: ${field.name} is a Pointer, which is not looked into; where takes {"${field.name}":{"$inQuery":{"className":"${field.targetClass}","where":{…}}}}.`,
       );
     return undefined;
   }
 
-  /** The field of a name, or of the place inside one. */
+  /** Returns the field of a name or path. */
   find(table: TableSchema, name: string, place = ''): Field | undefined {
     const root = rootOf(name);
     const field = table.fields.get(root);
     if (field) return field;
-    const sought = `${place}${table.className}.${root}`;
-    if (this.told.size >= MAX_SHOWN || this.#unknown.has(sought)) return undefined;
-    this.#unknown.add(sought);
+    const path = `${place}${table.className}.${root}`;
+    if (this.shown.size >= MAX_HINTS || this.#unknown.has(path)) return undefined;
+    this.#unknown.add(path);
     const meant = similarTo(root, seen(this.#call, table, table.fields.keys()));
-    this.#tell(`${place}${table.className} has no field ${root}${meant === undefined ? '.' : `; is ${meant} meant?`}`);
+    this.#addHint(`${place}${table.className} has no field ${root}${meant === undefined ? '.' : `; is ${meant} meant?`}`);
     return undefined;
   }
 
   #compared(field: Field, value: JsonValue): void {
     for (const operand of operandsIn(value)) {
       const form = formFor(field, operand);
-      if (form !== null) this.#tell(`${field.name} ${form}.`);
+      if (form !== null) this.#addHint(`${field.name} ${form}.`);
     }
   }
 
@@ -115,19 +120,19 @@ class Hints {
       const query = own(value, operator);
       const { className, where } = isJsonObject(query) ? query : {};
       const table = typeof className === 'string' ? tableIfAny(this.#call, className) : undefined;
-      if (table && isJsonObject(where)) this.lookAt(table, where);
+      if (table && isJsonObject(where)) this.examine(table, where);
     }
   }
 
-  #tell(hint: string): void {
-    if (this.told.size < MAX_SHOWN) this.told.add(hint);
+  #addHint(hint: string): void {
+    if (this.shown.size < MAX_HINTS) this.shown.add(hint);
   }
 }
 
 const compares: ReadonlySet<string> = new Set(['$eq', '$ne', '$lt', '$lte', '$gt', '$gte']);
 const lists: ReadonlySet<string> = new Set(['$in', '$nin', '$all']);
 
-/** The values that a constraint compares its field with. */
+/** Returns the values that a constraint compares its field with. */
 function operandsIn(value: JsonValue): readonly JsonValue[] {
   if (!isJsonObject(value) || !Object.keys(value).some((key) => key.startsWith('$'))) return [value];
   return Object.entries(value).flatMap(([operator, operand]) => {
@@ -137,7 +142,7 @@ function operandsIn(value: JsonValue): readonly JsonValue[] {
   });
 }
 
-/** The form of what a field is compared with; `null` where it may be equal to the value. */
+/** Returns the form that values of the field should have; `null` if the value may be equal. */
 function formFor(field: Field, value: JsonValue): string | null {
   if (field.type === 'Date')
     return isBare(value) ? 'is a Date: compare with {"__type":"Date","iso":"2026-01-31T09:00:00.000Z"}' : null;

@@ -3,27 +3,27 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonBytes } from '../../
 import { describeError } from '../errors/describe.ts';
 import { MAX_RESULT_BYTES } from './page.ts';
 
-/** So many errors keep their texts where not all can. */
+/** Number of errors that keep their message if not all fit. */
 const MAX_ERROR_TEXTS = 100;
 const SHORT_LENGTH = 150;
-/** What is around the outcomes: how many there are, what was added. */
+/** Room for the fields around the outcomes. */
 const FRAME_BYTES = 2_000;
 
-/** One item's outcome, as in a batch (SPEC "Batch"), with advice. */
+/** Outcome of one item, as in a batch (batch.md#answers), with advice. */
 export type Outcome = { success: JsonValue } | { error: JsonObject };
 
-/** Outcomes with their errors as an agent hears of them. */
+/** Describes the errors of outcomes for an agent. */
 export const describeOutcomes = (outcomes: readonly ItemOutcome[]): Outcome[] =>
   outcomes.map((outcome) => ('error' in outcome ? { error: { ...describeError(outcome.error) } } : outcome));
 
-/** The outcomes of items, as a tool answers them. */
+/** Returns the outcomes of items as a tool's answer. */
 export function outcomesAnswer(outcomes: readonly Outcome[]): JsonObject {
   return { ...tally(outcomes), results: fittingOutcomes(outcomes) };
 }
 
 /**
- * The outcomes of items, as fully as an answer takes. What was written is told in any case: first errors lose their advice, then those
- * beyond the first hundred their texts, then successes all but what was done and the id.
+ * Shortens outcomes to fit into an answer. What was written is always reported: first errors lose their advice, then those after the first hundred
+ * their messages, then successes everything except action and id.
  */
 export function fittingOutcomes(outcomes: readonly Outcome[], bytes = MAX_RESULT_BYTES - FRAME_BYTES): Outcome[] {
   const forms: ((outcome: Outcome, nth: number) => Outcome)[] = [(outcome) => outcome, withoutAdvice, withoutText, idAlone];
@@ -53,7 +53,7 @@ function withoutText(outcome: Outcome, nth: number): Outcome {
   return { error: { code: outcome.error.code ?? null, ...doubtOf(outcome.error) } };
 }
 
-/** Who repeats such an item may do it twice. */
+/** Kept always: repeating an item in doubt may execute it twice. */
 const doubtOf = ({ inDoubt }: JsonObject): JsonObject => (inDoubt === true ? { inDoubt } : {});
 
 function idAlone(outcome: Outcome, nth: number): Outcome {

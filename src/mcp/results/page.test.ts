@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oneMore } from '../../crm/queries/records.ts';
 import { jsonBytes } from '../../kernel/json.ts';
-import { fit, MAX_RESULT_BYTES, pageOf } from './page.ts';
+import { countFitting, MAX_RESULT_BYTES, pageOf } from './page.ts';
 
 const rows = (count: number, size = 1) => Array.from({ length: count }, (_, at) => ({ at, text: 'x'.repeat(size) }));
 
@@ -27,7 +27,7 @@ test('rows that would make the answer too large are left for the next page, and 
 
 test('the size is that in bytes, not in characters', () => {
   const hebrew = Array.from({ length: 10 }, () => 'ש'.repeat(5_000));
-  assert.equal(fit(hebrew, 50_000), 4);
+  assert.equal(countFitting(hebrew, 50_000), 4);
 });
 
 test('one row that is too large alone does not end in a page without a way on', () => {

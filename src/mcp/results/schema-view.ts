@@ -1,27 +1,27 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, own } from '../../kernel/json.ts';
 import { isDefaultField } from '../../schema/change.ts';
 import type { SchemaRecord } from '../../schema/describe.ts';
-import { fit } from './page.ts';
+import { countFitting } from './page.ts';
 
-/** SPEC "Agent-tool layer (MCP)": Get-Schema shows nothing of these. */
+/** Tables that Get-Schema never shows. Reference: tools.md#get-schema. */
 const blocked: ReadonlySet<string> = new Set(['Config', '_Session', '_Role']);
 
-/** Whether a table is one of the blocked system tables; those that hold the settings of a mail server are. */
+/** Whether a table is hidden from Get-Schema; tables with settings of a mail server are too. */
 export const isBlocked = (className: string): boolean => blocked.has(className) || /^_?smtp/i.test(className);
 
 /**
- * Bytes of an answer of Get-Schema: twice those of others, since SPEC "Agent-tool layer (MCP)" has it answer all tables, whose fields have
- * the form of a schema record.
+ * Maximum size of an answer of Get-Schema: twice that of other tools, because it lists all tables with their fields in the form of schema records
+ * (tools.md#get-schema).
  */
 export const MAX_SCHEMA_BYTES = 120_000;
 
-/** What is around the tables: names, a hint. */
+/** Room for what surrounds the tables: names, a hint. */
 const FRAME_BYTES = 2_000;
 
 /**
- * All tables as fully as an answer takes: schema records, or the same without what every table has. Where that is still too much, as many
- * as fit, and the names of the others.
- * @param bytes that the answer has for them
+ * Returns all tables as fully as fits: schema records; or without permissions, indexes and default fields; or as many tables as fit and the names of
+ * the others.
+ * @param bytes maximum size
  */
 export function tablesView(records: readonly SchemaRecord[], bytes = MAX_SCHEMA_BYTES - FRAME_BYTES): JsonObject {
   if (jsonBytes(records) <= bytes) return { results: [...records] };
@@ -39,7 +39,7 @@ export function tablesView(records: readonly SchemaRecord[], bytes = MAX_SCHEMA_
 const LEFT_OUT = 'Permissions, timeline, indexes and the fields that every record has are left out.';
 const ONE_TABLE = 'For the whole of a table call Get-Schema with its className.';
 
-/** One table: its schema record; its triggers told briefly, then all but its fields left out, where these would not fit. */
+/** Returns one table as fully as fits: its schema record; with shortened triggers; or only its fields. */
 export function tableView(record: SchemaRecord, bytes = MAX_SCHEMA_BYTES - FRAME_BYTES): JsonObject {
   if (jsonBytes(record) <= bytes) return record;
   const triggers = own(record, 'triggers');
@@ -55,24 +55,24 @@ export function tableView(record: SchemaRecord, bytes = MAX_SCHEMA_BYTES - FRAME
     bytes,
   );
   const shown = { className, fields: Object.fromEntries(all.slice(0, count)), hint: LEFT_OUT };
-  return others.length === 0 ? shown : { ...shown, truncated: true, others: others.slice(0, fit(others, bytes / 2)) };
+  return others.length === 0 ? shown : { ...shown, truncated: true, others: others.slice(0, countFitting(others, bytes / 2)) };
 }
 
 function briefTrigger(trigger: JsonValue): JsonValue {
   if (!isJsonObject(trigger)) return trigger;
-  const told = ['_id', 'Name', 'events', 'Active'].filter((name) => Object.hasOwn(trigger, name));
-  return Object.fromEntries(told.map((name) => [name, trigger[name] as JsonValue]));
+  const kept = ['_id', 'Name', 'events', 'Active'].filter((name) => Object.hasOwn(trigger, name));
+  return Object.fromEntries(kept.map((name) => [name, trigger[name] as JsonValue]));
 }
 
 function brieferOf({ className, fields }: SchemaRecord): SchemaRecord {
   return { className, fields: Object.fromEntries(fieldsOf(fields).filter(([name]) => !isDefaultField(name))) };
 }
 
-/** The fields of a schema record. */
+/** Returns the fields of a schema record. */
 export const fieldsOf = (fields: JsonValue | undefined): [name: string, field: JsonObject][] =>
   Object.entries(isJsonObject(fields) ? fields : {}).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]));
 
-/** How many of some parts fit beside the names of those that do not. */
+/** Returns how many parts fit together with the names of the rest. */
 function cut(parts: readonly JsonValue[], names: readonly string[], bytes: number): { count: number; others: string[] } {
   let left = bytes - 1;
   let namesLeft = jsonBytes(names);

@@ -13,13 +13,13 @@ import { hashKey, hashPrefix, Registration, System } from '../../systems/system.
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
 import type { McpServices } from '../index.ts';
 
-/** What tests see, and change, of the tools and the system. */
+/** State of the fakes, for tests to read and change. */
 export const seen = {
-  /** How often the system is held. */
+  /** Number of holders of the system. */
   held: 0,
   /** The last call of `Fine`. */
   called: undefined as ToolCall | undefined,
-  /** What the log was told of errors. */
+  /** Logged errors. */
   logged: [] as string[],
   /** Called when `Slow` or `Waiting` begins. */
   reached: () => {},
@@ -40,7 +40,7 @@ class CountedSystem extends System {
 
 const keyOf = (kind: 'master' | 'apiKey', key: string) => hashKey(hashPrefix('salt', 'app', kind), key);
 
-/** The system `app` with the master key `mk` and the API key `ak`; it has no tables. */
+/** The system `app` with the master key `mk` and the API key `ak`, without tables. */
 const system = new CountedSystem(
   new Registration(
     entryOf('app', { name: 'App', masterKeyHash: keyOf('master', 'mk') }),
@@ -82,8 +82,8 @@ const verdicts: Record<string, () => Promise<BearerVerdict>> = {
   away: () => Promise.reject(serviceError('unavailable')),
 };
 
-/** What the agent tools work with. The system `lost` cannot be opened. */
-export const fakeParts = {
+/** Dependencies of the agent tools. The system `lost` cannot be opened. */
+export const fakeServices = {
   systems: {
     isKnown: (appId: string) => appId === 'app',
     tryAcquire: () => undefined,
@@ -107,7 +107,7 @@ export const fakeParts = {
     Object.hasOwn(verdicts, token) ? (verdicts[token] as () => Promise<BearerVerdict>)() : { kind: 'unknown' },
 } as unknown as McpServices;
 
-/** Waits until nobody holds the system any more. */
+/** Waits until the system is released. */
 export async function idle(): Promise<void> {
   for (let n = 0; n < 200 && seen.held > 0; n++) await wait(10);
   assert.equal(seen.held, 0);
@@ -124,7 +124,7 @@ interface Answer {
   body: any;
 }
 
-/** A POST by hand, so that any header can be sent; waits until the system is let go of. */
+/** Sends a POST with any headers and waits until the system is released. */
 export function send(address: string, body: unknown, headers: Headers = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = ask(address, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }, (answer) => {
@@ -142,7 +142,7 @@ export function send(address: string, body: unknown, headers: Headers = {}): Pro
   });
 }
 
-/** A request of the protocol. */
+/** A JSON-RPC request. */
 export const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 7, method, params });
 
 /** A call of a tool without arguments. */

@@ -35,7 +35,7 @@ const createPriceQuote = defineTool({
   },
 });
 
-/** Of a text in a row. */
+/** Maximum length of a text in a row of the answer. */
 const MAX_TEXT_LENGTH = 200;
 
 function answerOf(
@@ -74,7 +74,7 @@ function answerOf(
   };
 }
 
-/** SPEC "Main business tables": PriceQuotes, AccountingHeaders. */
+/** Reference: tools.md#get-sales-documents. */
 const getSalesDocuments = defineTool({
   name: 'Get-Sales-Documents',
   group: 'documents',
@@ -105,7 +105,7 @@ const getSalesDocuments = defineTool({
   },
 });
 
-/** SPEC "Main business tables": Conversations, Emails, SMS, CallRecords. */
+/** Reference: tools.md#get-messages. */
 const getMessages = defineTool({
   name: 'Get-Messages',
   group: 'documents',

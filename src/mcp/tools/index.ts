@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Tool } from '../definition/tool.ts';
 
-/** The groups, in the order in which their tools are listed. */
+/** The groups, in the order in which tools are listed. */
 const groups: readonly (() => Promise<readonly Tool[]>)[] = [
   async () => (await import('./records/index.ts')).recordsTools,
   async () => (await import('./crm/index.ts')).crmTools,
@@ -17,7 +17,7 @@ const groups: readonly (() => Promise<readonly Tool[]>)[] = [
   async () => (await import('./system.ts')).systemTools,
 ];
 
-/** All tools (SPEC "Agent-tool layer (MCP)"): 67. Loaded group by group: other requests have their turn in between. */
+/** Loads all 67 tools (tools.md) group by group, yielding to other requests in between. */
 export async function loadTools(): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const load of groups) {

@@ -16,7 +16,7 @@ import { headOf, pageOf } from '../results/page.ts';
 
 const shown = ['Name', 'Description', 'table', 'keys', 'where', 'order', 'groupBy', 'Shared', 'OwnerId'];
 
-/** SPEC "Other system tables": `_DynamicQueries`. */
+/** Reference: tools.md#get-reports, system-tables.md#_dynamicqueries. */
 const getReports = defineTool({
   name: 'Get-Reports',
   group: 'reports',
@@ -25,7 +25,7 @@ const getReports = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: REPORTS,
-  async run(call, { search, table, limit: most }) {
+  async run(call, { search, table, limit: maxRows }) {
     const where = {
       ...(table !== undefined && { table }),
       ...(search !== undefined && { $or: [contains('Name', search), contains('Description', search)] }),
@@ -34,14 +34,14 @@ const getReports = defineTool({
       where,
       ...briefly(call, tableNamed(call, REPORTS), shown),
       order: 'Name',
-      limit: oneMore(most),
+      limit: oneMore(maxRows),
     });
     const reports = rows.map((row) => briefOf(row, shown));
-    return headOf(reports, most, 'There are more: use search, table or limit.');
+    return headOf(reports, maxRows, 'There are more: use search, table or limit.');
   },
 });
 
-/** Runs with the caller's rights on the report's table. */
+/** Uses the caller's rights on the report's table. */
 const runReport = defineTool({
   name: 'Run-Report',
   group: 'reports',
@@ -51,25 +51,25 @@ const runReport = defineTool({
   effect: 'read',
   about: REPORTS,
   listedBy: 'Get-Reports',
-  async run(call, { reportId, where: extra, limit: most, skip: from }) {
+  async run(call, { reportId, where: extra, limit: maxRows, skip: from }) {
     const { row, ...saved } = await readReport(call, reportId);
     const wheres = [saved.where, extra].filter((where) => where !== undefined);
     const report: Report = { ...saved, where: wheres.length > 1 ? { $and: wheres } : wheres[0] };
     await checkReport(call, report);
-    const part = { skip: from, limit: oneMore(most) };
+    const part = { skip: from, limit: oneMore(maxRows) };
     const { results, hidden } =
       report.groupBy.length > 0 ? await runGroups(call, report, part) : await runRows(call, report, part);
     const answer = {
       ...(row.Name !== undefined && { name: row.Name }),
       table: report.table,
-      ...pageOf(results, { skip: from, limit: most }),
+      ...pageOf(results, { skip: from, limit: maxRows }),
       ...(hidden.length > 0 && { hidden }),
     };
     return withHints(call, report.table, { where: report.where }, answer);
   },
 });
 
-/** The columns, Pointers with names; without `keys` all fields but those that every record has. */
+/** Reads the columns, Pointers with names; without `keys`, all fields except the default ones. */
 async function runRows(call: ToolCall, { table: className, where, order, keys }: Report, part: { skip: number; limit: number }) {
   const table = tableNamed(call, className);
   const roots = [...new Set(keys.map(rootOf))];
@@ -77,7 +77,7 @@ async function runRows(call: ToolCall, { table: className, where, order, keys }:
   const shown = seen(call, table, columns);
   const { keys: read = [], include } = briefly(call, table, columns);
   const inside = keys.filter((key) => key.includes('.') && shown.includes(rootOf(key)));
-  // A place inside an Object is read alone, unless the whole of it is a column too.
+  // A path inside an Object is read alone, unless the whole field is a column too.
   const isPart = (name: string) => table.fields.get(name)?.type === 'Object' && !keys.includes(name) && roots.includes(name);
   const wanted = [...read.filter((name) => !isPart(name)), ...inside];
   const rows = await findRows(call, className, { where, order, keys: wanted, include, ...part });
@@ -85,7 +85,7 @@ async function runRows(call: ToolCall, { table: className, where, order, keys }:
   return { results, hidden: roots.filter((name) => !shown.includes(name)) };
 }
 
-/** SPEC "Other system tables": `_DynamicQueries`. */
+/** Reference: tools.md#save-report, system-tables.md#_dynamicqueries. */
 const saveReport = defineTool({
   name: 'Save-Report',
   group: 'reports',

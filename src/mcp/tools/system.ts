@@ -13,7 +13,7 @@ import { MAX_RESULT_BYTES, pageOf } from '../results/page.ts';
 
 const LARGE = 'allowAllFiles';
 
-/** SPEC "Limits", "Other constraints": of the storage the flag alone is shown. */
+/** Of the storage, only the `outOfStorage` flag is shown. Reference: tools.md#get-system-info. */
 const getSystemInfo = defineTool({
   name: 'Get-System-Info',
   group: 'system',
@@ -51,10 +51,10 @@ const getSystemInfo = defineTool({
   },
 });
 
-/** Rows of `Config` that are looked at. */
+/** Maximum number of rows of `Config` that are read. */
 const MAX_FLAGS = 2_000;
 
-/** SPEC "`Config`": of several rows of a name the one created first counts. */
+/** If several rows have the same name, the oldest counts. Reference: tools.md#get-config-flags, system-tables.md#config. */
 const getConfigFlags = defineTool({
   name: 'Get-Config-Flags',
   group: 'system',
@@ -90,7 +90,7 @@ async function flagsOf(call: ToolCall, name: string | undefined): Promise<Map<st
   return flags;
 }
 
-/** SPEC "`Config`". */
+/** Reference: tools.md#set-config-flag, system-tables.md#config. */
 const setConfigFlagTool = defineTool({
   name: 'Set-Config-Flag',
   group: 'system',

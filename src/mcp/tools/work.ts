@@ -54,7 +54,7 @@ const getTasks = defineTool({
   },
 });
 
-/** The task and its note are one commit. */
+/** Writes the task and its note in one commit. */
 const completeTaskTool = defineTool({
   name: 'Complete-Task',
   group: 'work',

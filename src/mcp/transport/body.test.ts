@@ -5,14 +5,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sender } from '../../admission/place.ts';
-import { bodyPlaces, MAX_LONG_BODY_BYTES, MAX_SHORT_BODY_BYTES, readBody } from './body.ts';
+import { bodyReservations, MAX_LONG_BODY_BYTES, MAX_SHORT_BODY_BYTES, readBody } from './body.ts';
 import { failureOf } from './messages.ts';
 
 let server: Server;
-/** Ends the thinking of each call that thinks. */
+/** Ends the pending authentication of each call. */
 const thinkers: (() => void)[] = [];
 before(async () => {
-  const places = bodyPlaces(100);
+  const places = bodyReservations(100);
   server = createServer(async (payload, response) => {
     const [, system = '', caller = ''] = (payload.url ?? '').split('/');
     const longSender = async (): Promise<Sender | null> => {
@@ -37,7 +37,7 @@ after(() => {
   server.close();
 });
 
-/** Sends a head and a part of a body, and gathers what is answered. */
+/** Sends a head and a part of a body, and collects the answer. */
 function begin(path: string, length: number, body: string) {
   const { port } = server.address() as AddressInfo;
   const socket: Socket = connect({ port, host: '127.0.0.1' });
@@ -52,7 +52,7 @@ function begin(path: string, length: number, body: string) {
   socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`);
   return state;
 }
-/** What is looked for, once it is there; `undefined` or `false` where it does not come. */
+/** Waits for a result; `undefined` or `false` if it does not come. */
 async function until<T>(look: () => T): Promise<T> {
   for (let n = 0; n < 250 && !look(); n++) await wait(20);
   return look();
@@ -106,7 +106,7 @@ test('senders who stop do not keep others waiting: 408, and the connection is cl
     'nobody waits yet',
   );
   assert.equal(await answer(whole('/c/x', 3 * MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${3 * MAX_SHORT_BODY_BYTES} xxx`);
-  // One at least has made room; what others sent may have been on its way until then.
+  // At least one has freed memory; data of the others may still be in transit.
   const slow = await until(() => stopped.find(({ text }) => text !== ''));
   assert.ok(slow);
   assert.equal(await answer(slow), 'HTTP/1.1 408 Request Timeout The body came too slowly while others waited.');
@@ -121,7 +121,7 @@ test('one caller leaves places to others, however long his calls take', async ()
   assert.equal(await answer(whole('/a/x', LONG)), `HTTP/1.1 200 OK ${LONG} xxx`);
   assert.equal(await answer(whole('/b/x', LONG)), `HTTP/1.1 200 OK ${LONG} xxx`);
   assert.ok(thinking.every(({ text }) => text === ''));
-  // Who leaves gives his place to the one who waits.
+  // A client that disconnects frees its slot for the one that waits.
   thinking[0]?.socket.destroy();
   assert.ok(await until(() => thinkers.length === 3));
   for (const finish of thinkers) finish();
@@ -132,13 +132,13 @@ test('short bodies share a room too: one sender leaves some to others, however l
   thinkers.length = 0;
   const thinking = Array.from({ length: 33 }, () => whole('/d/thinks', MAX_SHORT_BODY_BYTES));
   assert.ok(await until(() => thinkers.length === 32));
-  // Head and body in one packet: its end comes before its place is there.
+  // Head and body in one packet: its end arrives before its reservation.
   const waiting = whole('/d/thinks', 20_000);
   assert.equal(await answer(whole('/e/x', 20_000)), 'HTTP/1.1 200 OK 20000 xxx');
   assert.equal(waiting.text, '');
   assert.equal(await answer(whole('/d/x', MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${MAX_SHORT_BODY_BYTES} xxx`);
   assert.equal(await answer(whole('/e/x', MAX_SHORT_BODY_BYTES)), `HTTP/1.1 200 OK ${MAX_SHORT_BODY_BYTES} xxx`);
-  // A usual call needs no room.
+  // A usual call needs no reservation.
   thinking.push(whole('/d/thinks', 100));
   assert.ok(await until(() => thinkers.length === 33));
   for (const finish of thinkers.splice(0)) finish();

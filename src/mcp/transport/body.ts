@@ -6,96 +6,93 @@ import { serviceError } from '../../errors/fail.ts';
 import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
-/** Bytes of a body that anybody may send: what calls no tool is short. */
+/** Maximum size of a body from any sender: messages that call no tool are short. */
 export const MAX_SHORT_BODY_BYTES = 1024 * 1024;
-/** Bytes of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
+/** Maximum size of a body from a caller that may write: a file of 32 MiB in base64, and what surrounds it. */
 export const MAX_LONG_BODY_BYTES = 46 * 1024 * 1024;
-/** Bytes after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
-const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
+/** Size at which the connection is closed. Up to it, a body that is too large is read and discarded, so that its sender gets an answer. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const MIB = 1024 * 1024;
-/** Bytes of short bodies that are in memory at once, and long bodies, each several times: as it came, as text, as values. Others wait, unread. */
+/** Memory limits: bytes of short bodies, number of long bodies. A long body is held several times: raw, as text, as values. Others wait, unread. */
 const shortBodies = { all: 64 * MIB, ofSystem: 48 * MIB, ofCaller: 32 * MIB } as const;
 const longBodies = { all: 4, ofSystem: 3, ofCaller: 2 } as const;
 
-/** Where bodies find room. */
-export interface BodyPlaces {
+/** Memory reservations for bodies. */
+export interface BodyReservations {
   readonly short: Places;
   readonly long: Places;
 }
 
-/** The room for bodies of this process. @param interval milliseconds, as of `Places` */
-export const bodyPlaces = (interval?: number): BodyPlaces => ({
+/** Creates the reservations of this process. @param interval milliseconds, see `Places` */
+export const bodyReservations = (interval?: number): BodyReservations => ({
   short: new Places(shortBodies, interval),
   long: new Places(longBodies, interval),
 });
 
 /** A request whose body is to be read. */
-export interface Arrival {
+export interface IncomingBody {
   readonly payload: IncomingMessage;
-  /** When the answer is made, the place of the body is free. */
+  /** Its end frees the reservation of the body. */
   readonly response: ServerResponse;
-  readonly places: BodyPlaces;
-  /** Asked once the body turns out longer than `FREE_BYTES`. */
+  readonly places: BodyReservations;
+  /** Called once the body exceeds `FREE_BYTES`. */
   readonly sender: () => Sender;
-  /** Asked once the body turns out longer than `MAX_SHORT_BODY_BYTES`; `null` where it may not be. */
+  /** Called once the body exceeds `MAX_SHORT_BODY_BYTES`; `null` if it may not. */
   readonly longSender: () => Promise<Sender | null>;
 }
 
-/**
- * The text of a body.
- * @throws tooLarge (116); bodyTooSlow where others wait for its place
- */
-export async function readBody(arrival: Arrival): Promise<string> {
+/** Reads a body as text. @throws tooLarge (116); bodyTooSlow if others wait for its memory */
+export async function readBody(body: IncomingBody): Promise<string> {
   const bytes = new GrowingBuffer();
-  await collect(arrival, bytes);
+  await collect(body, bytes);
   return withoutMark(bytes.text());
 }
 
-/** Adds a body to bytes. */
-function collect(arrival: Arrival, bytes: GrowingBuffer): Promise<void> {
-  const { payload } = arrival;
+/** Collects a body in a buffer. */
+function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
+  const { payload } = body;
   let size = 0;
-  let bound = MAX_SHORT_BODY_BYTES;
+  let maxBytes = MAX_SHORT_BODY_BYTES;
   let place: Place | undefined;
-  /** The size from which on another place is needed; without end where there is none. */
-  let placed = FREE_BYTES;
+  /** The size at which another reservation is needed; infinite if none is. */
+  let reserved = FREE_BYTES;
   const keep = (piece: Buffer) => {
-    if (size <= bound) bytes.add(piece);
+    if (size <= maxBytes) bytes.add(piece);
     else bytes.clear();
-    if (size > MAX_DROPPED_BYTES) payload.destroy();
+    if (size > MAX_DISCARDED_BYTES) payload.destroy();
   };
   return new Promise((resolve, reject) => {
     let isOver = false;
-    /** What the last pieces wait for: the end of a body does not wait for the pause of its stream. */
+    /** What the last chunks wait for: the `end` event does not wait while the stream is paused. */
     let waited: Promise<void> = Promise.resolve();
     const giveUp = (error: unknown) => {
       isOver = true;
-      bound = 0;
+      maxBytes = 0;
       bytes.clear();
       reject(error);
     };
-    const askShort = async () => {
-      placed = MAX_SHORT_BODY_BYTES;
-      return shortPlace(arrival);
+    const reserveShort = async () => {
+      reserved = MAX_SHORT_BODY_BYTES;
+      return shortPlace(body);
     };
-    const askLong = async () => {
-      placed = Number.POSITIVE_INFINITY;
-      const asked = await longPlace(arrival);
-      // It waits with what a short body may have in memory.
+    const reserveLong = async () => {
+      reserved = Number.POSITIVE_INFINITY;
+      const requested = await longPlace(body);
+      // While it waits, it may hold as much as a short body.
       place?.ended();
-      await asked?.given;
+      await requested?.given;
       place?.free();
-      if (asked && !isOver) bound = MAX_LONG_BODY_BYTES;
-      return asked;
+      if (requested && !isOver) maxBytes = MAX_LONG_BODY_BYTES;
+      return requested;
     };
-    const admit = async (asked: Place | undefined) => {
-      place = asked;
+    const awaitPlace = async (requested: Place | undefined) => {
+      place = requested;
       place?.taken.catch(giveUp);
       await place?.given;
     };
     finished(payload, { writable: false }, (error) => {
       waited.then(() => {
-        if (error ?? size > bound) {
+        if (error ?? size > maxBytes) {
           place?.free();
           giveUp(error ?? serviceError('tooLarge'));
           return;
@@ -107,9 +104,9 @@ function collect(arrival: Arrival, bytes: GrowingBuffer): Promise<void> {
     payload.on('data', (piece: Buffer) => {
       size += piece.length;
       place?.came(piece.length);
-      if (size <= placed) return keep(piece);
+      if (size <= reserved) return keep(piece);
       payload.pause();
-      waited = (size > MAX_SHORT_BODY_BYTES ? askLong() : askShort()).then(admit).then(() => {
+      waited = (size > MAX_SHORT_BODY_BYTES ? reserveLong() : reserveShort()).then(awaitPlace).then(() => {
         keep(piece);
         payload.resume();
       }, giveUp);
@@ -117,16 +114,16 @@ function collect(arrival: Arrival, bytes: GrowingBuffer): Promise<void> {
   });
 }
 
-/** Asks for room among the short bodies, of a body in chunks for the longest. */
-function shortPlace({ payload, response, places, sender }: Arrival): Place {
+/** Reserves memory of a short body; for a chunked body the maximum. */
+function shortPlace({ payload, response, places, sender }: IncomingBody): Place {
   const length = Number(payload.headers['content-length'] ?? MAX_SHORT_BODY_BYTES);
   const place = places.short.ask(sender(), Math.min(length, MAX_SHORT_BODY_BYTES));
   place.freeWhenAnswered(response);
   return place;
 }
 
-/** Asks for a place among the long bodies. @returns `undefined` where the body may not be long, or its sender has gone */
-async function longPlace({ response, places, longSender }: Arrival): Promise<Place | undefined> {
+/** Reserves a slot for a long body. @returns `undefined` if the body may not be long or its sender has disconnected */
+async function longPlace({ response, places, longSender }: IncomingBody): Promise<Place | undefined> {
   const sender = await longSender();
   if (!sender || response.closed) return undefined;
   const place = places.long.ask(sender);

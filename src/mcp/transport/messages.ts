@@ -5,10 +5,10 @@ import { ServiceError } from '../../errors/fail.ts';
 import { retryAfterOf } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 
-/** Error codes of JSON-RPC, and the one that SPEC names. */
+/** Error codes of JSON-RPC, and the code of refusals. Reference: agents.md#errors-for-agents. */
 export const rpcCodes = { parse: -32700, invalid: -32600, internal: -32603, refused: -32000 } as const;
 
-/** An answer without a result. */
+/** An error response. */
 export interface RpcError {
   readonly status: number;
   readonly code: number;
@@ -16,12 +16,12 @@ export interface RpcError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** JSON text of an error. @param id of the request; `null` where there is none, or several */
+/** Returns an error as JSON text. @param id of the request; `null` if there is none or there are several */
 export function errorJson({ code, message }: RpcError, id: JsonValue = null): string {
   return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id });
 }
 
-/** The id that an answer to the whole body has. */
+/** Returns the id for an answer to the whole body. */
 export function idOf(body: JsonValue): JsonValue {
   const id = isJsonObject(body) ? own(body, 'id') : undefined;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
@@ -31,7 +31,7 @@ export function idOf(body: JsonValue): JsonValue {
 export const isToolCall = (message: JsonValue): message is JsonObject =>
   isJsonObject(message) && own(message, 'method') === 'tools/call';
 
-/** The tools that the messages of a body call, one or those of a batch (revision 2025-03-26), in their order: the names as sent. */
+/** Yields the names of the tools that the messages of a body call, as sent, in order; a body is one message or a batch (revision 2025-03-26). */
 export function* toolsCalled(body: JsonValue): IterableIterator<unknown> {
   for (const message of Array.isArray(body) ? body : [body]) {
     if (!isToolCall(message)) continue;
@@ -40,22 +40,22 @@ export function* toolsCalled(body: JsonValue): IterableIterator<unknown> {
   }
 }
 
-/** What a batch may hold. */
-export interface BatchBound {
+/** Limits of a batch. */
+export interface BatchLimits {
   readonly messages: number;
-  /** Of these, such as ask for the list of tools or the like: the answer is thousands of times as long. */
+  /** Maximum number of messages that list tools or the like, whose answers are thousands of times longer than the request. */
   readonly listings: number;
 }
 
-/** Nothing is asked of who sends it. */
-export const openBatch: BatchBound = { messages: 10, listings: 1 };
-/** Of who has a credential that is good. */
-export const knownBatch: BatchBound = { messages: 100, listings: 10 };
+/** Without authentication. */
+export const anonymousBatchLimits: BatchLimits = { messages: 10, listings: 1 };
+/** With a valid credential. */
+export const batchLimits: BatchLimits = { messages: 100, listings: 10 };
 
 const listingMethods: ReadonlySet<unknown> = new Set(['tools/list', 'server/discover']);
 
-/** The refusal of a batch that holds too much; `null` where it does not. */
-export function refusalOfBatch(body: JsonValue, { messages, listings }: BatchBound): RpcError | null {
+/** Returns the refusal of a batch that exceeds the limits, else `null`. */
+export function refusalOfBatch(body: JsonValue, { messages, listings }: BatchLimits): RpcError | null {
   if (!Array.isArray(body)) return null;
   if (body.length > messages) return tooMany(`${messages} messages`);
   const lists = body.filter((message) => isJsonObject(message) && listingMethods.has(own(message, 'method')));
@@ -66,34 +66,34 @@ function tooMany(bound: string): RpcError {
   return { status: 400, code: rpcCodes.invalid, message: `Invalid Request: a batch holds ${bound} at most` };
 }
 
-/** What is answered where a request could not be. Faults show nothing of themselves. */
+/** Returns the error response for a request that failed. Unexpected faults reveal nothing. */
 export function failureOf(error: unknown): RpcError {
   if (!(error instanceof ServiceError)) return { status: 500, code: rpcCodes.internal, message: 'server error' };
   const { key, status, message } = error;
   if (key === 'invalidJson' || key === 'nestedTooDeep')
     return { status, code: rpcCodes.parse, message: `Parse error: ${message}` };
-  // What is left of the body is not waited for.
+  // Do not wait for the rest of the body.
   if (key === 'bodyTooSlow') return { status, code: rpcCodes.refused, message, headers: { connection: 'close' } };
   const retryAfter = retryAfterOf(error);
   const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } };
   return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message, ...headers };
 }
 
-/** Sends what the protocol answers. @param response a text is JSON */
+/** Sends the protocol's answer. @param response a string is JSON */
 export async function sendResponse(reply: FastifyReply, response: Response | string): Promise<void> {
   if (typeof response === 'string') {
     reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json' }).send(response);
     return;
   }
   reply.code(response.status).header('cache-control', 'no-store');
-  // Whether the connection stays is the server's to say.
+  // `connection` is left to the HTTP server.
   for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value);
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
   if (isStream && response.body) reply.send(Readable.fromWeb(response.body as ReadableStream));
   else reply.send((await response.text()) || undefined);
 }
 
-/** Sends an error of the protocol. @param id of the request that it answers */
+/** Sends an error response. @param id of the request */
 export function sendRpcError(reply: FastifyReply, error: RpcError, id: JsonValue = null): void {
   const { status, headers = {} } = error;
   reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': 'application/json', ...headers });

@@ -9,7 +9,7 @@ import { pageOf } from '../../results/page.ts';
 
 const MAX_ERROR_LENGTH = 1_000;
 
-/** SPEC "`_syslogTriggers` fields". */
+/** Reference: tools.md#get-trigger-logs, system-tables.md#_syslogtriggers. */
 export const getTriggerLogs = defineTool({
   name: 'Get-Trigger-Logs',
   group: 'automation',
@@ -26,7 +26,7 @@ export const getTriggerLogs = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: '_syslogTriggers',
-  async run(call, { triggerId, objectId, from, to, errorsOnly, limit: most, skip: start }) {
+  async run(call, { triggerId, objectId, from, to, errorsOnly, limit: maxRows, skip: start }) {
     const range = await rangeOf(call, { from, to }, true);
     const where = {
       ...(triggerId !== undefined && { triggerId }),
@@ -35,15 +35,15 @@ export const getTriggerLogs = defineTool({
       ...(errorsOnly === true && { error: { $exists: true } }),
     };
     const keys = ['triggerId', 'actionId', 'event', 'objectIdValue', 'error'];
-    const ask = { where, keys, order: '-createdAt,-objectId', skip: start, limit: oneMore(most) };
+    const ask = { where, keys, order: '-createdAt,-objectId', skip: start, limit: oneMore(maxRows) };
     const rows = await findRows(call, '_syslogTriggers', ask);
     const triggers = await triggersOf(call, rows);
     const runs = rows.map((row) => runOf(row, triggers));
-    return { ...pageOf(runs, { skip: start, limit: most }), ...shownRange(range) };
+    return { ...pageOf(runs, { skip: start, limit: maxRows }), ...shownRange(range) };
   },
 });
 
-/** The definitions that rows speak of, by their ids; those that are gone, or that the caller may not see, are missing. */
+/** Returns the triggers that the rows refer to, by id, except those that are deleted or hidden from the caller. */
 async function triggersOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<JsonValue | undefined, Row>> {
   const ids = rows.flatMap(({ triggerId }) => (typeof triggerId === 'string' ? [triggerId] : []));
   const found = await unless(unseen, [], () => rowsWithIds(call, '_Trigger', ids, ['Name', 'table']));
@@ -65,7 +65,7 @@ function runOf(row: Row, triggers: ReadonlyMap<JsonValue | undefined, Row>): Jso
   };
 }
 
-/** SPEC "`_syslogTriggers` fields": the error is a JSON string. Rows that clients wrote may hold anything. */
+/** Returns the error of a row: a JSON string (system-tables.md#_syslogtriggers). Rows that clients wrote may contain any text. */
 function plainError(text: string): string {
   try {
     const error: unknown = JSON.parse(text);

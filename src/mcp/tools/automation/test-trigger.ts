@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { objectId as anyId, recordId } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 
-/** CONTRACT "Triggers": what one would do, looked at without doing it. */
+/** Previews what a trigger would do, without doing it. Reference: tools.md#test-trigger. */
 export const testTrigger = defineTool({
   name: 'Test-Trigger',
   group: 'automation',
@@ -17,7 +17,7 @@ export const testTrigger = defineTool({
   effect: 'read',
   about: '_Trigger',
   async run(call, { triggerId, objectId }) {
-    // Of the two ids the trigger's is the one that Get-Triggers lists.
+    // A missing record suggests Get-Data; a missing trigger suggests Get-Triggers.
     await listedBy('Get-Triggers', () => getRow(call, '_Trigger', triggerId, { keys: ['objectId'] }));
     const preview = await previewTrigger(call, triggerId, objectId, (does) => withShortTexts(does) as JsonObject);
     const { trigger, meetsCriteria, error, obstacle } = preview;
@@ -51,7 +51,7 @@ function actionOf({ id, type, isActive, does, error }: ActionPreview): JsonObjec
 
 const heldNote = 'The system is held: what fires is queued, and carried out once an operator has it resumed.';
 
-/** What cannot be known without a write. */
+/** Returns notes about what only a real write can show. */
 function notesOn({ trigger: { author, changedFields, events, isActive } }: TriggerPreview): string[] {
   const sees = author === null ? 'sees all' : 'acts with the rights of the user who defined it';
   const notes = [

@@ -8,7 +8,7 @@ import { flag, MAX_ROWS, object, objects, recordId, table, text } from '../../de
 import { defineTool } from '../../definition/tool.ts';
 import { pageOf } from '../../results/page.ts';
 
-/** SPEC "Agent-tool layer (MCP)": Get-Triggers. */
+/** Reference: tools.md#get-triggers. */
 export const getTriggers = defineTool({
   name: 'Get-Triggers',
   group: 'automation',
@@ -23,7 +23,7 @@ export const getTriggers = defineTool({
       ...(activeOnly === true && { Active: { $ne: false } }),
     };
     const rows = await findRows(call, '_Trigger', { where, keys: definitionKeys, limit: MAX_ROWS });
-    // A table may be gone and have triggers still.
+    // A deleted table may still have triggers, so its name is checked only if there are none.
     if (rows.length === 0 && className !== undefined) tableNamed(call, className);
     const definitions = rows.map(definitionOf);
     const whole = pageOf(definitions, { limit: MAX_ROWS });
@@ -37,7 +37,7 @@ export const getTriggers = defineTool({
   },
 });
 
-/** SPEC "Agent-tool layer (MCP)", "Events" 1: `active` alone is the switch; the rules of `_Trigger` check the rest. */
+/** The rules of `_Trigger` check the definition. Reference: tools.md#set-trigger, triggers.md#definition. */
 export const setTrigger = defineTool({
   name: 'Set-Trigger',
   group: 'automation',
@@ -78,16 +78,16 @@ export const setTrigger = defineTool({
   },
 });
 
-/** What was chosen by the service. */
+/** Returns the parts that the service chose. */
 function shownOf({ nextRun, actions }: JsonObject): JsonObject {
   const ids = Array.isArray(actions) ? actions.map((action) => (action as JsonObject)._id ?? null) : [];
   return { ...(nextRun !== undefined && nextRun !== null && { nextRun }), actionIds: ids };
 }
 
-/** The parts of a definition, as schema reads show them (SPEC "Schema record": triggers). */
+/** Fields of a trigger as schema reads return them. Reference: schemas.md#schema-record. */
 export const definitionKeys = definitionFields.filter((name) => name !== 'objectId');
 
-/** A row of `_Trigger` as schema reads show it. */
+/** Returns a row of `_Trigger` in the form of schema reads. */
 export function definitionOf(row: Row): JsonObject {
   const parts = definitionKeys.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name] ?? null] as const);
   return { _id: row.objectId, ...Object.fromEntries(parts) };
@@ -95,11 +95,11 @@ export function definitionOf(row: Row): JsonObject {
 
 const FORM = 'event is create, update, delete, several of them with commas, or "schedule <cron> [time zone]"';
 
-/** Fields of a cron, with and without seconds. */
+/** Number of fields of a cron expression that includes seconds. */
 const MAX_CRON_FIELDS = 6;
 
 /**
- * What `event` says of a definition: `create,update`, or `schedule 0 8 * * 1-5 Asia/Jerusalem`; `schedule` alone keeps the one there is.
+ * Parses the argument `event`: `create,update`, or `schedule 0 8 * * 1-5 Asia/Jerusalem`; `schedule` alone keeps the present schedule.
  * @throws invalidArguments (107)
  */
 export function eventOf(text: string): JsonObject {

@@ -79,7 +79,7 @@ export const getPipelineSummary = defineTool({
   },
 });
 
-/** What is around the outcomes, beside the summary. */
+/** Room for what surrounds the outcomes, besides the summary. */
 const FRAME_BYTES = 2_000;
 
 export const importRecords = defineTool({

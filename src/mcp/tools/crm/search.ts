@@ -8,7 +8,7 @@ import { limit, names, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { headOf } from '../../results/page.ts';
 
-/** Where people look for something, in the order in which they are shown. */
+/** Tables searched by default, in order of rank. */
 const defaultTables = [
   'Accounts',
   'Contacts',
@@ -23,10 +23,10 @@ const defaultTables = [
   'Suppliers',
 ];
 const MAX_TABLES = 20;
-/** Tables that are searched at once: some 30 ms of a thread each. */
+/** Number of tables searched concurrently: each takes some 30 ms of a thread. */
 const CONCURRENCY = 3;
 
-/** One query a table, by the fields that the caller may ask about. */
+/** One query per table, on the fields that the caller may query. Reference: tools.md#search-records. */
 export const searchRecords = defineTool({
   name: 'Search-Records',
   group: 'crm',
@@ -35,14 +35,14 @@ export const searchRecords = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: 'Accounts',
-  async run(call, { query, tables, limit: most }) {
+  async run(call, { query, tables, limit: maxRows }) {
     if (query.trim() === '') badArguments('query must not be empty');
     const schema = call.store.schema();
     const named = tables && tables.length > 0 ? [...new Set(tables)] : defaultTables.filter((name) => schema.tables.has(name));
     const turn = pLimit(CONCURRENCY);
     const searches = named
       .map((name) => tableNamed(call, name))
-      .map((table) => turn(() => unless(unseen, null, () => searchTable(call, table, query, most + 1))));
+      .map((table) => turn(() => unless(unseen, null, () => searchTable(call, table, query, maxRows + 1))));
     const found: Found[] = [];
     const hidden: string[] = [];
     for (const [at, rows] of (await Promise.all(searches)).entries())
@@ -50,12 +50,12 @@ export const searchRecords = defineTool({
       else hidden.push(named[at] ?? '');
     if (hidden.length > 0 && hidden.length === named.length) fail('permissionDenied', 'find', hidden[0] ?? '');
     const best = found.sort(byRank).map(({ shown }) => shown);
-    const page = headOf(best, most, 'There are more: name the tables, or more of the text.');
+    const page = headOf(best, maxRows, 'There are more: name the tables, or more of the text.');
     return { ...page, ...(hidden.length > 0 && { hidden }) };
   },
 });
 
-/** SPEC "Records": the service does not enforce that phones and e-mail addresses are unique. */
+/** Needed because the service does not enforce unique phones and e-mail addresses. Reference: tools.md#find-duplicates. */
 export const findDuplicates = defineTool({
   name: 'Find-Duplicates',
   group: 'crm',
@@ -72,8 +72,8 @@ export const findDuplicates = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: 'Accounts',
-  async run(call, { table: className = 'Accounts', limit: most, ...sought }) {
-    const found = await duplicatesOf(call, tableNamed(call, className), sought, oneMore(most));
-    return headOf(found, most, 'There are more: send more of what you know.');
+  async run(call, { table: className = 'Accounts', limit: maxRows, ...criteria }) {
+    const found = await duplicatesOf(call, tableNamed(call, className), criteria, oneMore(maxRows));
+    return headOf(found, maxRows, 'There are more: send more of what you know.');
   },
 });

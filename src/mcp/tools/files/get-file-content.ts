@@ -10,10 +10,10 @@ import { choice, objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
-/** Bytes of a file that one answer may show. */
+/** Maximum number of bytes of a file in one answer. */
 const MAX_BYTES = 48_000;
 
-/** SPEC "Files" rule 6: who may read the record and the field may read the file. */
+/** A file may be read by a caller that may read the record and the field. Reference: tools.md#get-file-content, files.md#private-files. */
 export const getFileContent = defineTool({
   name: 'Get-File-Content',
   group: 'files',
@@ -34,17 +34,17 @@ export const getFileContent = defineTool({
   required: ['table', 'objectId', 'field'],
   needs: ['mcp:view'],
   effect: 'read',
-  async run(call, { as, maxBytes, ...asked }) {
+  async run(call, { as, maxBytes, ...request }) {
     const { name, url, isPrivate, opened } =
-      asked.url === undefined
-        ? await ofField(call, placeOf({ table: undefined, objectId: undefined, field: undefined, ...asked }))
-        : await ofUpload(call, asked.url);
+      request.url === undefined
+        ? await ofField(call, placeOf({ table: undefined, objectId: undefined, field: undefined, ...request }))
+        : await ofUpload(call, request.url);
     const { size, contentType } = opened.file;
     const about = { fileName: fileNameOf(name).slice(0, 300), contentType, size };
     if (as === 'link')
       return { ...about, url, access: isPrivate ? 'The address asks for the credentials of who may read the record' : 'public' };
     if (as === 'text' && !isText(contentType)) return { ...about, url, hint: 'It is no text. Ask for it as base64 or link.' };
-    const bytes = await readStart(opened, Math.min(maxBytes, as === 'base64' ? MAX_BASE64_BYTES : MAX_BYTES), call.signal);
+    const bytes = await readHead(opened, Math.min(maxBytes, as === 'base64' ? MAX_BASE64_BYTES : MAX_BYTES), call.signal);
     if (!bytes) throw missing();
     return { ...about, ...contentOf(bytes, as, size) };
   },
@@ -54,7 +54,7 @@ function contentOf(bytes: Buffer, as: 'text' | 'base64', size: number): JsonObje
   const isWhole = bytes.length === size;
   if (as === 'base64') return { base64: bytes.toString('base64'), ...(!isWhole && { truncated: true, bytes: bytes.length }) };
   const all = decodeText(bytes, isWhole);
-  const shown = fitting(all);
+  const shown = truncateText(all);
   return { text: shown, ...((!isWhole || shown.length < all.length) && { truncated: true }) };
 }
 
@@ -65,10 +65,10 @@ interface Found {
   readonly opened: OpenFile;
 }
 
-type AskedPlace = { readonly [Part in keyof FilePlace]: string | undefined };
+type RequestedPlace = { readonly [Part in keyof FilePlace]: string | undefined };
 
-/** @throws invalidArguments (107) where a part of the place is missing */
-function placeOf({ table: className, objectId: id, field }: AskedPlace): FilePlace {
+/** @throws invalidArguments (107) if a part of the place is missing */
+function placeOf({ table: className, objectId: id, field }: RequestedPlace): FilePlace {
   if (className !== undefined && id !== undefined && field !== undefined) return { table: className, objectId: id, field };
   const parts = Object.entries({ table: className, objectId: id, field });
   const absent = parts.filter(([, value]) => value === undefined).map(([name]) => `${name} is required`);
@@ -81,7 +81,7 @@ async function ofField(call: ToolCall, place: FilePlace): Promise<Found> {
 }
 
 /**
- * CONTRACT "Forms and files": an upload's own address serves who knows it, until a PrivateFile field has held the file.
+ * Opens an upload by its address, which works until a PrivateFile field has held the file. Reference: files.md#private-files.
  * @throws fileNotFound (404)
  */
 async function ofUpload(call: ToolCall, url: string): Promise<Found> {
@@ -92,7 +92,7 @@ async function ofUpload(call: ToolCall, url: string): Promise<Found> {
   return { name, url, isPrivate: false, opened };
 }
 
-/** What a field of a record holds, for the caller. @throws fileNotFound (404) where it holds nothing */
+/** Returns the file in a field of a record. @throws fileNotFound (404) if there is none */
 async function heldFile(call: ToolCall, place: FilePlace): Promise<{ name: string; url: string; isPrivate: boolean }> {
   const record = await getRow(call, place.table, place.objectId, { keys: [place.field] });
   requireFileField(call, place, 'get', ['File', 'PrivateFile']);
@@ -121,9 +121,9 @@ const missing = () =>
     next: 'Get-Record',
   });
 
-/** The first bytes of a file. @returns `null` where they are gone */
-export async function readStart({ file, read }: OpenFile, most: number, signal: AbortSignal): Promise<Buffer | null> {
-  const stream = await read(file.size > most ? { start: 0, end: most - 1 } : undefined);
+/** Reads the first bytes of a file. @returns `null` if the file is missing */
+export async function readHead({ file, read }: OpenFile, maxBytes: number, signal: AbortSignal): Promise<Buffer | null> {
+  const stream = await read(file.size > maxBytes ? { start: 0, end: maxBytes - 1 } : undefined);
   if (!stream) return null;
   const parts: Buffer[] = [];
   for await (const part of stream) {
@@ -133,16 +133,16 @@ export async function readStart({ file, read }: OpenFile, most: number, signal: 
   return Buffer.concat(parts);
 }
 
-/** Whether bytes of a content type are text. */
+/** Whether a content type is text. */
 export function isText(contentType: string): boolean {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|sql)$/.test(type);
 }
 
-/** The code page of Hebrew: what is no Unicode does not tell in which it is written. */
+/** Fallback for bytes that are not Unicode: the Hebrew code page. */
 const CODE_PAGE = 'windows-1255';
 
-/** Text as its bytes say that it is written. @param isWhole whether the bytes are all; else they may end within a character */
+/** Decodes text in the encoding that its bytes suggest. @param isWhole whether the bytes are complete; else they may end within a character */
 export function decodeText(bytes: Buffer, isWhole: boolean): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes, { stream: !isWhole });
@@ -154,14 +154,14 @@ export function decodeText(bytes: Buffer, isWhole: boolean): string {
   }
 }
 
-/** Bytes of an answer beside the content: name, type, address. */
+/** Room for what surrounds the content: name, type, address. */
 const FRAME_BYTES = 4_000;
 
-/** So many bytes fill an answer in base64. */
+/** Number of bytes that fill an answer in base64. */
 export const MAX_BASE64_BYTES = Math.floor(((MAX_RESULT_BYTES - FRAME_BYTES) / 4) * 3);
 
-/** As much of a text as an answer takes, written as JSON. */
-export function fitting(text: string): string {
+/** Returns as much of a text as fits into an answer as JSON. */
+export function truncateText(text: string): string {
   let shown = text;
   for (;;) {
     const size = jsonBytes(shown);

@@ -4,10 +4,10 @@ import { decodeBase64 } from '../../../files/index.ts';
 import { objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
-/** What a tool that takes a file asks for. SPEC "Limits": 32 MiB, which the upload itself sees to. */
+/** Arguments of tools that take a file. The upload enforces the limit of 32 MiB. Reference: agents.md#uploads-by-agents. */
 export const uploadInput = () => ({ fileName: text(2_000), contentType: text(200), base64: text(60_000_000) });
 
-/** A file as an agent sends it. */
+/** A file as sent by an agent. */
 interface SentFile {
   readonly fileName: string;
   readonly contentType: string;
@@ -15,7 +15,7 @@ interface SentFile {
 }
 
 /**
- * Takes a file (SPEC "Files: Upload").
+ * Uploads a file. Reference: files.md#upload.
  * @throws badUpload (107), badFileName (122), emptyFile (130), outOfStorage (140), invalidFileType (403), fileTooLarge (413)
  */
 export async function takeFile({ system, services }: ToolCall, { fileName, contentType, base64 }: SentFile): Promise<FileName> {
@@ -23,7 +23,7 @@ export async function takeFile({ system, services }: ToolCall, { fileName, conte
   return services.files.upload(system, fileName, contentType, decodeBase64(base64));
 }
 
-/** SPEC "Files: Upload". Everybody may read the file once a File field holds it. */
+/** The file becomes public once a File field holds it. Reference: tools.md#upload-public-file. */
 export const uploadPublicFile = defineTool({
   name: 'Upload-Public-File',
   group: 'files',
@@ -37,7 +37,7 @@ export const uploadPublicFile = defineTool({
   },
 });
 
-/** SPEC "Files" rule 5. A file that its record does not take is removed again. */
+/** If the record refuses the file, it is deleted again. Reference: tools.md#upload-private-file. */
 export const uploadPrivateFile = defineTool({
   name: 'Upload-Private-File',
   group: 'files',
@@ -52,7 +52,7 @@ export const uploadPrivateFile = defineTool({
     try {
       return await attach(call, place, uploaded);
     } catch (error) {
-      // Else nobody knows whether the record took it: `files sweep` finds the ones that none did.
+      // After other errors it is unknown whether the record took the file; `files sweep` deletes files that no record holds.
       if (!isRefusal(error)) throw error;
       const { files, conditions } = call.services;
       await files
@@ -63,7 +63,7 @@ export const uploadPrivateFile = defineTool({
   },
 });
 
-/** SPEC "Files" rule 5. */
+/** Reference: tools.md#attach-file, files.md#attach-a-file. */
 export const attachFile = defineTool({
   name: 'Attach-File',
   group: 'files',

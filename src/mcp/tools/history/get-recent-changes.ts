@@ -10,12 +10,12 @@ import { rootOf, type TableSchema } from '../../../schema/model.ts';
 import { causeField, isHidden, isLog } from '../../../schema/system-tables.ts';
 import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { fit, MAX_RESULT_BYTES } from '../../results/page.ts';
+import { countFitting, MAX_RESULT_BYTES } from '../../results/page.ts';
 
-/** Fields that one row names. */
+/** Maximum number of fields named per row. */
 const MAX_FIELDS = 50;
 
-/** SPEC "Events": `_Timeline`. */
+/** Reference: tools.md#get-recent-changes, audit.md#timeline. */
 export const getRecentChanges = defineTool({
   name: 'Get-Recent-Changes',
   group: 'history',
@@ -31,7 +31,7 @@ export const getRecentChanges = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: TIMELINE,
-  async run(call, { since, tables, event, userId, limit: most, skip: from }) {
+  async run(call, { since, tables, event, userId, limit: maxRows, skip: from }) {
     const { readable, hidden, isAll } = tablesOf(call, tables);
     const start = wireDate(await instantOfArgument(call, since));
     const where = {
@@ -40,16 +40,16 @@ export const getRecentChanges = defineTool({
       ...(event && { event }),
       ...(userId !== undefined && writesOf(userId)),
     };
-    const rows = await findRows(call, TIMELINE, { where, order: '-createdAt,-objectId', skip: from, limit: oneMore(most) });
-    const told = await describe(call, rows.slice(0, most), readable);
-    const fitting = fit(
-      told.map(({ entry }) => entry),
+    const rows = await findRows(call, TIMELINE, { where, order: '-createdAt,-objectId', skip: from, limit: oneMore(maxRows) });
+    const described = await describe(call, rows.slice(0, maxRows), readable);
+    const fitting = countFitting(
+      described.map(({ entry }) => entry),
       MAX_RESULT_BYTES - FRAME_BYTES - jsonBytes(tables ?? []),
     );
-    const cut = told[fitting];
-    const next = cut ? cut.at : rows.length > most ? most : undefined;
+    const cut = described[fitting];
+    const next = cut ? cut.at : rows.length > maxRows ? maxRows : undefined;
     return {
-      results: told.slice(0, fitting).map(({ entry }) => entry),
+      results: described.slice(0, fitting).map(({ entry }) => entry),
       since: start.iso ?? null,
       ...coverage(readable, tables !== undefined),
       ...(hidden.length > 0 && { hidden: [...hidden] }),
@@ -59,10 +59,10 @@ export const getRecentChanges = defineTool({
   },
 });
 
-/** Bytes around the rows, beside the names of tables. */
+/** Room for what surrounds the rows, besides the names of tables. */
 const FRAME_BYTES = 1_000;
 
-/** What the list cannot tell of, since no timeline is kept of it. */
+/** Reports the tables whose changes are not recorded. */
 function coverage(readable: ReadonlyMap<string, TableSchema>, isNamed: boolean): JsonObject {
   if (!isNamed) return { hint: 'Only tables whose timeline is on are covered.' };
   const notTracked = [...readable.values()].filter((table) => !table.timeline || isLog(table.className));
@@ -76,24 +76,24 @@ function coverage(readable: ReadonlyMap<string, TableSchema>, isNamed: boolean):
 interface Tables {
   readonly readable: ReadonlyMap<string, TableSchema>;
   readonly hidden: readonly string[];
-  /** Whether all tables are asked for and may be read: those that are gone then count too. */
+  /** Whether all tables are requested and readable: then changes of deleted tables count too. */
   readonly isAll: boolean;
 }
 
-/** What happened in tables that the caller may not read is left out. @throws classMissing (103) */
-function tablesOf(call: ToolCall, asked: readonly string[] | undefined): Tables {
+/** Returns the tables to report; those that the caller may not read are left out. @throws classMissing (103) */
+function tablesOf(call: ToolCall, requested: readonly string[] | undefined): Tables {
   const all = [...call.store.schema().tables.values()].filter(({ className }) => !isHidden(className));
-  const wanted = asked ? [...new Set(asked)].map((name) => tableNamed(call, name)) : all;
-  const readable = wanted.filter((table) => grantFor(call.principal, 'find', table) !== null);
-  const hidden = wanted.filter((table) => !readable.includes(table)).map(({ className }) => className);
+  const selected = requested ? [...new Set(requested)].map((name) => tableNamed(call, name)) : all;
+  const readable = selected.filter((table) => grantFor(call.principal, 'find', table) !== null);
+  const hidden = selected.filter((table) => !readable.includes(table)).map(({ className }) => className);
   return {
     readable: new Map(readable.map((table) => [table.className, table])),
-    hidden: asked ? hidden : [],
-    isAll: !asked && hidden.length === 0,
+    hidden: requested ? hidden : [],
+    isAll: !requested && hidden.length === 0,
   };
 }
 
-/** The rows, and their places in the list. */
+/** Describes the rows, each with its position in the list. */
 async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMap<string, TableSchema>) {
   const records = await recordsOf(call, rows);
   const users = await namesOf(
@@ -117,7 +117,7 @@ async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMa
   });
 }
 
-/** By class, the records that the caller may find, with their names. */
+/** Returns the names of the records that the caller may find, by class. */
 async function recordsOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const idsOf = Map.groupBy(rows, ({ objectClass }) => String(objectClass));
   const found = new Map<string, ReadonlyMap<string, string>>();

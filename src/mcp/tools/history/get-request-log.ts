@@ -10,7 +10,7 @@ import { pageOf } from '../../results/page.ts';
 const shown = ['method', 'path', 'statusCode', 'duration', 'user', 'usingMK', 'service', 'ip', 'country', 'userAgent', 'referer'];
 const noise: ReadonlySet<string> = new Set(['objectId', 'updatedAt', 'ACL', 'user']);
 
-/** SPEC "Other system tables": `_RequestLog`, for keys alone, which the authoriser sees to. */
+/** Only for keys, which the authoriser enforces. Reference: tools.md#get-request-log, audit.md#request-log. */
 export const getRequestLog = defineTool({
   name: 'Get-Request-Log',
   group: 'history',
@@ -28,7 +28,7 @@ export const getRequestLog = defineTool({
   isAdvanced: true,
   effect: 'read',
   about: '_RequestLog',
-  async run(call, { from, to, method, path, statusCode, limit: most, skip: start }) {
+  async run(call, { from, to, method, path, statusCode, limit: maxRows, skip: start }) {
     const range = await rangeOf(call, { from, to });
     const where: JsonObject = {
       ...during('createdAt', range),
@@ -36,13 +36,13 @@ export const getRequestLog = defineTool({
       ...(path && { path: { $regex: literal(path) } }),
       ...(statusCode !== undefined && { statusCode }),
     };
-    const ask = { where, keys: shown, order: '-createdAt,-objectId', skip: start, limit: oneMore(most) };
+    const ask = { where, keys: shown, order: '-createdAt,-objectId', skip: start, limit: oneMore(maxRows) };
     const rows = await findRows(call, '_RequestLog', ask);
-    return { ...pageOf(rows.map(plain), { skip: start, limit: most }), ...shownRange(range) };
+    return { ...pageOf(rows.map(plain), { skip: start, limit: maxRows }), ...shownRange(range) };
   },
 });
 
-/** The user is `master` for keys, so that his id says all. */
+/** Shortens a row; `user` becomes its id, which is `master` for keys. */
 function plain(row: JsonObject): JsonObject {
   const { user } = row;
   const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !noise.has(name)));

@@ -12,7 +12,7 @@ import { limit, names, objectId, skip, table } from '../../definition/parameters
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { pageOf } from '../../results/page.ts';
 
-/** SPEC "Events": `_Timeline`. */
+/** Reference: tools.md#get-timeline, audit.md#timeline. */
 export const getTimeline = defineTool({
   name: 'Get-Timeline',
   group: 'history',
@@ -20,14 +20,14 @@ export const getTimeline = defineTool({
   input: { table: table(), objectId: objectId(), fields: names(100).optional(), limit: limit(20), skip: skip() },
   needs: ['mcp:view'],
   effect: 'read',
-  async run(call, { table: className, objectId: id, fields, limit: most, skip: from }) {
+  async run(call, { table: className, objectId: id, fields, limit: maxRows, skip: from }) {
     const about = tableNamed(call, className);
     const grant = await grantOfPast(call, about, id);
-    const needed = from + oneMore(most);
+    const needed = from + oneMore(maxRows);
     const { entries, cutAt } = await readHistory(call, { about, objectId: id, grant, fields, needed });
     const shown = entries.filter(({ changes, row }) => fields === undefined || changes.size > 0 || row.event === 'delete');
     if (shown.length === 0 && grant.isGone) fail('objectNotFound');
-    const page = pageOf(await describe(call, shown.slice(from, from + oneMore(most))), { skip: from, limit: most });
+    const page = pageOf(await describe(call, shown.slice(from, from + oneMore(maxRows))), { skip: from, limit: maxRows });
     if (cutAt) page.hint = `Only the newest ${MAX_ROWS_READ} writes of the record were looked at.`;
     if (shown.length === 0 && !about.timeline && !isLog(className))
       page.hint = `The timeline of ${className} is off; Set-Table-Timeline turns it on.`;
@@ -48,7 +48,7 @@ async function describe(call: ToolCall, entries: readonly Entry[]): Promise<Json
     const changed: JsonObject = Object.create(null);
     for (const [field, { from, steps }] of changes) {
       const before: JsonObject = from === undefined ? {} : { from: next() };
-      // An operator does not tell what came out of it.
+      // A field operator does not record its result.
       const after: JsonObject = steps
         ? { change: Object.fromEntries([...steps.keys()].map((name) => [name, next()])) }
         : { to: next() };
@@ -57,20 +57,20 @@ async function describe(call: ToolCall, entries: readonly Entry[]): Promise<Json
     return {
       at: row.createdAt as JsonValue,
       event: row.event as JsonValue,
-      ...told(row, users),
+      ...writerOf(row, users),
       ...(changes.size > 0 && { changes: changed }),
     };
   });
 }
 
-/** The values of a change, in the order in which they are shown. */
+/** Returns the values of a change, in display order. */
 const valuesOf = ({ from, to = null, steps }: FieldChange): JsonValue[] => [
   ...(from === undefined ? [] : [from]),
   ...(steps ? steps.values() : [to]),
 ];
 
-/** Who wrote, and by what. */
-function told(row: Row, users: ReadonlyMap<string, string>): JsonObject {
+/** Returns who wrote, and by what. */
+function writerOf(row: Row, users: ReadonlyMap<string, string>): JsonObject {
   const { userId, referer, triggerId } = causeOf(row);
   return {
     ...(userId !== undefined && { user: named(userId, users) }),

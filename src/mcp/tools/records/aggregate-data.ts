@@ -7,10 +7,10 @@ import { defineTool } from '../../definition/tool.ts';
 import { withHints } from '../../results/hints.ts';
 import { headOf, MAX_RESULT_BYTES } from '../../results/page.ts';
 
-/** A row is `{"a":1},` at least, so that no answer holds more: all groups need not be read to be cut. */
+/** A row is at least `{"a":1},`, so no answer holds more; further groups need not be read. */
 const MAX_GROUPS = MAX_RESULT_BYTES / 8;
 
-/** SPEC "Limits": all groups unless `limit` says less, 2,000 at the most. */
+/** All groups unless `limit` is given, which is at most 2,000. Reference: tools.md#aggregate-data. */
 export const aggregateData = defineTool({
   name: 'Aggregate-Data',
   group: 'records',
@@ -28,19 +28,19 @@ export const aggregateData = defineTool({
   },
   needs: ['mcp:view'],
   effect: 'read',
-  async run(call, { table: className, groupBy = [], metrics: asked, dateBucket, having, limit: most, ...ask }) {
+  async run(call, { table: className, groupBy = [], metrics: requested, dateBucket, having, limit: maxRows, ...ask }) {
     await requireFind(call, className);
     const schema = tableIfAny(call, className);
     if (!schema) return { results: [], ...noTable(className) };
     const groups = readGroups(schema, groupBy, dateBucket);
-    const metrics = readMetrics(schema, asked, groupBy);
+    const metrics = readMetrics(schema, requested, groupBy);
     if (having) checkHaving(having, metrics);
-    const read = most === undefined ? MAX_GROUPS : oneMore(most);
+    const read = maxRows === undefined ? MAX_GROUPS : oneMore(maxRows);
     const found = await aggregate(call, { table: schema, groups, metrics, having, ...ask, limit: read });
     const { rows, timeZone } = found;
-    const isEmpty = groups.length === 0 && rows.length === 0 && !having && most !== 0;
+    const isEmpty = groups.length === 0 && rows.length === 0 && !having && maxRows !== 0;
     const all = isEmpty ? [Object.fromEntries(metrics.map((metric) => [metric.name, emptyValue(metric)]))] : rows;
-    const page = headOf(all, most ?? all.length, 'There are more groups: narrow where, or choose by order and having.');
+    const page = headOf(all, maxRows ?? all.length, 'There are more groups: narrow where, or choose by order and having.');
     return withHints(call, className, { where: ask.where }, { ...page, ...(timeZone !== undefined && { timeZone }) });
   },
 });

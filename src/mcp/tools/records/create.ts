@@ -5,7 +5,7 @@ import { flag, object, objects, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { describeOutcomes, outcomesAnswer } from '../../results/outcomes.ts';
 
-/** SPEC "Records: Create". */
+/** Reference: tools.md#create-record. */
 export const createRecord = defineTool({
   name: 'Create-Record',
   group: 'records',
@@ -20,7 +20,7 @@ export const createRecord = defineTool({
     })),
 });
 
-/** SPEC "Agent-tool layer (MCP)": Create-Many; the flags count under the master key alone. */
+/** The silencing flags work with the master key only. Reference: tools.md#create-many, records.md#silencing-flags. */
 export const createMany = defineTool({
   name: 'Create-Many',
   group: 'records',

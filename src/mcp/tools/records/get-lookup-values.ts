@@ -10,10 +10,10 @@ import { limit, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { headOf, MAX_RESULT_BYTES } from '../../results/page.ts';
 
-/** What is around the values of a table. */
+/** Room for what surrounds the values of a table. */
 const FRAME_BYTES = 300;
 
-/** SPEC "Main business tables": Lookup tables; what Pointer fields store is the objectId. */
+/** Pointer fields store the objectId. Reference: tools.md#get-lookup-values. */
 export const getLookupValues = defineTool({
   name: 'Get-Lookup-Values',
   group: 'records',
@@ -22,7 +22,7 @@ export const getLookupValues = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: '_SCHEMA',
-  async run(call, { tables, search, limit: most }) {
+  async run(call, { tables, search, limit: maxRows }) {
     if (tables.length === 0) badArguments('tables must name a table', { next: 'Get-Schema with tablesNameOnly' });
     const known = [...new Set(tables)].map((name) => tableNamed(call, name));
     const hidden: string[] = [];
@@ -31,7 +31,7 @@ export const getLookupValues = defineTool({
     let refusal: unknown;
     for (const table of known) {
       try {
-        const found = await valuesOf(call, table, search, most, left);
+        const found = await valuesOf(call, table, search, maxRows, left);
         left -= jsonBytes(found);
         results.push({ table: table.className, ...found });
       } catch (error) {
@@ -51,14 +51,14 @@ async function valuesOf(
   call: ToolCall,
   table: TableSchema,
   search: string | undefined,
-  most: number,
+  maxRows: number,
   bytes: number,
 ): Promise<JsonObject> {
   const titles = askable(call, table, titleFieldsOf(table));
   const more = seen(call, table, ['SystemKey', 'Active']);
   const order = [...askable(call, table, ['SortOrder']), ...titles].join(',');
   const where = search === undefined ? undefined : { $or: titles.map((name) => contains(name, search)) };
-  const ask = { where, keys: ['objectId', ...titles, ...more], order, limit: oneMore(most) };
+  const ask = { where, keys: ['objectId', ...titles, ...more], order, limit: oneMore(maxRows) };
   const rows = await findRows(call, table.className, ask);
   const values = rows.map((row) => ({
     objectId: row.objectId,
@@ -67,6 +67,6 @@ async function valuesOf(
     ...(row.Active === false && { Active: false }),
   }));
   const hint = 'There are more: narrow them with search, or ask for fewer tables.';
-  const { results, ...rest } = headOf(values, most, hint, Math.max(bytes, 0));
+  const { results, ...rest } = headOf(values, maxRows, hint, Math.max(bytes, 0));
   return { values: results, ...rest };
 }

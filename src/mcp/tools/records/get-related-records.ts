@@ -9,10 +9,10 @@ import { limit, names, objectId, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { MAX_RESULT_BYTES, pageOf } from '../../results/page.ts';
 
-/** What is around the records of a table. */
+/** Room for what surrounds the records of a table. */
 const FRAME_BYTES = 300;
 
-/** Tables that the caller may not find in are told as hidden; those without such a record are left out. */
+/** Tables that the caller may not read are reported as hidden; those without a related record are omitted. */
 export const getRelatedRecords = defineTool({
   name: 'Get-Related-Records',
   group: 'records',
@@ -20,7 +20,7 @@ export const getRelatedRecords = defineTool({
   input: { table: table(), objectId: objectId(), relatedTables: names(200).optional(), limit: limit(5, 100) },
   needs: ['mcp:view'],
   effect: 'read',
-  async run(call, { table: className, objectId: id, relatedTables, limit: most }) {
+  async run(call, { table: className, objectId: id, relatedTables, limit: maxRows }) {
     const pointedAt = tableNamed(call, className);
     const keys = ['objectId', ...seen(call, pointedAt, titleFieldsOf(pointedAt))];
     const record = await getRow(call, className, id, { keys });
@@ -32,7 +32,7 @@ export const getRelatedRecords = defineTool({
       if (call.signal.aborted) throw serviceError('timeout');
       const where = pointingAt(referrer, className, id);
       const found = await unless(['timeout'], 'tookTooLong' as const, () =>
-        unless(unseen, 'hidden' as const, () => newestOf(call, referrer, where, most, bytes)),
+        unless(unseen, 'hidden' as const, () => newestOf(call, referrer, where, maxRows, bytes)),
       );
       if (typeof found === 'string') left[found] = [...(left[found] ?? []), referrer.className];
       else if (found) {
@@ -44,7 +44,7 @@ export const getRelatedRecords = defineTool({
   },
 });
 
-/** @throws invalidArguments (107) for a table that does not point at it */
+/** @throws invalidArguments (107) for a table that does not point at this one */
 function wanted(referrers: readonly Referrer[], className: string, names: readonly string[] | undefined): readonly Referrer[] {
   if (!names) return referrers;
   const byName = new Map(referrers.map((referrer) => [referrer.className, referrer]));
@@ -57,19 +57,19 @@ function wanted(referrers: readonly Referrer[], className: string, names: readon
   );
 }
 
-/** `null` where no record points at it. */
+/** Returns the newest records that point at the record; `null` if there are none. */
 async function newestOf(
   call: ToolCall,
   referrer: Referrer,
   where: JsonObject,
-  most: number,
+  maxRows: number,
   bytes: number,
 ): Promise<JsonObject | null> {
-  const found = await newestReferring(call, referrer, where, most);
+  const found = await newestReferring(call, referrer, where, maxRows);
   if (!found) return null;
   const newest = found.newest.map(
     ({ objectId: id, title, createdAt }): JsonValue => ({ objectId: id, ...(title !== undefined && { Name: title }), createdAt }),
   );
-  const { results } = pageOf(newest, { limit: most }, Math.max(bytes, 0));
+  const { results } = pageOf(newest, { limit: maxRows }, Math.max(bytes, 0));
   return { table: referrer.className, fields: [...referrer.fields], count: found.count, newest: results };
 }

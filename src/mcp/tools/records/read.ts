@@ -4,9 +4,9 @@ import type { JsonValue } from '../../../kernel/json.ts';
 import { limit, names, object, objectId, recordId, skip, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { withTableHints } from '../../results/hints.ts';
-import { findPage, withoutUnasked } from '../../results/page.ts';
+import { findPage, omitUnrequested } from '../../results/page.ts';
 
-/** SPEC "Agent-tool layer (MCP)": Get-Data. */
+/** Reference: tools.md#get-data. */
 export const getData = defineTool({
   name: 'Get-Data',
   group: 'records',
@@ -22,14 +22,14 @@ export const getData = defineTool({
   },
   needs: ['mcp:view'],
   effect: 'read',
-  async run(call, { table: className, objectId, where, limit: most, skip: from, ...ask }) {
-    const sought = objectId === undefined ? where : { ...(where && { $and: [where] }), objectId };
-    const page = await findPage(call, className, { ...ask, where: sought, skip: from, limit: most });
+  async run(call, { table: className, objectId, where, limit: maxRows, skip: from, ...ask }) {
+    const filter = objectId === undefined ? where : { ...(where && { $and: [where] }), objectId };
+    const page = await findPage(call, className, { ...ask, where: filter, skip: from, limit: maxRows });
     return withTableHints(call, className, { where, ...ask }, { ...page });
   },
 });
 
-/** Number of records that match, of those that the caller may find. */
+/** Counts the matching records that the caller may find. Reference: tools.md#count-data. */
 export const countData = defineTool({
   name: 'Count-Data',
   group: 'records',
@@ -43,7 +43,7 @@ export const countData = defineTool({
   },
 });
 
-/** Without `include` each linked record is a Pointer with its name; those of `include` are whole. */
+/** Without `include`, each linked record is a Pointer with its name; with it, the named ones are expanded. Reference: tools.md#get-record. */
 export const getRecord = defineTool({
   name: 'Get-Record',
   group: 'records',
@@ -54,7 +54,7 @@ export const getRecord = defineTool({
   async run(call, { table: className, objectId: id, keys, include }) {
     tableNamed(call, className);
     const row = await getRow(call, className, id, { keys, include: include ?? ['*'] });
-    const [shown = row] = withoutUnasked([row], keys);
+    const [shown = row] = omitUnrequested([row], keys);
     if (include) return shown;
     return Object.fromEntries(Object.entries(shown).map(([name, value]): [string, JsonValue] => [name, namedPointer(value)]));
   },

@@ -10,7 +10,7 @@ import { flag, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { isBlocked, MAX_SCHEMA_BYTES, tablesView, tableView } from '../../results/schema-view.ts';
 
-/** SPEC "Agent-tool layer (MCP)": Get-Schema; `{}` for blocked system tables. */
+/** `{}` for blocked system tables. Reference: tools.md#get-schema. */
 export const getSchema = defineTool({
   name: 'Get-Schema',
   group: 'records',
@@ -32,10 +32,10 @@ export const getSchema = defineTool({
   },
 });
 
-/** Milliseconds after which no further table is counted: a call has a minute. */
-const TIME = 25_000;
+/** Time after which no further table is counted; a call may take a minute. */
+const COUNT_TIMEOUT_MS = 25_000;
 
-/** Fill rates are counted for tables that are named: each takes a look at all records. */
+/** Fill rates are computed only for named tables, because each scans all records. Reference: tools.md#get-table-stats. */
 export const getTableStats = defineTool({
   name: 'Get-Table-Stats',
   group: 'records',
@@ -47,20 +47,20 @@ export const getTableStats = defineTool({
   about: '_SCHEMA',
   async run(call, { tables }) {
     if (tables?.length === 0) badArguments('tables must name a table, or be left out');
-    // Blocked ones too: a count tells nothing of what is in them.
+    // Includes blocked tables: a count reveals nothing of their content.
     const wanted = tables ? [...new Set(tables)].map((name) => tableNamed(call, name)) : knownTables(call);
     const since = performance.now();
     const results: JsonObject[] = [];
     const left: { [Why in 'hidden' | 'notCounted']?: string[] } = {};
     for (const table of wanted) {
       if (call.signal.aborted) throw serviceError('timeout');
-      const isLate = performance.now() - since > TIME;
+      const isLate = performance.now() - since > COUNT_TIMEOUT_MS;
       const found = isLate ? 'notCounted' : await statsOf(call, table, tables !== undefined);
       if (typeof found === 'string') left[found] = [...(left[found] ?? []), table.className];
       else if (tables !== undefined || found.rows !== 0) results.push(found);
     }
     const [first] = wanted;
-    // Who sees none of the tables that he named is refused by the first, as by any other read of it.
+    // If the caller may see none of the named tables, it is refused like any read of the first.
     if (tables && first && left.hidden?.length === wanted.length) await requireFind(call, first.className);
     return { results, ...left };
   },

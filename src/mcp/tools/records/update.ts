@@ -13,7 +13,7 @@ import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { describeOutcomes, outcomesAnswer } from '../../results/outcomes.ts';
 import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
-/** SPEC "Records: Update", "Field operators on update"; `ifUpdatedAt`: only as long as nobody has written since. */
+/** `ifUpdatedAt` makes the update conditional on the record being unchanged since. Reference: tools.md#update-record, records.md#field-operators. */
 export const updateRecord = defineTool({
   name: 'Update-Record',
   group: 'records',
@@ -38,7 +38,7 @@ export const updateRecord = defineTool({
   },
 });
 
-/** As Create-Many: each update has its own outcome. */
+/** Each update has its own outcome, as in Create-Many. */
 export const updateMany = defineTool({
   name: 'Update-Many',
   group: 'records',
@@ -62,7 +62,7 @@ export const updateMany = defineTool({
   },
 });
 
-/** All are read before any is written, so that a list in another form leaves nothing half done. */
+/** Parses one update. All are parsed before any is written, so that a malformed list has no effect. */
 function readUpdate(update: JsonObject, index: number): { objectId: string; data: JsonObject } {
   const { objectId, data, ...others } = update;
   const [other] = Object.keys(others);
@@ -73,10 +73,10 @@ function readUpdate(update: JsonObject, index: number): { objectId: string; data
   return { objectId, data };
 }
 
-/** So many of the records that match are named. */
+/** Maximum number of matching records that the error names. */
 const MAX_IDS_NAMED = 5;
 
-/** Nothing in the store keeps values unique, so several records may match: then nothing is written. */
+/** The store does not enforce unique values, so several records may match: then nothing is written. Reference: tools.md#upsert-record. */
 export const upsertRecord = defineTool({
   name: 'Upsert-Record',
   group: 'records',
@@ -88,7 +88,7 @@ export const upsertRecord = defineTool({
   async run(call, { table: className, matchOn, data }) {
     await requireFind(call, className);
     const where = matchOf(call, className, matchOn, data);
-    // Of two calls for one new record the second finds what the first has made.
+    // Serialised: of two concurrent calls for one new record, the second finds the first's record.
     return inTurn(call, `${className} ${canonicalJson(where)}`, (held) =>
       withAdded(held, className, () => upsert(held, className, where, data)),
     );
@@ -110,7 +110,7 @@ async function upsert(call: ToolCall, className: string, where: JsonObject, data
   return { created: false, ...changeAnswer(await updateRow(call, className, found.objectId, data)) };
 }
 
-/** The answer of a change of one record. What operators made of a long list is left out where it is more than an answer holds. */
+/** Returns the answer of an update; results of field operators that are too long are omitted. */
 export function changeAnswer({ updatedAt = null, objectId, ...made }: Row): JsonObject {
   const isLong = jsonBytes(made) > MAX_RESULT_BYTES / 2;
   return { updatedAt, objectId, ...(isLong ? { truncated: true } : made) };

@@ -5,7 +5,7 @@ import { defineTool } from '../../definition/tool.ts';
 import { describeError } from '../../errors/describe.ts';
 import { headOf, MAX_LIST_BYTES } from '../../results/page.ts';
 
-/** What creating the records would meet with; nothing is written. */
+/** Reports the errors that creating the records would raise; nothing is written. Reference: tools.md#validate-records. */
 export const validateRecords = defineTool({
   name: 'Validate-Records',
   group: 'records',
@@ -28,7 +28,7 @@ export const validateRecords = defineTool({
   },
 });
 
-/** As many of the wrong records as an answer takes, and a part of the next: a body may hold far more, and describing each takes time. */
+/** Describes as many wrong records as fit into an answer, and a part of the next. There may be far more, and describing each takes time. */
 function shownFaults({ wrong, errorOf }: Validation): JsonObject[] {
   const shown: JsonObject[] = [];
   let left = MAX_LIST_BYTES;

@@ -19,12 +19,12 @@ import { names, object, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { MAX_RESULT_BYTES } from '../../results/page.ts';
 import { fieldsOf, isBlocked } from '../../results/schema-view.ts';
-import { withinBytes } from '../../results/truncate.ts';
+import { truncateMaps } from '../../results/truncate.ts';
 
-/** Rows of terms, those included that stand for themselves, and of tables' own labels. */
+/** Maximum number of rows read: terms, including those without a translation, and labels of tables. */
 const MAX_ROWS = 5 * MAX_TERMS;
 
-/** SPEC "Main business tables": Hebrew business terms are display-only; docs/decisions.md "Agent tools". */
+/** Terms are for display only. Reference: tools.md#get-terminology-dictionary. */
 export const getTerminologyDictionary = defineTool({
   name: 'Get-Terminology-Dictionary',
   group: 'schema',
@@ -40,8 +40,8 @@ export const getTerminologyDictionary = defineTool({
     const labels = tableLabels(call, own);
     const fields = new Map<string, JsonObject>();
     for (const className of new Set(tables)) fields.set(className, await fieldLabels(call, className));
-    // Those that were asked for by name come first.
-    return withinBytes({ fields: Object.fromEntries(fields), terms: termsOf(rows), tables: labels }, MAX_RESULT_BYTES);
+    // The fields that the caller named come first, so they are truncated last.
+    return truncateMaps({ fields: Object.fromEntries(fields), terms: termsOf(rows), tables: labels }, MAX_RESULT_BYTES);
   },
 });
 
@@ -52,7 +52,7 @@ async function find(call: ToolCall, where: JsonObject): Promise<Row[]> {
   return (await findRows(call, DICTIONARY, { where, keys, limit: MAX_ROWS })) as unknown as Row[];
 }
 
-/** Of the tables that the caller may know. */
+/** Returns the labels of the tables that the caller may know. */
 function tableLabels(call: ToolCall, rows: readonly Row[]): JsonObject {
   const labels = new Map<string, string>();
   const known = new Set(knownTables(call).map(({ className }) => className));
@@ -62,7 +62,7 @@ function tableLabels(call: ToolCall, rows: readonly Row[]): JsonObject {
   return Object.fromEntries(labels);
 }
 
-/** @throws classMissing (103) for a table that there is not, or that the caller may not know */
+/** @throws classMissing (103) for a table that does not exist or is hidden from the caller */
 async function fieldLabels(context: ToolCall, className: string): Promise<JsonObject> {
   if (isBlocked(className)) return {};
   const record = await getSchema(context, className, true);
@@ -70,7 +70,7 @@ async function fieldLabels(context: ToolCall, className: string): Promise<JsonOb
   return Object.fromEntries(labelled.map(([name, field]) => [name, field.dictionary as string]));
 }
 
-/** SPEC "Agent-tool layer (MCP)": full replacement, not merge; an unsent term returns to identity. One commit. */
+/** Replaces all terms in one commit; a term that is not sent returns to its default. Reference: tools.md#set-terminology-dictionary. */
 export const setTerminologyDictionary = defineTool({
   name: 'Set-Terminology-Dictionary',
   group: 'schema',
@@ -92,7 +92,7 @@ export const setTerminologyDictionary = defineTool({
   },
 });
 
-/** Without those that stand for themselves. */
+/** Parses the terms, without those equal to their default. */
 function readTerms(sent: JsonObject): Map<string, string> {
   const entries = Object.entries(sent);
   if (entries.length > MAX_TERMS) badArguments(`terms must have at most ${MAX_TERMS} entries`);
@@ -106,10 +106,10 @@ function readTerms(sent: JsonObject): Map<string, string> {
   return terms;
 }
 
-/** Labels of one call: an answer names their fields. */
+/** Maximum number of labels per call: the answer names their fields. */
 const MAX_LABELS = 300;
 
-/** SPEC "Other system tables": labels of fields are rows of `_Dictionary`. One commit. */
+/** Labels of fields are rows of `_Dictionary`, written in one commit. Reference: tools.md#set-field-labels. */
 export const setFieldLabels = defineTool({
   name: 'Set-Field-Labels',
   group: 'schema',

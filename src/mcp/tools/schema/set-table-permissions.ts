@@ -25,7 +25,7 @@ export const setTablePermissionsTool = defineTool({
   },
 });
 
-/** What the permissions of a table may take of an answer; lists of users may be long, and are left out then. */
+/** Maximum size of each permission map in the answer; longer ones (lists of users) are omitted. */
 const MAX_BYTES = 20_000;
 
 const shownWithin = (...parts: readonly JsonObject[]): JsonObject =>

@@ -7,7 +7,7 @@ import { isDescribed, isLog } from '../../../schema/system-tables.ts';
 import { flag, object, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 
-/** SPEC "Schema record": timeline. What is not sent of its fields stays. */
+/** Parts that are not sent stay. Reference: tools.md#set-table-timeline, schemas.md#timeline-settings. */
 export const setTableTimeline = defineTool({
   name: 'Set-Table-Timeline',
   group: 'schema',

@@ -9,12 +9,12 @@ import type { TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
 import { flag, siteId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { MAX_RESULT_BYTES, pageOf, withoutUnasked } from '../../results/page.ts';
+import { MAX_RESULT_BYTES, omitUnrequested, pageOf } from '../../results/page.ts';
 
 const MAX_PAGES = 1_000;
 const FRAME_BYTES = 2_000;
 
-/** SPEC "Agent-tool layer (MCP)": Get-Site-Pages; docs/decisions.md "Agent tools". */
+/** Reference: tools.md#get-site-pages. */
 export const getSitePages = defineTool({
   name: 'Get-Site-Pages',
   group: 'site',
@@ -40,7 +40,7 @@ const menuKeys = ['Name', 'Location', 'SiteId', 'Items', 'Version', 'Active'];
 
 const ofSite = (site: string | undefined): JsonObject => (site === undefined ? {} : { SiteId: pointer('Sites', site) });
 
-/** Where one of the texts that a page is known by has the words, in any case. */
+/** Returns a filter for pages whose name, title, route or table contains the words, ignoring case. */
 function matching({ fields }: TableSchema, search: string): JsonObject {
   const texts = ['Name', 'Title', 'Route', 'table'].filter((name) => {
     const field = fields.get(name);
@@ -58,10 +58,10 @@ async function read(
 ): Promise<Row[]> {
   const { fields } = tableNamed(call, className);
   const include = ['SiteId'].filter((name) => fields.get(name)?.type === 'Pointer');
-  return withoutUnasked(await findRows(call, className, { where, keys, order, include, limit: MAX_PAGES + 1 }), keys);
+  return omitUnrequested(await findRows(call, className, { where, keys, order, include, limit: MAX_PAGES + 1 }), keys);
 }
 
-/** Pages and menus; a version that nobody has written yet is `0`. */
+/** Returns pages or menus; a version never written is `0`. */
 function listed(rows: readonly Row[], bytes: number): JsonObject {
   const shown = rows.map((row) => ({
     ...row,
@@ -73,7 +73,7 @@ function listed(rows: readonly Row[], bytes: number): JsonObject {
   return { results, ...(isCut && { truncated: true, hint: 'There are more: narrow with siteId or search.' }) };
 }
 
-/** The site with its name, where the caller may see it. */
+/** Returns the site, with its name if the caller may see it. */
 function siteOf(value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
   const { objectId = null } = value;

@@ -8,16 +8,16 @@ import { defineTool } from '../../definition/tool.ts';
 
 const MAX_REPLACEMENTS = 200;
 const MAX_TERM_LENGTH = 200;
-/** Characters of the terms times bytes of the page: what the search may cost. */
+/** Limit of the search cost: characters of the terms times bytes of the page. */
 const MAX_WORK = 1_000_000_000;
 const MAX_PLACES = 100;
-/** Words and places that are told of what was not replaced. */
+/** Maximum number of words and places reported as not replaced. */
 const MAX_SKIPPED_SHOWN = 20;
 
-/** The page's own texts that people read. */
+/** The page's own texts for readers. */
 const own = ['Name', 'Title', 'Description'];
 
-/** SPEC "Agent-tool layer (MCP)": Replace-Terms, page by page; docs/decisions.md "Agent tools": pages. */
+/** Changes one page. Reference: tools.md#replace-terms. */
 export const replaceTerms = defineTool({
   name: 'Replace-Terms',
   group: 'site',
@@ -53,10 +53,10 @@ export const replaceTerms = defineTool({
 const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, count) => sum + count, 0);
 
 function notReplaced(words: ReadonlyMap<string, number>, places: readonly string[]): JsonObject {
-  const most = [...words].sort(([, a], [, b]) => b - a).slice(0, MAX_SKIPPED_SHOWN);
+  const mostFrequent = [...words].sort(([, a], [, b]) => b - a).slice(0, MAX_SKIPPED_SHOWN);
   return {
     count: sumOf(words),
-    words: Object.fromEntries(most),
+    words: Object.fromEntries(mostFrequent),
     places: places.slice(0, MAX_SKIPPED_SHOWN),
     hint: 'Words with prefixes stay. Send those that should change as terms of their own.',
   };

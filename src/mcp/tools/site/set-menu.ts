@@ -2,11 +2,11 @@ import { MAX_ITEMS, readMenu, requirePages, storedEntries } from '../../../crm/s
 import { MENUS, readVersioned, requireVersion, writeVersioned } from '../../../crm/site/versions.ts';
 import { flag, objects, siteId, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { fit } from '../../results/page.ts';
+import { countFitting } from '../../results/page.ts';
 
 const MAX_ENTRIES_BYTES = 15_000;
 
-/** docs/decisions.md "Agent tools": menus. */
+/** Reference: tools.md#set-menu. */
 export const setMenu = defineTool({
   name: 'Set-Menu',
   group: 'site',
@@ -38,5 +38,5 @@ export const setMenu = defineTool({
 function without(entries: readonly string[], others: readonly string[]): string[] {
   const known = new Set(others);
   const left = entries.filter((entry) => !known.has(entry));
-  return left.slice(0, fit(left, MAX_ENTRIES_BYTES));
+  return left.slice(0, countFitting(left, MAX_ENTRIES_BYTES));
 }

@@ -9,14 +9,14 @@ import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { flag, objects, siteId, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { outline } from '../../results/outline.ts';
-import { fit, MAX_RESULT_BYTES } from '../../results/page.ts';
+import { countFitting, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 const head = ['Name', 'Title', 'Description', 'Route', 'table', 'SiteId', 'Published'];
 
-/** What is around the components. */
+/** Room for what surrounds the components. */
 const FRAME_BYTES = 6_000;
 
-/** docs/decisions.md "Agent tools": pages. */
+/** Reference: tools.md#get-site-page. */
 export const getSitePage = defineTool({
   name: 'Get-Site-Page',
   group: 'site',
@@ -40,13 +40,13 @@ export const getSitePage = defineTool({
   },
 });
 
-/** A page's own texts; they are not what it holds. */
+/** Shortens the page's own texts. */
 const brief = (value: JsonValue): JsonValue => mapTexts(value, (text) => cutText(text, 500));
 
 const MAX_OPERATIONS = 100;
 const MAX_CHANGES_BYTES = 40_000;
 
-/** All operations or none, in their order; docs/decisions.md "Agent tools": pages. */
+/** Applies all operations in order, or none. Reference: tools.md#set-site-page. */
 export const setSitePage = defineTool({
   name: 'Set-Site-Page',
   group: 'site',
@@ -73,7 +73,7 @@ export const setSitePage = defineTool({
     });
     requireFit(components);
     const next = await writeVersioned(call, page, { Components: components }, dryRun);
-    const shown = changes.slice(0, fit(changes, MAX_CHANGES_BYTES));
+    const shown = changes.slice(0, countFitting(changes, MAX_CHANGES_BYTES));
     return {
       pageId,
       ...(dryRun ? { dryRun } : { version: next }),

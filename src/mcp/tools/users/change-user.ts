@@ -6,13 +6,13 @@ import { getRow } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import { type JsonObject, type JsonValue, omitUndefined } from '../../../kernel/json.ts';
 import { choice, flag, names, objectId, text } from '../../definition/parameters.ts';
-import { tell } from '../../definition/schema.ts';
+import { withJsonSchema } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
-/** A text that may be empty, to take what is there away. */
-const words = () => tell(z.string().max(1_000), { type: 'string' }).optional();
+/** A string that may be empty, which clears the field. */
+const words = () => withJsonSchema(z.string().max(1_000), { type: 'string' }).optional();
 
-/** SPEC "`_User`", "Users and sessions". Nobody is signed in, and no password is ever answered. */
+/** Creates no session, and never returns a password. Reference: tools.md#create-or-update-user, users.md#create-a-user. */
 export const createOrUpdateUser = defineTool({
   name: 'Create-or-Update-User',
   group: 'users',
@@ -54,7 +54,7 @@ async function change(call: ToolCall, id: string, fields: JsonObject): Promise<J
   return { objectId: id, updatedAt, changed };
 }
 
-/** SPEC "Authentication: Agent-tool layer" 1. They count from the next call on: a user is read at each. */
+/** Takes effect with the next call, because each call reads the user. Reference: tools.md#set-user-mcp-permissions, agents.md#mcp-permissions. */
 export const setUserMcpPermissions = defineTool({
   name: 'Set-User-MCP-Permissions',
   group: 'users',
@@ -73,7 +73,7 @@ export const setUserMcpPermissions = defineTool({
   },
 });
 
-/** SPEC "Other system tables": `_Role`. What the user has by roles within roles stays as it is. */
+/** Roles that the user has through other roles stay. Reference: tools.md#set-user-roles, users.md#roles. */
 export const setUserRolesTool = defineTool({
   name: 'Set-User-Roles',
   group: 'users',

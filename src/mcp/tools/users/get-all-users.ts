@@ -4,10 +4,10 @@ import { unless, unseen } from '../../../crm/refusals.ts';
 import { type JsonObject, omitUndefined } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
-/** SPEC "Limits": Get-all-Users. */
+/** Reference: agents.md#limits-for-agents. */
 const MAX_USERS = 100;
 
-/** SPEC "Agent-tool layer (MCP)": Get-all-Users. */
+/** Reference: tools.md#get-all-users. */
 export const getAllUsers = defineTool({
   name: 'Get-all-Users',
   group: 'users',
@@ -17,7 +17,7 @@ export const getAllUsers = defineTool({
   effect: 'read',
   about: '_User',
   async run(call) {
-    // Without an order records come in the order of creation.
+    // The default order is the order of creation.
     const rows = await findRows(call, '_User', {
       keys: ['name', 'username', 'active'],
       limit: MAX_USERS + 1,
@@ -32,12 +32,12 @@ export const getAllUsers = defineTool({
   },
 });
 
-/** `active` counts as true where it is absent (SPEC "`_User`"). */
+/** A missing `active` counts as true. Reference: system-tables.md#_user. */
 function shownOf({ objectId, name, username, active }: Row): JsonObject {
   return omitUndefined({ objectId, name, username, active: active !== false });
 }
 
-/** The roles that hold users themselves: a query for each role, which are few, not for each user. */
+/** Returns the roles that hold users directly. One query per role, because there are fewer roles than users. */
 async function rolesOf(call: ToolCall, users: readonly Row[]): Promise<ReadonlyMap<string, string[]>> {
   const found = new Map<string, string[]>(users.map(({ objectId }) => [objectId, []]));
   const where = { objectId: { $in: [...found.keys()] } };

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { agentPermissionsOf } from '../../../users/index.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
-/** SPEC "Authentication: Agent-tool layer". */
+/** Reference: tools.md#get-my-access, agents.md#tool-rights. */
 export const getMyAccess = defineTool({
   name: 'Get-My-Access',
   group: 'users',
@@ -45,7 +45,7 @@ async function callerOf(call: ToolCall): Promise<JsonObject> {
   };
 }
 
-/** The names of the tools that the caller may use; of the others by what they lack. */
+/** Returns the names of the tools that the caller may use, and the others grouped by what they need. */
 function toolsOf({ principal, tools }: ToolCall): { usable: string[]; refused: ReadonlyMap<string, string[]> } {
   const usable: string[] = [];
   const refused = new Map<string, string[]>();

@@ -8,11 +8,11 @@ import { text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
-/** Members that are named of each role, and of the one that is asked for. */
+/** Maximum number of members listed for each role, and for a single requested role. */
 const MAX_MEMBERS_EACH = 50;
 const MAX_MEMBERS = 500;
 
-/** SPEC "Other system tables": `_Role`; SPEC "Schema record": permissions. */
+/** Reference: tools.md#get-roles, users.md#roles, permissions.md#table-permissions. */
 export const getRoles = defineTool({
   name: 'Get-Roles',
   group: 'users',
@@ -39,21 +39,21 @@ export const getRoles = defineTool({
   },
 });
 
-async function membersOf(call: ToolCall, role: Role, most: number): Promise<JsonObject> {
+async function membersOf(call: ToolCall, role: Role, maxMembers: number): Promise<JsonObject> {
   const keys = ['name', 'username'];
-  const members = await unless(unseen, null, () => findMembers(call, role, { keys, limit: most + 1 }));
+  const members = await unless(unseen, null, () => findMembers(call, role, { keys, limit: maxMembers + 1 }));
   if (!members) return { hidden: ['_User'] };
-  const shown = members.slice(0, most).map((user): JsonValue => ({ objectId: user.objectId, name: titleOf(user) ?? '' }));
-  return { members: shown, ...(members.length > most && { moreMembers: true }) };
+  const shown = members.slice(0, maxMembers).map((user): JsonValue => ({ objectId: user.objectId, name: titleOf(user) ?? '' }));
+  return { members: shown, ...(members.length > maxMembers && { moreMembers: true }) };
 }
 
-/** Roles that hold this one: its members have their rights too (CONTRACT "Records"). */
+/** Returns the roles that contain this one: its members have their rights too. Reference: users.md#roles. */
 async function aboveOf(call: ToolCall, { objectId }: Role): Promise<JsonObject> {
   const above = await findRoles(call, { roles: pointer('_Role', objectId) });
   return above.length > 0 ? { alsoHasRightsOf: above.map(({ name }) => name) } : {};
 }
 
-/** Where all is too much for one answer: without rights and members. */
+/** Omits rights and members if the answer is too long. */
 function brief(answer: { results: JsonObject[] }): JsonObject {
   if (jsonBytes(answer) <= MAX_RESULT_BYTES) return answer;
   const results = answer.results.map(({ objectId = null, name = null }) => ({ objectId, name })).slice(0, MAX_MEMBERS);

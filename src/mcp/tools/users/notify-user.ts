@@ -7,7 +7,7 @@ import { createTogether } from '../../../records/index.ts';
 import { names, objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
-/** SPEC "Other system tables": `_Notification`. All are notified or nobody. */
+/** Notifies all users in one commit, or none. Reference: tools.md#notify-user, system-tables.md#_notification. */
 export const notifyUser = defineTool({
   name: 'Notify-User',
   group: 'users',
@@ -34,7 +34,7 @@ export const notifyUser = defineTool({
   },
 });
 
-/** The record that a notification leads to: one that the caller may see. */
+/** Returns the record that a notification links to. The caller must be able to read it. */
 async function recordOf(call: ToolCall, className: string | undefined, id: string | undefined): Promise<JsonObject> {
   if (className === undefined && id === undefined) return {};
   if (className === undefined || id === undefined) return badArguments('table and objectId go together');
