@@ -1,7 +1,7 @@
-/** Where a system's pages and endpoints of sign-in are, below `{base_url}` (CONTRACT "Addresses"). */
+/** Returns the path of a system's sign-in pages and endpoints, below `{base_url}`. Reference: sign-in.md#issuer-and-metadata. */
 export const mountOf = (appId: string): string => `/oauth/${appId}`;
 
-/** The endpoints of an issuer, below its own address. */
+/** The endpoints of an issuer, relative to its URL. */
 export const endpoints = {
   authorization: '/authorize',
   token: '/token',
@@ -10,18 +10,18 @@ export const endpoints = {
   jwks: '/jwks',
 } as const;
 
-/** The addresses of a system's issuer, as clients see them. */
+/** Public URLs of a system's issuer. */
 export interface IssuerAddresses {
-  /** `{base_url}/oauth/{app_id}`: its name, and what its endpoints are below. */
+  /** `{base_url}/oauth/{app_id}`: the issuer's identifier and the prefix of its endpoints. */
   readonly issuer: string;
-  /** The path of `issuer`, where its cookies are good. */
+  /** The path of `issuer`, to which its cookies are limited. */
   readonly path: string;
-  /** `{base_url}/mcp/{app_id}`: what its tokens are good for (RFC 8707). */
+  /** `{base_url}/mcp/{app_id}`: the audience of its access tokens (RFC 8707). */
   readonly resource: string;
   readonly isHttps: boolean;
 }
 
-/** @param base the service's address, without a slash at its end */
+/** @param base the service's public URL, without a trailing slash */
 export function addressesOf(base: string, appId: string): IssuerAddresses {
   const issuer = `${base}${mountOf(appId)}`;
   const { pathname, protocol } = new URL(issuer);

@@ -10,37 +10,37 @@ import { agentFor, authenticate } from '../users/index.ts';
 import type { IssuerAddresses } from './addresses.ts';
 import { isDocumentAddress } from './clients/metadata.ts';
 import { queryValue } from './http-adapter.ts';
-import type { Asking } from './pages/client.ts';
+import type { RequestingClient } from './pages/client.ts';
 import { consentPage } from './pages/consent.ts';
 import { signInPage } from './pages/sign-in.ts';
 import type { SignInFault } from './pages/texts.ts';
 
-/** A request that waits for its user. */
+/** A pending authorization request of a user. */
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-/** What comes of a visit to a page: another page, or the address where the browser goes on. */
-export type Outcome =
+/** Result of a request to a page: another page, or a redirect. */
+export type PageResult =
   | {
       readonly status: number;
       readonly html: string;
       readonly redirectUri: string;
-      /** Seconds until another attempt counts. */
+      /** Seconds until the next attempt is allowed. */
       readonly retryAfter?: number | undefined;
     }
   | { readonly goTo: string };
 
-/** What a visit works with. */
+/** Context of a request to a page. */
 export interface Visit {
   readonly system: System;
   readonly addresses: IssuerAddresses;
   readonly provider: Provider;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Counts an attempt to sign in. @throws TooManyRequests (155) */
+  /** Applies the rate limit of sign-in attempts. @throws TooManyRequests (155) */
   readonly countAttempt: () => void;
 }
 
-/** There is no such request for this browser: it has ended, or begun in another one. */
+/** No such interaction for this browser: it has ended, or belongs to another browser. */
 class InteractionGone extends Error {}
 
 /** Whether an error reports that no interaction of this browser is pending; `SessionNotFound` is the error of `oidc-provider`. */
@@ -50,36 +50,36 @@ export function isGone(error: unknown): boolean {
 
 const SIGN_IN: ReadonlySet<string> = new Set(['login', 'select_account']);
 
-/** Shows the page that a request waits with. @throws what `isGone` knows */
-export async function showInteraction(visit: Visit): Promise<Outcome> {
-  const { interaction, ...known } = await found(visit);
+/** Shows the page of a pending request. @throws errors that `isGone` recognises */
+export async function showInteraction(visit: Visit): Promise<PageResult> {
+  const { interaction, ...known } = await pendingRequest(visit);
   return SIGN_IN.has(interaction.prompt.name)
-    ? signInAgain(visit, interaction, known)
+    ? showSignIn(visit, interaction, known)
     : consentOrSignIn(visit, interaction, known);
 }
 
-/** Takes what a user says on the page. @throws what `isGone` knows */
-export async function takeInteraction(visit: Visit): Promise<Outcome> {
-  const { interaction, ...known } = await found(visit);
+/** Handles the form of the page. @throws errors that `isGone` recognises */
+export async function takeInteraction(visit: Visit): Promise<PageResult> {
+  const { interaction, ...known } = await pendingRequest(visit);
   const form = new URLSearchParams(typeof visit.request.body === 'string' ? visit.request.body : '');
   const decision = form.get('decision');
   if (decision === 'cancel') {
     const refusal = { error: 'access_denied', error_description: 'the user did not allow it' };
-    return goOn(visit, refusal, false);
+    return resume(visit, refusal, false);
   }
   if (SIGN_IN.has(interaction.prompt.name)) return signIn(visit, interaction, known, form);
   if (decision === 'switch') {
-    return signInAnew(visit, interaction, known);
+    return restartSignIn(visit, interaction, known);
   }
   return consent(visit, interaction, known, form);
 }
 
-interface Known {
-  readonly asking: Asking;
+interface ClientInfo {
+  readonly asking: RequestingClient;
   readonly language: Language;
 }
 
-async function found({ provider, request, reply }: Visit): Promise<Known & { readonly interaction: Interaction }> {
+async function pendingRequest({ provider, request, reply }: Visit): Promise<ClientInfo & { readonly interaction: Interaction }> {
   const interaction = await provider.interactionDetails(request.raw, reply.raw);
   const { params, lastSubmission, uid } = interaction;
   if (uid !== (request.params as { readonly uid: string }).uid) throw new InteractionGone();
@@ -96,7 +96,7 @@ async function found({ provider, request, reply }: Visit): Promise<Known & { rea
   return { interaction, language, asking: { name: client.clientName, redirectUri: String(params.redirect_uri), publishedAt } };
 }
 
-/** An attempt that failed. */
+/** A failed attempt to sign in. */
 interface Failed {
   readonly username: string;
   readonly fault: SignInFault;
@@ -104,7 +104,7 @@ interface Failed {
   readonly retryAfter: number | undefined;
 }
 
-function signInAgain({ system }: Visit, { params }: Interaction, { asking, language }: Known, attempt?: Failed): Outcome {
+function showSignIn({ system }: Visit, { params }: Interaction, { asking, language }: ClientInfo, attempt?: Failed): PageResult {
   const hint = typeof params.login_hint === 'string' ? params.login_hint.slice(0, 1_000) : '';
   const { username, fault, status, retryAfter } = attempt ?? { username: hint, status: 200 };
   return {
@@ -124,7 +124,7 @@ const faults: ReadonlyMap<string, readonly [SignInFault, status: number]> = new 
   ['tooManyRequests', ['tooMany', 429]],
 ]);
 
-async function signIn(visit: Visit, interaction: Interaction, known: Known, form: URLSearchParams): Promise<Outcome> {
+async function signIn(visit: Visit, interaction: Interaction, known: ClientInfo, form: URLSearchParams): Promise<PageResult> {
   const { system, countAttempt, request } = visit;
   const username = form.get('username') ?? '';
   try {
@@ -136,11 +136,11 @@ async function signIn(visit: Visit, interaction: Interaction, known: Known, form
     });
     if (interaction.session && interaction.session.accountId !== userId) await forgetUser(visit, interaction);
     const login = { accountId: userId, acr: mark, amr: ['pwd'] };
-    return await goOn(visit, { login, select_account: {}, lang: known.language }, false);
+    return await resume(visit, { login, select_account: {}, lang: known.language }, false);
   } catch (error) {
     const [fault, status] = (error instanceof ServiceError && faults.get(error.key)) || [];
     if (fault === undefined || status === undefined) throw error;
-    return signInAgain(visit, interaction, known, {
+    return showSignIn(visit, interaction, known, {
       username: username.slice(0, 1_000),
       fault,
       status,
@@ -149,56 +149,61 @@ async function signIn(visit: Visit, interaction: Interaction, known: Known, form
   }
 }
 
-/** What a user is asked for, and what of it he may give. */
+/** The requested permissions, and those that the user may grant. */
 interface Available {
   readonly userId: string;
-  readonly asked: ReadonlySet<AgentPermission>;
+  readonly requested: ReadonlySet<AgentPermission>;
   readonly available: ReadonlySet<AgentPermission>;
 }
 
-/** What the user may give of what is asked for; `null` where he is no longer who signed in. */
+/** Returns what the user may grant; `null` if the session's user is no longer valid. */
 async function availableTo({ system }: Visit, { params, session }: Interaction): Promise<Available | null> {
-  const asked = new Set(String(params.scope).split(' ').filter(isAgentPermission));
+  const requested = new Set(String(params.scope).split(' ').filter(isAgentPermission));
   const userId = session?.accountId;
-  const caller = userId === undefined ? null : await agentFor(system.store, userId, asked);
-  return userId === undefined || !caller?.agent ? null : { userId, asked, available: caller.agent.permissions };
+  const caller = userId === undefined ? null : await agentFor(system.store, userId, requested);
+  return userId === undefined || !caller?.agent ? null : { userId, requested, available: caller.agent.permissions };
 }
 
 const nameFields = ['name', 'username'] as const;
 
-async function consentOrSignIn(visit: Visit, interaction: Interaction, known: Known): Promise<Outcome> {
+async function consentOrSignIn(visit: Visit, interaction: Interaction, known: ClientInfo): Promise<PageResult> {
   const given = await availableTo(visit, interaction);
-  return given ? showConsent(visit, known, given, false) : signInAnew(visit, interaction, known);
+  return given ? showConsent(visit, known, given, false) : restartSignIn(visit, interaction, known);
 }
 
-async function signInAnew(visit: Visit, interaction: Interaction, { language }: Known): Promise<Outcome> {
+async function restartSignIn(visit: Visit, interaction: Interaction, { language }: ClientInfo): Promise<PageResult> {
   await forgetUser(visit, interaction);
-  return goOn(visit, { lang: language }, false);
+  return resume(visit, { lang: language }, false);
 }
 
-/** @param isEmpty whether he allowed it and ticked nothing */
-async function showConsent({ system }: Visit, { asking, language }: Known, given: Available, isEmpty: boolean): Promise<Outcome> {
+/** @param isEmpty whether the user allowed without selecting a permission */
+async function showConsent(
+  { system }: Visit,
+  { asking, language }: ClientInfo,
+  given: Available,
+  isEmpty: boolean,
+): Promise<PageResult> {
   const row = await readRow<{ name?: string; username?: string }>(system.store, '_User', nameFields, given.userId);
   const user = row?.username ?? row?.name ?? '';
   const html = consentPage({ language, system: system.name, asking, user, ...given, isEmpty });
   return { status: isEmpty ? 400 : 200, html, redirectUri: asking.redirectUri };
 }
 
-async function consent(visit: Visit, interaction: Interaction, known: Known, form: URLSearchParams): Promise<Outcome> {
+async function consent(visit: Visit, interaction: Interaction, known: ClientInfo, form: URLSearchParams): Promise<PageResult> {
   const { provider, addresses } = visit;
   const given = await availableTo(visit, interaction);
-  if (!given) return signInAnew(visit, interaction, known);
+  if (!given) return restartSignIn(visit, interaction, known);
   const ticked = form.getAll('permission').filter(isAgentPermission);
   const granted = ticked.filter((permission) => given.available.has(permission));
   if (granted.length === 0) return showConsent(visit, known, given, true);
   const grant = new provider.Grant({ accountId: given.userId, clientId: String(interaction.params.client_id) });
   grant.addResourceScope(addresses.resource, [...new Set(granted)].join(' '));
-  return goOn(visit, { consent: { grantId: await grant.save() }, lang: known.language }, true);
+  return resume(visit, { consent: { grantId: await grant.save() }, lang: known.language }, true);
 }
 
 /**
- * Lets the browser's session be nobody's, so that another user may sign in. The provider itself would end it by a page that sends itself
- * with a script.
+ * Removes the user from the browser's session, so that another user can sign in. The provider's own way would show a page that submits itself with a
+ * script.
  */
 async function forgetUser({ provider, request, reply }: Visit, interaction: Interaction): Promise<void> {
   const session = await provider.Session.get(provider.createContext(request.raw, reply.raw));
@@ -213,8 +218,12 @@ async function forgetUser({ provider, request, reply }: Visit, interaction: Inte
   await interaction.persist();
 }
 
-/** @param isAddition to what the user did on the page before */
-async function goOn({ provider, request, reply }: Visit, result: Record<string, unknown>, isAddition: boolean): Promise<Outcome> {
+/** @param isAddition whether the result extends that of the previous page */
+async function resume(
+  { provider, request, reply }: Visit,
+  result: Record<string, unknown>,
+  isAddition: boolean,
+): Promise<PageResult> {
   const goTo = await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: isAddition });
   return { goTo };
 }

@@ -16,19 +16,19 @@ export interface Issuer {
   readonly addresses: IssuerAddresses;
   readonly items: Items;
   readonly tokens: TokenReader;
-  /** Made when it is first needed: checking a token takes less. */
+  /** Created on first use: checking a token needs only `tokens`. */
   serve(): Promise<Served>;
 }
 
-/** The provider of an issuer, and what answers the requests that are its own. */
+/** The provider of an issuer, and the handler of its requests. */
 export interface Served {
   readonly provider: Provider;
   readonly handle: ReturnType<Provider['callback']>;
 }
 
-/** What issuers are made of. */
+/** Dependencies of issuers. */
 export interface IssuerParts {
-  /** The service's address as clients see it, without a slash at its end. */
+  /** The service's public URL, without a trailing slash. */
   readonly addresses: Pick<Addresses, 'base'>;
   readonly secret: string;
   readonly fetch: Fetch;
@@ -38,7 +38,7 @@ export interface IssuerParts {
   readonly report: (error: unknown) => void;
 }
 
-/** The issuers of this process: each for as long as its system is open. */
+/** The issuers of this process, cached as long as their systems are open. */
 export class Issuers {
   readonly #parts: IssuerParts;
   readonly #made = new WeakMap<System, { readonly base: string; readonly issuer: Promise<Issuer> }>();
@@ -47,14 +47,14 @@ export class Issuers {
     this.#parts = parts;
   }
 
-  /** @param system held by the caller */
+  /** Returns the issuer of a system. @param system held by the caller */
   of(system: System): Promise<Issuer> {
     const base = this.#parts.addresses.base;
     const known = this.#made.get(system);
     if (known?.base === base) return known.issuer;
     const made = { base, issuer: this.#make(system, base) };
     this.#made.set(system, made);
-    // The next one tries again.
+    // Forget a failure, so that the next call retries.
     made.issuer.catch(() => {
       if (this.#made.get(system) === made) this.#made.delete(system);
     });
@@ -87,7 +87,7 @@ export class Issuers {
       addresses,
       items,
       tokens,
-      // Loaded where it is used: most processes serve systems that nobody signs in to.
+      // Loaded on first use: most systems have no sign-in.
       serve: () => (served ??= serve()),
     };
   }

@@ -3,22 +3,22 @@ import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Items } from './storage/items.ts';
 
-/** The keys of one system. They are its own, so that nothing that one system signs is good for another. */
+/** The keys of one system. Separate per system, so that a signature of one system is never valid for another. */
 export interface SystemKeys {
-  /** Of signatures, private: the first one signs, all are good. */
+  /** Private signature keys: the first one signs, all verify. */
   readonly signing: readonly JWK[];
-  /** Of its cookies. */
+  /** Keys of its cookies. */
   readonly cookies: readonly string[];
 }
 
 const KIND = 'Keys';
 const ID = 'keys';
-/** How often it may be that another process has made keys, or removed those that cannot be read. More often is no accident. */
+/** How often another process may win the race to create or remove keys before this is an error. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * The keys of a system, made at first use: of many processes that do so at a time, one makes them. Keys that another installation has
- * sealed are of no use, nor is what they have signed: they are made anew.
+ * Returns the keys of a system, creating them on first use; of concurrent processes, one creates them. Keys encrypted by another installation are
+ * replaced: they cannot be read, and their signatures are worthless.
  */
 export async function openKeys(items: Items): Promise<SystemKeys> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -36,5 +36,5 @@ async function newKeys(): Promise<SystemKeys> {
   return { signing: [{ ...jwk, kid, alg: 'ES256', use: 'sig' }], cookies: [randomBytes(32).toString('base64url')] };
 }
 
-/** What a key shows to everybody. */
+/** Returns the public part of a key. */
 export const publicKey = ({ kty, crv, x, y, kid, alg, use }: JWK): JWK => ({ kty, crv, x, y, kid, alg, use }) as JWK;

@@ -20,8 +20,8 @@ const describeResource: Describe = (addresses, { name }) => resourceMetadata(add
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * The documents by which clients find their way: where RFC 8414 and RFC 9728 have them, before the path of what they tell of, and where
- * OpenID Connect has them, behind it.
+ * Registers the discovery documents at the paths of RFC 8414 and RFC 9728 (before the path of the issuer or resource) and of OpenID Connect (after
+ * it). Reference: sign-in.md#issuer-and-metadata.
  */
 export function registerMetadata(server: FastifyInstance, parts: MetadataParts): void {
   const named = (kind: 'oauth' | 'mcp', path: string): string | undefined => {
@@ -62,7 +62,7 @@ async function answer(
 
 const methods = ['none', 'client_secret_basic', 'client_secret_post'];
 
-/** What an issuer offers (RFC 8414). */
+/** Returns the metadata of an issuer (RFC 8414). */
 export function serverMetadata({ issuer }: IssuerAddresses): JsonObject {
   return {
     issuer,
@@ -84,13 +84,13 @@ export function serverMetadata({ issuer }: IssuerAddresses): JsonObject {
   };
 }
 
-/** The same where clients look for a provider of OpenID Connect, who refuse a document without these. No such tokens are issued. */
+/** Returns the metadata with members that OpenID Connect clients require. No ID tokens are issued. */
 export function openidMetadata(addresses: IssuerAddresses): JsonObject {
   const signing = { subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['ES256'] };
   return { ...serverMetadata(addresses), ...signing };
 }
 
-/** What a system's agent tools ask for (RFC 9728). @param name the system's */
+/** Returns the metadata of a system's agent tools (RFC 9728). @param name of the system */
 export function resourceMetadata({ issuer, resource }: IssuerAddresses, name: string): JsonObject {
   return {
     resource,

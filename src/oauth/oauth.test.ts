@@ -22,7 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'rds-oauth-'));
 let engine: SqliteEngine;
 let store: Store;
 let server: FastifyInstance;
-/** What clients' documents hold, by address; and how often each was asked for. */
+/** Clients' metadata documents by URL, and how often each was fetched. */
 let documents: Map<string, () => Response>;
 let fetched: string[];
 let system: System;
@@ -45,7 +45,7 @@ beforeEach(async () => {
   documents = new Map();
   fetched = [];
   await server?.close();
-  // The issuers of a system are remembered by the object.
+  // Issuers are cached by system object.
   system = new System(new Registration(entry, [], 'salt'), store);
   server = await serve();
 });
@@ -57,7 +57,7 @@ after(async () => {
 });
 
 /** A process that serves the system. */
-async function serve(limitOf: (most: number) => AddressCounter | null = () => null): Promise<FastifyInstance> {
+async function serve(limitOf: (max: number) => AddressCounter | null = () => null): Promise<FastifyInstance> {
   const server = fastify({
     routerOptions: { querystringParser: (text) => new Map(new URLSearchParams(text)) as unknown as Record<string, unknown> },
   });
@@ -104,7 +104,7 @@ const begin = async (clientId = published, redirect = 'https://client.example.co
   return server.inject({ url: `/oauth/app/authorize?${query}`, headers: { accept: 'text/html' } });
 };
 
-/** The page that a browser is sent to. */
+/** The page to which a browser is redirected. */
 const show = ({ headers }: Awaited<ReturnType<typeof begin>>, at = server) => {
   const cookie = [headers['set-cookie'] ?? []].flat().map((line) => line.split(';')[0]);
   return at.inject({ url: String(headers.location).slice(base.length), headers: { cookie: cookie.join('; ') } });
@@ -163,7 +163,7 @@ test('a document that is read again for a page is counted too', async () => {
 
 test('a provider that could not be made is made by the next request', async () => {
   publish(documentOf());
-  // The module itself is loaded by now, which would fail for good.
+  // The module is loaded by now; a failed import would be permanent.
   await import('./provider.ts');
   const broken = mock.method(Object, 'defineProperties', () => {
     throw new Error('not now');
@@ -234,7 +234,7 @@ test('a store that is away: 503 with Retry-After, as a page and as JSON; a write
 test('a request that has written before it meets a fault is in doubt; a read of it that takes too long is no fault of ours', async () => {
   const registration = { redirect_uris: ['https://client.example.com/back'], token_endpoint_auth_method: 'none' };
   const register = () => server.inject({ method: 'POST', url: '/oauth/app/register', payload: registration });
-  // Whether there are too many clients is looked at once the client is kept.
+  // The limit of clients is checked after the client is stored.
   const find = mock.method(store.reader, 'find', () => Promise.reject(serviceError('unavailable')));
   const half = await register();
   find.mock.restore();

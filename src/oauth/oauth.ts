@@ -14,48 +14,47 @@ import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
 import { type Fetch, mayBeFetched, ssrfSafeFetch } from './clients/ssrf-safe-fetch.ts';
-import { handOver, queryValue } from './http-adapter.ts';
-import { isGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
+import { hijackReply, queryValue } from './http-adapter.ts';
+import { isGone, type PageResult, showInteraction, takeInteraction, type Visit } from './interaction.ts';
 import { Issuers } from './issuers.ts';
 import { registerMetadata } from './metadata.ts';
-import { deadEndPage, pageHeaders, redirectSources } from './pages/page.ts';
-import type { DeadEnd } from './pages/texts.ts';
+import { errorPage, pageHeaders, redirectSources } from './pages/page.ts';
+import type { SignInError } from './pages/texts.ts';
 import { keyOf } from './storage/encryption.ts';
 
-/** Counts requests of an address. */
+/** Rate limiter by client address. */
 export interface AddressCounter {
   /** @throws TooManyRequests (155) */
   count(address: string): void;
 }
 
-/** What the authorization servers of all systems are made of. */
+/** Dependencies of the authorization servers. */
 export interface OAuthParts {
   readonly systems: Systems;
-  /** Told of faults that requests meet. */
+  /** Reports faults that requests meet. */
   readonly conditions: Pick<Conditions, 'met'>;
-  /** The service's address as clients see it, without a slash at its end. */
+  /** The service's public URL, without a trailing slash. */
   readonly addresses: Pick<Addresses, 'base'>;
-  /** Of this installation: what is kept is sealed with it. */
+  /** Secret of this installation, from which encryption keys are derived. */
   readonly secret: string;
-  /** Requests a minute from one address; 0: no limit. */
+  /** Requests per minute from one address; 0: no limit. */
   readonly rateLimits: { readonly login: number };
-  /** Makes a limit of requests a minute from one address; 0: none. */
-  readonly limitOf: (most: number) => AddressCounter | null;
-  /** In place of the one that reaches the public internet alone. */
+  /** Creates a rate limiter. @param max requests per minute from one address; 0: `null`, no limit */
+  readonly limitOf: (max: number) => AddressCounter | null;
+  /** Replaces the default, which reaches only the public internet; for tests. */
   readonly fetch?: Fetch;
 }
 
 /**
- * Requests a minute from one address: to register a client, which leaves a row for a day; to begin to sign in, which leaves one for an
- * hour; that make the service read a client's metadata document.
+ * Requests per minute from one address that register a client (a row kept for a day), start a sign-in (a row kept for an hour), or make the service
+ * fetch a client's metadata document.
  */
 const REGISTRATIONS_PER_MINUTE = 60;
 const AUTHORIZATIONS_PER_MINUTE = 300;
 const FETCHES_PER_MINUTE = 60;
 
 /**
- * Sign-in for agents (SPEC "Authentication: Agent-tool layer"; docs/adr/0014-sign-in.md): each system is an OAuth 2.1 authorization server
- * of its own.
+ * Sign-in for agents: each system is an OAuth 2.1 authorization server of its own (docs/adr/0014-sign-in.md). Reference: sign-in.md#authorization.
  */
 export class OAuth {
   readonly #parts: OAuthParts;
@@ -84,28 +83,28 @@ export class OAuth {
     this.#fetches = limitOf(FETCHES_PER_MINUTE);
   }
 
-  /** What an access token is good for. @param system held by the caller */
+  /** Checks an access token. @param system held by the caller */
   async bearer(system: System, token: string): Promise<BearerVerdict> {
     const { tokens, items } = await this.#issuers.of(system);
     const said = await tokens.read(token);
     if (!said) return { kind: 'unknown' };
-    const { isOver, userId, scopes, clientId, grant } = said;
-    if (isOver) return { kind: 'ended' };
-    const [isInForce, mark] = await Promise.all([items.isThere('Grant', grant), markOf(system.store, userId)]);
-    // For good, as sessions do: who is unblocked later signs in anew.
+    const { isExpired, userId, scopes, clientId, grant } = said;
+    if (isExpired) return { kind: 'ended' };
+    const [isInForce, mark] = await Promise.all([items.exists('Grant', grant), markOf(system.store, userId)]);
+    // Permanent, like the end of sessions: an unblocked user must sign in again.
     if (isInForce && mark === null) await items.removeFamily(grant);
-    // A password that has changed since ends the token, as it ends refresh tokens.
+    // A changed password ends access tokens, as it ends refresh tokens.
     return isInForce && mark !== null && keyOf('Mark', mark) === said.mark
       ? { kind: 'valid', userId, scopes, clientId }
       : { kind: 'ended' };
   }
 
-  /** Adds the addresses of CONTRACT "Addresses" to a server. */
+  /** Registers the sign-in endpoints. Reference: sign-in.md#issuer-and-metadata. */
   async register(server: FastifyInstance): Promise<void> {
     registerMetadata(server, this.#parts);
     const page = `${mountOf(':appId')}/interaction/:uid`;
     server.get(page, (request, reply) => this.#page(request, reply, showInteraction));
-    server.post(page, { bodyLimit: FORM_BYTES }, (request, reply) => this.#page(request, reply, takeInteraction));
+    server.post(page, { bodyLimit: MAX_FORM_BYTES }, (request, reply) => this.#page(request, reply, takeInteraction));
     await server.register(async (scope) => {
       // The provider reads bodies itself.
       scope.removeAllContentTypeParsers();
@@ -117,7 +116,7 @@ export class OAuth {
           handler: (request, reply) => this.#provide(request, reply, { endpoint, limit }),
         });
       provided('GET', endpoints.authorization, this.#authorizations);
-      // Ids alone: with an empty one the provider would take it for the endpoint itself.
+      // Non-empty ids only: the provider would take an empty one for the endpoint itself.
       provided('GET', endpoints.authorization, null, '/:uid(^[\\w-]+$)');
       provided('GET', endpoints.jwks);
       provided('POST', endpoints.token);
@@ -126,7 +125,10 @@ export class OAuth {
     });
   }
 
-  /** Documents are read when a client comes, and again while a user is at a page, where they were read a while ago. */
+  /**
+   * Applies the rate limit of document fetches. A document is fetched when a client appears, and again during the user's interaction if the cached
+   * one has expired.
+   */
   #countFetch(): boolean {
     const visitor = this.#visitors.getStore();
     try {
@@ -138,17 +140,17 @@ export class OAuth {
     }
   }
 
-  /** Hands a request over to the provider of its system. */
-  async #provide(request: FastifyRequest, reply: FastifyReply, { endpoint, limit }: Provided): Promise<void> {
+  /** Passes a request to the provider of its system. */
+  async #provide(request: FastifyRequest, reply: FastifyReply, { endpoint, limit }: ProviderEndpoint): Promise<void> {
     const isPage = endpoint === endpoints.authorization;
     const { appId, uid } = request.params as { readonly appId: string; readonly uid?: string };
     try {
       limit?.count(request.ip);
       const isKnown = await withSystem(this.#parts.systems, appId, async (system) => {
         const { handle } = await (await this.#issuers.of(system)).serve();
-        handOver(reply);
+        hijackReply(reply);
         const { raw, ip } = request;
-        // Of the route, not of the path that was sent: the provider reads paths in a way of its own.
+        // Built from the route, not the path as sent, because the provider parses paths differently.
         raw.url = (uid === undefined ? endpoint : `${endpoint}/${uid}`) + queryOf(raw.url ?? '');
         await this.#visitors.run({ address: ip, hasWritten: false }, () => handle(raw, reply.raw));
         return true;
@@ -160,7 +162,7 @@ export class OAuth {
     }
   }
 
-  async #page(request: FastifyRequest, reply: FastifyReply, take: (visit: Visit) => Promise<Outcome>): Promise<void> {
+  async #page(request: FastifyRequest, reply: FastifyReply, take: (visit: Visit) => Promise<PageResult>): Promise<void> {
     const { appId } = request.params as { readonly appId: string };
     const countAttempt = () => this.#attempts?.count(request.ip);
     const visitor: Visitor = { address: request.ip, hasWritten: false };
@@ -186,12 +188,12 @@ export class OAuth {
     }
   }
 
-  /** Tells the log of a fault of ours. */
+  /** Reports unexpected faults. */
   #report(error: unknown): void {
     if (!(error instanceof ServiceError)) this.#parts.conditions.met('a sign-in for an agent failed', faultPlace(error), error);
   }
 
-  /** @param isPage whether a browser shows the answer to somebody */
+  /** @param isPage whether a browser displays the answer */
   #refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, isPage: boolean): void {
     const error = endOfWrite(thrown);
     const { status, why } = endOf(error);
@@ -205,36 +207,36 @@ export class OAuth {
         locales: queryValue(request, 'ui_locales'),
         acceptLanguage: request.headers['accept-language'],
       });
-      reply.headers(pageHeaders()).send(deadEndPage(language, why));
+      reply.headers(pageHeaders()).send(errorPage(language, why));
     } else reply.type('application/json; charset=utf-8').send(renderError(error).json);
   }
 }
 
-/** A name and a password of the longest kind, every character of them percent-encoded. */
-const FORM_BYTES = 32 * 1024;
+/** Maximum size of the form: the longest name and password with every character percent-encoded. */
+const MAX_FORM_BYTES = 32 * 1024;
 
-/** Whose request it is that something is done for. */
+/** The client for whose request something is done. */
 interface Visitor extends Progress {
-  /** As the server tells it, behind proxies too. */
+  /** The client's address, also behind proxies. */
   readonly address: string;
-  /** Why a document was not read for him: he has had too many read. */
+  /** The rate limit error, if a document was not fetched because of it. */
   refusal?: unknown;
 }
 
-/** An endpoint that the provider answers. */
-interface Provided {
+/** An endpoint that the provider serves. */
+interface ProviderEndpoint {
   readonly endpoint: string;
   readonly limit: AddressCounter | null;
 }
 
-/** The query of an address, with its `?`. */
+/** Returns the query of a URL with its `?`. */
 function queryOf(url: string): string {
   const start = url.indexOf('?');
   return start < 0 ? '' : url.slice(start);
 }
 
-/** What an error is to who is at a page. */
-function endOf(error: unknown): { readonly status: number; readonly why: DeadEnd } {
+/** Returns how an error is presented on a page. */
+function endOf(error: unknown): { readonly status: number; readonly why: SignInError } {
   if (error instanceof ServiceError) {
     const why =
       error.key === 'notFound' || error.key === 'unauthorized'
@@ -245,7 +247,7 @@ function endOf(error: unknown): { readonly status: number; readonly why: DeadEnd
     return { status: error.status, why };
   }
   if (isGone(error)) return { status: 400, why: 'gone' };
-  // Of the provider, about the client.
+  // An error of the provider about the client.
   return (error as { readonly expose?: unknown }).expose === true
     ? { status: 400, why: 'badRequest' }
     : { status: 500, why: 'fault' };

@@ -3,9 +3,9 @@ import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 const { base, Check, Prompt } = interactionPolicy;
 
 /**
- * When a request needs the user: to sign in where he has not, or is no longer who he was; and to consent, each time. A program's id and
- * name prove nothing, so that an earlier consent says nothing of who asks now.
- * @param markOf the mark that a user would sign in with now; `null` where he cannot
+ * Returns when a request needs the user: to sign in, if there is no session or its user changed; and to consent, every time. A client's id and name
+ * prove nothing, so an earlier consent does not identify the client.
+ * @param markOf returns the mark of the user's present password; `null` if the user cannot sign in
  */
 export function interactionPrompts(markOf: (userId: string) => Promise<string | null>): interactionPolicy.Prompt[] {
   const login = base().get('login');

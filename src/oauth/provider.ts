@@ -9,7 +9,7 @@ import { endpoints, type IssuerAddresses } from './addresses.ts';
 import { normalizeClient } from './clients/metadata.ts';
 import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import type { SystemKeys } from './keys.ts';
-import { deadEndPage, pageHeaders } from './pages/page.ts';
+import { errorPage, pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';
 import { ItemAdapter } from './storage/adapter.ts';
@@ -18,7 +18,6 @@ import { keyOf } from './storage/encryption.ts';
 import type { Items } from './storage/items.ts';
 import { grantClaim, markClaim, type TokenReader } from './tokens.ts';
 
-/** Seconds. */
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
@@ -26,28 +25,28 @@ const lifetimes = {
   accessToken: HOUR_S,
   code: 60,
   interaction: HOUR_S,
-  /** Of a browser, from the password on. */
+  /** Lifetime of a browser session, from entering the password. */
   session: 12 * HOUR_S,
-  /** Of a refresh token that is not used; each use makes another one. */
+  /** Lifetime of an unused refresh token; each use issues a new one. */
   refreshToken: 30 * DAY_S,
 } as const;
 
 const now = (): number => Math.floor(Date.now() / 1_000);
 
-/** Bytes of a client's metadata document. */
-const DOCUMENT_BYTES = 16 * 1024;
+/** Maximum size of a client's metadata document. */
+const MAX_DOCUMENT_BYTES = 16 * 1024;
 
-/** Characters of the address that begins a sign-in: what it says is kept until its user has come. */
-const MAX_ADDRESS_LENGTH = 8_192;
-/** Characters of a `state`, which is kept with the request. */
+/** Maximum length of an authorization URL, whose parameters are stored until the user has answered. */
+const MAX_URL_LENGTH = 8_192;
+/** Maximum length of `state`, which is stored with the request. */
 const MAX_STATE_LENGTH = 2_048;
 
 function refuseLongAddress(context: KoaContextWithOIDC): void {
   const language = chooseLanguage({ acceptLanguage: context.get('accept-language') });
   context.status = 400;
   context.set(pageHeaders());
-  const detail = `invalid_request: the address has more than ${MAX_ADDRESS_LENGTH} characters`;
-  context.body = deadEndPage(language, 'badRequest', detail);
+  const detail = `invalid_request: the address has more than ${MAX_URL_LENGTH} characters`;
+  context.body = errorPage(language, 'badRequest', detail);
 }
 
 function refuseLongState(_context: unknown, state: string | undefined): void {
@@ -55,32 +54,32 @@ function refuseLongState(_context: unknown, state: string | undefined): void {
     throw new errors.InvalidRequest(`state has more than ${MAX_STATE_LENGTH} characters`);
 }
 
-/** What a provider is made of. */
+/** Dependencies of a provider. */
 export interface ProviderParts {
   readonly addresses: IssuerAddresses;
   readonly items: Items;
   readonly openItems: OpenItems;
-  /** That the request under way comes from. */
+  /** Returns the network of the current request. */
   readonly network: () => string;
-  /** How far it has come. */
+  /** Returns the progress of the current request. */
   readonly progress: () => Progress;
   readonly keys: SystemKeys;
   readonly tokens: TokenReader;
-  /** The mark that a user would sign in with now; `null` where he cannot. */
+  /** Returns the mark of the user's present password; `null` if the user cannot sign in. */
   readonly markOf: (userId: string) => Promise<string | null>;
   readonly fetch: Fetch;
-  /** Whether the address of a client's metadata document may be fetched. */
+  /** Whether the URL of a client's metadata document may be fetched. */
   readonly mayFetch: (address: string) => boolean;
-  /** Hears of faults of ours. */
+  /** Reports unexpected faults. */
   readonly report: (error: unknown) => void;
 }
 
-/** Makes the authorization server of one system (docs/adr/0014-sign-in.md). It is to be asked for paths below its issuer's. */
+/** Creates the authorization server of one system (docs/adr/0014-sign-in.md). It expects paths relative to its issuer. */
 export function makeProvider(parts: ProviderParts): Provider {
   const { addresses, report } = parts;
   const provider = new Provider(addresses.issuer, configurationOf(parts));
   answerAsIssuer(provider, addresses);
-  // Else the framework below would print it.
+  // Otherwise the underlying framework (Koa) would print it.
   (provider as EventEmitter).on('error', report);
   provider.on('server_error', (context, error) => {
     report(error);
@@ -88,15 +87,15 @@ export function makeProvider(parts: ProviderParts): Provider {
   });
   provider.use(async (context, next) => {
     const { path, method } = context;
-    // A HEAD is answered as a GET.
+    // HEAD is handled like GET.
     if (path === endpoints.authorization && method !== 'POST') {
-      if (context.url.length > MAX_ADDRESS_LENGTH) {
+      if (context.url.length > MAX_URL_LENGTH) {
         refuseLongAddress(context as unknown as KoaContextWithOIDC);
         return;
       }
       context.query = normalizeRequest(context.query);
     }
-    // Clients of the other endpoints are programs, whatever they say they accept.
+    // Clients of the other endpoints are programs, so they get JSON whatever they accept.
     if (method === 'POST') context.req.headers.accept = 'application/json';
     await next();
     if (path !== endpoints.revocation) return;
@@ -110,7 +109,10 @@ export function makeProvider(parts: ProviderParts): Provider {
   return provider;
 }
 
-/** The provider takes what passes for a fault of its own (CONTRACT "Faults of the store"). Where it shows a page, that follows. */
+/**
+ * Answers passing faults of the store, which the provider treats as internal errors. If the client accepts HTML, the provider renders its page.
+ * Reference: faults.md#passing-faults.
+ */
 function answerPassing(context: KoaContextWithOIDC, error: unknown): void {
   const retryAfter = retryAfterOf(error);
   if (retryAfter === undefined) return;
@@ -122,7 +124,7 @@ function answerPassing(context: KoaContextWithOIDC, error: unknown): void {
   context.body = json;
 }
 
-/** What a request's headers say of its host does not matter: an issuer's addresses are its own. */
+/** Fixes the issuer's URLs, so that the `Host` and forwarding headers of a request cannot change them. */
 function answerAsIssuer(provider: Provider, { issuer, path }: IssuerAddresses): void {
   const { protocol, host, origin } = new URL(issuer);
   Object.defineProperties(provider.request, {
@@ -131,11 +133,11 @@ function answerAsIssuer(provider: Provider, { issuer, path }: IssuerAddresses): 
     origin: { value: origin },
     href: { value: issuer },
   });
-  // Where the provider finds what its own paths are below.
+  // The prefix of the provider's own paths.
   (provider.context as { mountPath?: string }).mountPath = path;
 }
 
-/** The provider revokes no signed tokens: once it knows the client, their grant is revoked here (RFC 7009). */
+/** Revokes the grant of an access token (RFC 7009). The provider does not revoke signed tokens; it authenticates the client first. */
 async function revokeAccessToken(context: KoaContextWithOIDC, { tokens, items }: ProviderParts): Promise<void> {
   if ((context.body as { error?: unknown } | undefined)?.error !== 'unsupported_token_type') return;
   const { client, params } = context.oidc;
@@ -157,7 +159,7 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
       keys: [...keys.cookies],
       names: { session: 'agent_session', interaction: 'agent_interaction', resume: 'agent_resume' },
       long: { ...cookie, path },
-      // Its path is that of the page.
+      // The provider sets its path to that of the page.
       short: cookie,
     },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
@@ -165,7 +167,7 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
     extraClientMetadata: {
       properties: ['software_id', 'software_version'],
       validator(_context, name, _value, metadata) {
-        // It is called for each of these, before what the provider looks at itself.
+        // Called for each extra property, before the provider's own validation; run once.
         if (name === 'software_id')
           normalizeClient(metadata as Record<string, unknown>, (reason) => {
             throw new errors.InvalidClientMetadata(reason);
@@ -192,8 +194,8 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
         enabled: true,
         defaultResource: () => resource,
         useGrantedResource: () => true,
-        getResourceServerInfo(_context, asked) {
-          if (asked !== resource) throw new errors.InvalidTarget();
+        getResourceServerInfo(_context, requestedResource) {
+          if (requestedResource !== resource) throw new errors.InvalidTarget();
           return {
             scope: agentPermissions.join(' '),
             audience: resource,
@@ -209,15 +211,15 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
     },
     extraParams: { state: refuseLongState },
     fetch: (address, options) => fetch(String(address), options),
-    fetchResponseBodyLimits: { 'client_id metadata document': DOCUMENT_BYTES },
+    fetchResponseBodyLimits: { 'client_id metadata document': MAX_DOCUMENT_BYTES },
     async findAccount(_context, userId, source) {
       const mark = await markOf(userId);
       const account = { accountId: userId, claims: () => ({ sub: userId }) };
       if (source === undefined) return mark === null ? undefined : account;
       const { acr, grantId } = source as { readonly acr?: string; readonly grantId?: string };
-      // For good, as sessions do: who is unblocked later signs in anew.
+      // Permanent, like the end of sessions: an unblocked user must sign in again.
       if (mark === null && grantId !== undefined) await items.removeFamily(keyOf('Grant', grantId));
-      // A code and a refresh token are good for as long as the password that they were got with (CONTRACT "Records": password change).
+      // Codes and refresh tokens are bound to the password with which they were obtained. Reference: sign-in.md#revocation.
       return mark !== null && acr === mark ? account : undefined;
     },
     interactions: {
@@ -226,7 +228,7 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
     },
     issueRefreshToken: () => true,
     jwks: { keys: keys.signing },
-    // Each consent is a grant of its own, so that revoking one leaves the user's other connections alone.
+    // Each consent is a separate grant, so that revoking one keeps the user's other connections.
     async loadExistingGrant({ oidc }) {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
@@ -242,7 +244,7 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
       });
       context.set(pageHeaders());
       const detail = isFault || isGone ? undefined : `${error}: ${description ?? ''}`;
-      context.body = deadEndPage(language, isFault ? 'fault' : isGone ? 'gone' : 'badRequest', detail);
+      context.body = errorPage(language, isFault ? 'fault' : isGone ? 'gone' : 'badRequest', detail);
     },
     responseTypes: ['code'],
     async rotateRefreshToken({ oidc }) {
@@ -258,7 +260,7 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
       IdToken: lifetimes.accessToken,
       Interaction: lifetimes.interaction,
       RefreshToken: lifetimes.refreshToken,
-      // The provider asks for it at each visit: the twelve hours are those of the password.
+      // Asked at each visit: the twelve hours count from entering the password.
       Session: (_context, { loginTs: from = now() }) => Math.max(1, from + lifetimes.session - now()),
     },
   };

@@ -3,29 +3,29 @@ import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import type { IssuerAddresses } from './addresses.ts';
 import { publicKey, type SystemKeys } from './keys.ts';
 
-/** The claim of an access token that names its grant, by the key of its row. */
+/** The claim with the key of the token's grant. */
 export const grantClaim = 'grant';
 
-/** The claim that names the password that it was got with: a hash of its mark, since clients can read it. */
+/** The claim that identifies the password with which the token was obtained: a hash of its mark, because clients can read claims. */
 export const markClaim = 'mark';
 
-/** What an access token that a system signed says. */
+/** Contents of an access token that the system signed. */
 export interface AccessToken {
   readonly userId: string;
   readonly clientId: string;
   readonly scopes: readonly AgentPermission[];
-  /** The key of its grant. */
+  /** Key of its grant. */
   readonly grant: string;
-  /** By `keyOf` of the mark of the password; empty in tokens of earlier versions. */
+  /** `keyOf` of the password's mark; empty in tokens of earlier versions. */
   readonly mark: string;
-  /** Whether it is past its time, or good for something else. */
-  readonly isOver: boolean;
+  /** Whether it is expired or has another audience. */
+  readonly isExpired: boolean;
 }
 
-/** Seconds that clocks may differ by. */
+/** Tolerated clock difference. */
 const TOLERANCE_S = 15;
 
-/** Reads the access tokens of one system, signed with any of its keys. */
+/** Verifies the access tokens of one system, signed with any of its keys. */
 export class TokenReader {
   readonly #keys: ReturnType<typeof createLocalJWKSet>;
   readonly #addresses: IssuerAddresses;
@@ -35,24 +35,24 @@ export class TokenReader {
     this.#addresses = addresses;
   }
 
-  /** What a token says; `null` where this system has not signed it. */
+  /** Verifies a token; `null` if this system has not signed it. */
   async read(token: string): Promise<AccessToken | null> {
     const { issuer, resource } = this.#addresses;
     const expected = { issuer, audience: resource, typ: 'at+jwt', algorithms: ['ES256'], clockTolerance: TOLERANCE_S };
     try {
       const { payload } = await jwtVerify(token, this.#keys, expected);
-      return told(payload, false);
+      return claimsOf(payload, false);
     } catch (error) {
-      // The signature is looked at before the claims.
+      // The library verifies the signature before the claims.
       if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
-        return told(error.payload, true);
+        return claimsOf(error.payload, true);
       if (error instanceof errors.JOSEError) return null;
       throw error;
     }
   }
 }
 
-function told(payload: JWTPayload, isOver: boolean): AccessToken {
+function claimsOf(payload: JWTPayload, isExpired: boolean): AccessToken {
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
   return {
     userId: text(payload.sub),
@@ -60,6 +60,6 @@ function told(payload: JWTPayload, isOver: boolean): AccessToken {
     scopes: text(payload.scope).split(' ').filter(isAgentPermission),
     grant: text(payload[grantClaim]),
     mark: text(payload[markClaim]),
-    isOver,
+    isExpired,
   };
 }

@@ -77,7 +77,7 @@ test('what we do not offer is replaced by what we do', () => {
     subject_type: 'pairwise',
   });
   assert.deepEqual(made.grant_types, ['authorization_code', 'refresh_token']);
-  // The provider's own values stand in for these.
+  // The provider's defaults replace these.
   for (const name of ['response_types', 'response_modes', 'id_token_signed_response_alg', 'subject_type'])
     assert.equal(name in made, false, name);
 });

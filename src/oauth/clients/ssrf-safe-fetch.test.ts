@@ -45,7 +45,7 @@ for (const [address, expected] of [
   test(`${address || 'nothing'} may ${expected ? '' : 'not '}be fetched`, () => assert.equal(mayBeFetched(address), expected));
 
 test('a name that leads to this host is not connected to', async () => {
-  // A name of several labels, which resolvers know as the loopback (RFC 6761); one that does not know it fails as well.
+  // A name with several labels that resolvers map to the loopback address (RFC 6761); a resolver that does not know it fails too.
   await assert.rejects(ssrfSafeFetch('https://a.localhost/x'));
   await assert.rejects(ssrfSafeFetch('https://127.0.0.1:9/x'), /not of the public internet/);
 });

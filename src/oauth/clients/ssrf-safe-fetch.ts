@@ -5,25 +5,25 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import ipaddr from 'ipaddr.js';
 
-/** Milliseconds for a whole answer. Its size is the reader's to bound. */
+/** Timeout of a whole answer. The reader limits its size. */
 const TIMEOUT_MS = 2_500;
 
-/** `fetch`, as far as the provider uses it: to read the metadata document of a client (its `client_id` is the address). */
+/** The subset of `fetch` that the provider uses, to read a client's metadata document (whose URL is the `client_id`). */
 export type Fetch = (address: string, options?: RequestInit) => Promise<Response>;
 
-/** Public by its number, and a cloud's own inside of it. */
-const inside: ReadonlySet<string> = new Set(['168.63.129.16']);
+/** Internal address of a cloud (Azure) within a public range. */
+const internalAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Whether an address belongs to the public internet: nothing of this host, its networks, or those of its provider. */
+/** Whether an IP address is on the public internet, i.e. not on this host, its networks or those of its hosting provider. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.process(address);
-  if (parsed.range() !== 'unicast' || inside.has(parsed.toString())) return false;
-  // Of IPv6 addresses 2000::/3 are given out; others may carry an IPv4 address inside.
+  if (parsed.range() !== 'unicast' || internalAddresses.has(parsed.toString())) return false;
+  // Only 2000::/3 is allocated for global IPv6; other ranges may embed an IPv4 address.
   return !('parts' in parsed) || ((parsed.parts[0] ?? 0) & 0xe000) === 0x2000;
 }
 
-/** Whether an address may be asked at all, as far as it tells by itself. */
+/** Whether a URL may be fetched, judged without resolving its name. */
 export function mayBeFetched(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
@@ -31,7 +31,9 @@ export function mayBeFetched(address: string): boolean {
   return isIP(host) === 0 ? host.includes('.') && !/\.$/.test(host) : isPublic(host);
 }
 
-/** The name's addresses, all of which have to be public; the connection then goes to one of these, and nobody resolves it again. */
+/**
+ * Resolves a name and requires all its addresses to be public. The connection uses one of them without resolving again, which prevents DNS rebinding.
+ */
 const publicLookup: LookupFunction = (host, { all }, callback) => {
   addressesOf(host).then(
     (found) => {
@@ -45,7 +47,7 @@ const publicLookup: LookupFunction = (host, { all }, callback) => {
   );
 };
 
-/** Asks the name servers alone: the system's own way keeps a thread, of those that compare passwords, for as long as it takes. */
+/** Uses DNS servers directly: the operating system's lookup would occupy a libuv thread, needed for comparing passwords. */
 async function addressesOf(host: string): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   const found = await Promise.allSettled([
@@ -56,12 +58,10 @@ async function addressesOf(host: string): Promise<LookupAddress[]> {
 }
 
 /**
- * Reads an address that somebody outside has chosen, from the public internet alone: over https, without following redirects, in bounded
- * time.
- *
- * An agent of undici takes the same lookup, but its `fetch` adds headers and decompresses; `request-filtering-agent` has
- * names resolved on the threads that compare passwords.
- * @throws Error where that cannot be
+ * Fetches a URL chosen by an outsider, only from the public internet: by https, without following redirects, with a timeout. Custom code, because
+ * `fetch` of undici, even with this lookup, adds headers and decompresses, and `request-filtering-agent` resolves names on the threads that compare
+ * passwords.
+ * @throws Error on failure
  */
 export const ssrfSafeFetch: Fetch = (address, options) =>
   new Promise((done, failed) => {
@@ -79,7 +79,7 @@ export const ssrfSafeFetch: Fetch = (address, options) =>
       const headers = new Headers();
       for (const [name, value] of Object.entries(answer.headers)) if (typeof value === 'string') headers.set(name, value);
       const status = answer.statusCode ?? 0;
-      // A Response takes no other; none of them is read.
+      // `Response` accepts no other status, and a response with these has no body.
       if (status < 200 || status > 599 || [204, 205, 304].includes(status)) {
         answer.destroy();
         return failed(new Error('the answer is no document'));

@@ -3,24 +3,24 @@ import type { Language } from '../../kernel/language.ts';
 import { isolated } from './page.ts';
 import { texts } from './texts.ts';
 
-/** The program that asks, as the pages tell of it. Everything of it comes from outside. */
-export interface Asking {
+/** The requesting program, as the pages describe it. All values come from outside and are untrusted. */
+export interface RequestingClient {
   readonly name: string | undefined;
-  /** Where the browser goes afterwards. */
+  /** The redirect URI that ends the sign-in. */
   readonly redirectUri: string;
-  /** The address of its metadata document, where that is its id. */
+  /** The URL of its metadata document, if that is its id. */
   readonly publishedAt: string | undefined;
 }
 
-/** The program's name, as HTML. */
-export function nameOf({ name }: Asking, language: Language): string {
+/** Returns the program's name as HTML. */
+export function nameOf({ name }: RequestingClient, language: Language): string {
   return name === undefined ? escapeHtml(texts[language].client.unnamed) : isolated(name);
 }
 
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** What stands about a program on each page: where it leads, and that its name proves nothing. HTML */
-export function aboutClient({ redirectUri, publishedAt }: Asking, language: Language): string {
+/** Returns HTML about a program for each page: where the browser goes next, and that its name proves nothing. */
+export function aboutClient({ redirectUri, publishedAt }: RequestingClient, language: Language): string {
   const { client } = texts[language];
   const lines = [whereTo(redirectUri, language)];
   if (publishedAt !== undefined) lines.push(client.publishedAt(hostOf(publishedAt)));
@@ -35,5 +35,5 @@ function whereTo(redirectUri: string, language: Language): string {
   return client.inProgram(`<bdi dir="ltr">${escapeHtml(url?.protocol ?? '')}</bdi>`);
 }
 
-/** A host in ASCII, so that letters of other scripts show. */
+/** Returns a host in ASCII (punycode), so that look-alike letters are visible. */
 const hostOf = (address: string): string => `<bdi dir="ltr"><strong>${escapeHtml(URL.parse(address)?.host ?? '')}</strong></bdi>`;

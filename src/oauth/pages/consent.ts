@@ -1,40 +1,40 @@
 import { type AgentPermission, agentPermissions } from '../../access/index.ts';
 import { escapeHtml } from '../../kernel/html.ts';
 import type { Language } from '../../kernel/language.ts';
-import { type Asking, aboutClient, nameOf } from './client.ts';
+import { aboutClient, nameOf, type RequestingClient } from './client.ts';
 import { alert, isolated, page } from './page.ts';
 import { texts } from './texts.ts';
 
-/** What the consent page shows. */
+/** Contents of the consent page. */
 export interface ConsentPage {
   readonly language: Language;
   readonly system: string;
-  readonly asking: Asking;
-  /** The user who is signed in. */
+  readonly asking: RequestingClient;
+  /** The signed-in user. */
   readonly user: string;
-  /** What the program asks for. */
-  readonly asked: ReadonlySet<AgentPermission>;
-  /** What of it the user has himself. */
+  /** The permissions that the program requests. */
+  readonly requested: ReadonlySet<AgentPermission>;
+  /** The requested permissions that the user has. */
   readonly available: ReadonlySet<AgentPermission>;
-  /** Whether he allowed it and ticked nothing. */
+  /** Whether the user allowed without selecting a permission. */
   readonly isEmpty: boolean;
 }
 
-/** The page where a user says what a program may do in his name. He cannot give what he has not. */
+/** Renders the page where a user grants permissions to a program. Only permissions of the user can be granted. */
 export function consentPage(shown: ConsentPage): string {
-  const { language, system, asking, user, asked, available, isEmpty } = shown;
+  const { language, system, asking, user, requested, available, isEmpty } = shown;
   const { consent, cancel, back } = texts[language];
   const name = nameOf(asking, language);
   const form = `method="post" action="?lang=${language}" accept-charset="utf-8"`;
-  // Isolated, whatever its direction.
+  // Isolated from the text direction of the sentence.
   const title = consent.title(`\u2068${asking.name ?? texts[language].client.unnamed}\u2069`);
-  // In the order of the permissions, whatever order they were asked in: to see comes first.
-  const listed = agentPermissions.filter((permission) => asked.has(permission));
+  // Always in the order of the catalogue of permissions: viewing comes first.
+  const listed = agentPermissions.filter((permission) => requested.has(permission));
   const hasAny = listed.some((permission) => available.has(permission));
   return page(
     { language, system, title, hasSwitch: true },
     [
-      // A form of its own: the enter key presses the first button of a form.
+      // A separate form: the enter key activates a form's first button.
       `<form ${form}><p>${consent.as(isolated(user))} `,
       `<button class="link" type="submit" name="decision" value="switch">${escapeHtml(consent.other)}</button></p></form>`,
       hasAny ? `<p>${consent.lead(name)}</p>` : '',

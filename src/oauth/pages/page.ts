@@ -1,6 +1,6 @@
 import { escapeHtml, headersOfPage, htmlPage } from '../../kernel/html.ts';
 import { directionOf, type Language } from '../../kernel/language.ts';
-import { type DeadEnd, texts } from './texts.ts';
+import { type SignInError, texts } from './texts.ts';
 
 const style = [
   ':root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1b1f24;--dim:#4a5361;--line:#d5d9e0;--field:#6b7482}',
@@ -35,39 +35,39 @@ const style = [
   ':focus-visible{outline:3px solid var(--ring);outline-offset:2px}',
 ].join('');
 
-/** Headers of every page. @param formsTo as `headersOfPage` takes it */
+/** Headers of every page. @param formsTo see `headersOfPage` */
 export const pageHeaders = (formsTo: readonly string[] = []): Readonly<Record<string, string>> => ({
   ...headersOfPage(style, formsTo),
   vary: 'Accept-Language',
 });
 
 /**
- * The sources that let a form's redirects through to a client. Browsers hold the whole chain to `form-action`, and a client may go on from
- * its own address to another one.
- * @param redirectUri an address that the client has registered
+ * Returns the CSP sources that let a form's redirect reach a client. Browsers apply `form-action` to the whole redirect chain, and a client may
+ * redirect further.
+ * @param redirectUri a registered redirect URI
  */
 export function redirectSources(redirectUri: string): readonly string[] {
   const url = URL.parse(redirectUri);
   if (!url) return [];
   if (url.protocol === 'https:') return ['https:'];
   if (url.protocol !== 'http:') return ['https:', url.protocol];
-  // No source can name an IPv6 address.
+  // CSP sources cannot express an IPv6 address.
   return ['https:', url.hostname.startsWith('[') ? 'http:' : url.origin];
 }
 
-/** What stands around the content of a page. */
+/** The frame of a page. */
 export interface Frame {
   readonly language: Language;
-  /** The system's name; none where it is not known. */
+  /** The system's name; omitted if unknown. */
   readonly system?: string | undefined;
   readonly title: string;
-  /** Whether the page can be shown in the other language by `?lang` of its own address. */
+  /** Whether `?lang` at the same URL shows the page in the other language. */
   readonly hasSwitch: boolean;
 }
 
 const otherLanguage = { he: { to: 'en', name: 'English' }, en: { to: 'he', name: 'עברית' } } as const;
 
-/** @param content HTML */
+/** Renders a page. @param content HTML */
 export function page({ language, system = '', title, hasSwitch }: Frame, content: string): string {
   const { to, name } = otherLanguage[language];
   const link = `<a href="?lang=${to}" lang="${to}" dir="${directionOf(to)}" hreflang="${to}">${name}</a>`;
@@ -80,18 +80,15 @@ export function page({ language, system = '', title, hasSwitch }: Frame, content
   });
 }
 
-/** Text from outside, as it stands in a sentence of another direction. */
+/** Returns untrusted text as HTML, isolated from the direction of the sentence. */
 export const isolated = (text: string): string => `<bdi>${escapeHtml(text)}</bdi>`;
 
-/** What went wrong, told at once by a screen reader; an empty place for it where nothing did. */
+/** Returns an alert that screen readers announce; empty if there is no error. */
 export const alert = (text: string | undefined): string =>
   `<div role="alert" aria-live="assertive" id="fault">${text === undefined ? '' : escapeHtml(text)}</div>`;
 
-/**
- * A page that says why it does not go on.
- * @param detail what the program did wrong, for who writes it
- */
-export function deadEndPage(language: Language, why: DeadEnd, detail?: string): string {
+/** Renders a page that ends the sign-in with an error. @param detail the program's mistake, for its developer */
+export function errorPage(language: Language, why: SignInError, detail?: string): string {
   const [title, text] = texts[language].ends[why];
   const technical = detail === undefined ? '' : `<p class="small" lang="en" dir="ltr"><code>${escapeHtml(detail)}</code></p>`;
   return page({ language, title, hasSwitch: false }, `<div role="alert">${escapeHtml(text)}</div>${technical}`);

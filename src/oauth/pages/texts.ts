@@ -1,14 +1,14 @@
 import type { AgentPermission } from '../../access/index.ts';
 import type { Language } from '../../kernel/language.ts';
 
-/** A sentence with a name in it, which comes as HTML. */
+/** A sentence that contains a name, which is HTML. */
 type Sentence = (name: string) => string;
 
-/** What can go wrong on the sign-in page. */
+/** Errors on the sign-in page. */
 export type SignInFault = 'badLogin' | 'accountLocked' | 'userInactive' | 'missing' | 'tooMany';
 
-/** Why there is no page to go on with. */
-export type DeadEnd = 'gone' | 'unknown' | 'badRequest' | 'tooMany' | 'fault';
+/** Reasons why the sign-in cannot continue. */
+export type SignInError = 'gone' | 'unknown' | 'badRequest' | 'tooMany' | 'fault';
 
 interface Texts {
   readonly signIn: {
@@ -43,7 +43,7 @@ interface Texts {
   readonly cancel: string;
   readonly back: string;
   readonly permissions: Readonly<Record<AgentPermission, readonly [title: string, detail: string]>>;
-  readonly ends: Readonly<Record<DeadEnd, readonly [title: string, text: string]>>;
+  readonly ends: Readonly<Record<SignInError, readonly [title: string, text: string]>>;
 }
 
 const en: Texts = {

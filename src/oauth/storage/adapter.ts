@@ -5,33 +5,30 @@ import { familyOfNetwork, type OpenItems } from './bounds.ts';
 import { keyOf } from './encryption.ts';
 import type { Items } from './items.ts';
 
-/** Items that nobody has signed in for. */
+/** Counting of open items, which are created without sign-in. */
 interface Open {
   readonly items: Pick<OpenItems, 'added'>;
-  /** That the request comes from. */
+  /** Returns the network of the current request. */
   readonly network: () => string;
 }
 
-/** Milliseconds that a client is kept who has registered and not come to a grant. */
+/** Lifetime of a registered client without a grant. */
 const UNUSED_CLIENT_LIFETIME_MS = DAY_MS;
 
-/**
- * The provider's own items of one kind. What names an item (`jti`) and when it ends (`exp`) are no part of what is kept: the one is a
- * secret, the other is the row's.
- */
+/** Stores the provider's items of one kind. The id (`jti`), a secret, and the expiry (`exp`), a column, are not part of the stored payload. */
 export class ItemAdapter implements Adapter {
   readonly #items: Items;
   readonly #kind: string;
   readonly #open: Open;
 
-  /** @param open where those are counted that nobody has signed in for */
+  /** @param open counts items that are created without sign-in */
   constructor(items: Items, kind: string, open: Open) {
     this.#items = items;
     this.#kind = kind;
     this.#open = open;
   }
 
-  /** @throws InvalidGrant where the grant that it is made for was revoked meanwhile; unavailable */
+  /** @throws InvalidGrant if the item's grant was revoked meanwhile; unavailable */
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<undefined> {
     const { jti: _id, exp, consumed: _consumed, ...rest } = payload as AdapterPayload & { readonly jti?: string };
     const isGrant = this.#kind === 'Grant';
@@ -50,7 +47,7 @@ export class ItemAdapter implements Adapter {
     if (isOpen) await this.#open.items.added(this.#kind);
   }
 
-  /** Whether anybody may have an item added: a client that registers, a request whose user has not signed in. */
+  /** Whether an item is created without sign-in: a registered client, or a request whose user has not signed in. */
   #isOpen(payload: AdapterPayload): boolean {
     if (this.#kind === 'Client') return true;
     const { session, result } = payload as { readonly session?: { accountId?: string }; readonly result?: { login?: unknown } };
@@ -76,7 +73,7 @@ export class ItemAdapter implements Adapter {
     } as AdapterPayload;
   }
 
-  /** A session by the id that is in other items; without its own id, which nobody can know who has not its cookie. */
+  /** Finds a session by the `uid` that other items contain. Returns it without its id, which only the holder of its cookie may know. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const item = await this.#items.readByUid(this.#kind, uid);
     return item ? ({ ...item.payload } as AdapterPayload) : undefined;
@@ -86,7 +83,7 @@ export class ItemAdapter implements Adapter {
     return undefined;
   }
 
-  /** The second of two that use a code or a token revokes its family, tokens of the first too (RFC 9700). @throws InvalidGrant */
+  /** Marks a code or token as used. A second use revokes its whole family, including tokens of the first (RFC 9700). @throws InvalidGrant */
   async consume(id: string): Promise<undefined> {
     if (await this.#items.consume(this.#kind, id)) return;
     const family = await this.#items.familyOf(this.#kind, id);
@@ -104,6 +101,6 @@ export class ItemAdapter implements Adapter {
   }
 }
 
-/** Whether an item falls with a grant. An interaction names one too, and does not. */
+/** Whether an item is revoked with its grant. Interactions refer to a grant too, but are not. */
 const isBound = (kind: string, grantId: string | undefined): grantId is string =>
   grantId !== undefined && (kind === 'AuthorizationCode' || kind === 'RefreshToken');

@@ -5,12 +5,12 @@ import type { Store } from '../../storage/port.ts';
 import { keyOf } from './encryption.ts';
 import { itemTable } from './items.ts';
 
-/** Items of a kind that a system keeps though nobody has signed in for them: 16 MB at most, as large as they may be. */
+/** Maximum number of open items of a kind in a system: at their maximum size 16 MB. */
 const MAX_ITEMS = 1_000;
-/** How many are added between two looks. */
+/** Number of additions between two checks. */
 const CHECK_EVERY = 25;
 
-/** What items that a network adds without a sign-in have for a family, so that those of it are found together. */
+/** Returns the `family` of open items from a network, by which they are found together. */
 export const familyOfNetwork = (network: string): string => keyOf('Network', network);
 
 interface Row {
@@ -19,26 +19,26 @@ interface Row {
 }
 
 /**
- * Bounds the items of one system that anybody may add: requests that wait for a user, clients that never came to a grant. Of the network that
- * has most of them the oldest goes, so that one who adds many removes his own.
+ * Limits the items of one system that are created without sign-in: pending authorization requests, and clients without a grant. The oldest items of
+ * the network with the most are deleted, so that a flood displaces only its own items.
  */
 export class OpenItems {
   readonly #store: Store;
-  readonly #most: number;
-  readonly #each: number;
+  readonly #max: number;
+  readonly #checkEvery: number;
   readonly #added = new Map<string, number>();
 
-  constructor(store: Store, most = MAX_ITEMS, each = CHECK_EVERY) {
+  constructor(store: Store, max = MAX_ITEMS, checkEvery = CHECK_EVERY) {
     this.#store = store;
-    this.#most = most;
-    this.#each = each;
+    this.#max = max;
+    this.#checkEvery = checkEvery;
   }
 
-  /** Takes note of an item that was added, and looks now and then whether there are too many of its kind. */
+  /** Counts an added item, and checks the limit of its kind now and then. */
   async added(kind: string): Promise<void> {
     const added = this.#added.get(kind) ?? 0;
-    this.#added.set(kind, (added + 1) % this.#each);
-    // Another process may have added some before this one's first.
+    this.#added.set(kind, (added + 1) % this.#checkEvery);
+    // Check on the first addition too: another process may have added items before.
     if (added === 0) await this.#removeOldest(kind);
   }
 
@@ -48,12 +48,12 @@ export class OpenItems {
       fields: ['objectId', 'family'],
       filter: (table) => isOpen(table, kind),
     });
-    const ids = beyond(rows, rows.length - this.#most);
+    const ids = oldestRows(rows, rows.length - this.#max);
     if (ids.length === 0) return;
     const plan = (schema: Schema) => {
       const table = tableOf(schema, itemTable);
       const among: Filter = { kind: 'in', field: fieldOf(table, 'objectId'), values: ids };
-      // One that has come to a grant, or a user, meanwhile stays.
+      // Items that got a grant or a user meanwhile stay.
       const filter: Filter = { kind: 'and', items: [among, isOpen(table, kind)] };
       return { changes: [], mutations: [{ kind: 'deleteAll', table, filter } as const] };
     };
@@ -61,15 +61,15 @@ export class OpenItems {
   }
 }
 
-/** Items of a kind that are a network's, and are to end. */
+/** Returns a filter for open items of a kind, which belong to a network and expire. */
 function isOpen(table: TableSchema, kind: string): Filter {
   const has = (name: string): Filter => ({ kind: 'exists', ref: { field: fieldOf(table, name), path: [] } });
   const isKind: Filter = { kind: 'compare', field: fieldOf(table, 'kind'), op: 'eq', value: kind };
   return { kind: 'and', items: [isKind, has('family'), has('expiresAt')] };
 }
 
-/** The ids of so many rows: again and again the oldest of the network with most of them. @param rows the oldest first */
-function beyond(rows: readonly Row[], count: number): string[] {
+/** Returns the ids of `count` rows, each time the oldest of the network with the most rows. @param rows oldest first */
+function oldestRows(rows: readonly Row[], count: number): string[] {
   const lines = [...Map.groupBy(rows, ({ family }) => family).values()];
   const ids: string[] = [];
   while (ids.length < count) {

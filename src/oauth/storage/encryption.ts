@@ -4,16 +4,16 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const cipher = 'aes-256-gcm';
 
-/** Encrypts what a system keeps of sign-ins, so that a copy of its database lets nobody in. */
+/** Encrypts stored sign-in items, so that a copy of the database does not grant access. */
 export class Sealer {
   readonly #key: Buffer;
 
-  /** @param secret of this installation; it lies outside the system's own tables */
+  /** @param secret of this installation, stored outside the system's tables */
   constructor(secret: string, appId: string) {
     this.#key = Buffer.from(hkdfSync('sha256', secret, appId, 'sign-in items', 32));
   }
 
-  /** @param place where the text will lie; it opens nowhere else */
+  /** Encrypts a text. @param place where it is stored, authenticated so that it cannot be decrypted elsewhere */
   seal(text: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const sealing = createCipheriv(cipher, this.#key, nonce).setAAD(Buffer.from(place));
@@ -21,7 +21,7 @@ export class Sealer {
     return Buffer.concat([nonce, sealing.getAuthTag(), ...sealed]).toString('base64url');
   }
 
-  /** The text; `null` where it was sealed for another place, by another installation, or not at all. */
+  /** Decrypts a text; `null` if it was encrypted for another place or by another installation, or is malformed. */
   open(sealed: string, place: string): string | null {
     const bytes = Buffer.from(sealed, 'base64url');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
@@ -37,5 +37,5 @@ export class Sealer {
   }
 }
 
-/** The key of an item by its id, which may be a token: only this hash of it is kept. Ids are long random texts. */
+/** Returns the key of an item: a hash of its id, which may be a token. Ids are long random strings, so the hash needs no salt. */
 export const keyOf = (kind: string, id: string): string => hash('sha256', `${kind}\n${id}`, 'base64url');

@@ -23,7 +23,7 @@ import { Items, itemTable, sweepItems } from './items.ts';
 
 interface Place {
   readonly engine: Engine;
-  /** Of the database, where it has one. */
+  /** Of the database, if the engine has one. */
   readonly url: string | null;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ for (const [name, make] of [
     let items: Items;
     before(async () => {
       place = await make();
-      // What migrations make is what a new system has of it.
+      // Uses a migrated table, which must equal that of a new system.
       store = await openMigrated(place.engine, 'items');
       items = new Items(store, new Sealer('secret', 'items'));
       bound = new OpenItems(store);
@@ -76,7 +76,7 @@ for (const [name, make] of [
       await store.close();
       await place.close();
     });
-    /** The network that what anybody may add comes from. */
+    /** The network of items that are created without sign-in. */
     const network = '';
     const open = { items: { added: (kind: string) => bound.added(kind) }, network: () => network };
     let bound: OpenItems;
@@ -210,7 +210,7 @@ for (const [name, make] of [
       assert.ok(passedMs > 10_000 && taken > 60, `given up after ${passedMs} ms`);
     });
 
-    // Else writes come one after the other.
+    // Otherwise writes run one after another.
     if (name === 'PostgreSQL')
       it('that are being kept as their grant goes fall with it', async () => {
         assert.ok(place.url);
@@ -253,12 +253,12 @@ for (const [name, make] of [
       const grantId = await grantFor('ends');
       await tokenOf(grantId, 'ends-1');
       const key = keyOf('Grant', grantId);
-      assert.equal(await items.isThere('Grant', key), true);
-      assert.equal(await items.isThere('RefreshToken', key), false);
+      assert.equal(await items.exists('Grant', key), true);
+      assert.equal(await items.exists('RefreshToken', key), false);
       assert.equal(await items.extend('Grant', grantId, Date.now() + 500_000), true);
       assert.ok(((await adapter('Grant').find(grantId))?.exp ?? 0) > now() + 400);
       await adapter('RefreshToken').revokeByGrantId(grantId);
-      assert.equal(await items.isThere('Grant', key), false);
+      assert.equal(await items.exists('Grant', key), false);
       assert.equal(await adapter('RefreshToken').find('ends-1'), undefined);
       assert.equal(await items.extend('Grant', grantId, Date.now()), false);
     });
@@ -270,7 +270,7 @@ for (const [name, make] of [
       await grantFor('used');
       await adapter('Interaction').upsert('over', { jti: 'over', exp: now() - 1 }, 1);
       assert.equal(await adapter('Interaction').find('over'), undefined);
-      // As after a day.
+      // As if a day had passed.
       for (const id of ['client-used', 'client-unused'])
         await store.write({
           plan: (schema) => {
@@ -305,7 +305,7 @@ for (const [name, make] of [
         return write(prepared);
       });
       await sweepItems(store, never);
-      const left = await Promise.all(made.map((id) => items.isThere('Grant', keyOf('Grant', id))));
+      const left = await Promise.all(made.map((id) => items.exists('Grant', keyOf('Grant', id))));
       assert.deepEqual(left, [false, true]);
       assert.equal(
         (await rows()).some(({ objectId }) => objectId === keyOf('Grant', 'swept')),

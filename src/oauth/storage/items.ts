@@ -11,27 +11,27 @@ import type { Mutation, Store } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { keyOf, type Sealer } from './encryption.ts';
 
-/** The table of what sign-ins for agents leave: a row for each item. It exists for nobody. */
+/** The table of sign-in items, one row each. Hidden from all callers. */
 export const itemTable = '_OAuthItem';
 
-/** What a row says beside its payload. Times are milliseconds since 1970, `null` for never. */
+/** A stored item. Times are milliseconds since 1970, `null` for never. */
 export interface Item {
   readonly payload: JsonObject;
   readonly expiresAt: number | null;
   readonly consumedAt: number | null;
 }
 
-/** An item to keep. */
+/** An item to store. */
 export interface NewItem {
   readonly payload: JsonObject;
   readonly expiresAt: number | null;
-  /** The key of the grant that it falls with. */
+  /** Key of the grant that it is deleted with. */
   readonly family?: string;
-  /** Another id that it is found by. */
+  /** Another id by which it can be found. */
   readonly uid?: string;
-  /** A key that has to be there, and whose row has to be in force: of the grant that it is made for. */
+  /** Key of a row that must exist and not be expired: the grant of the item. */
   readonly requires?: string;
-  /** A key whose row is kept from now on, until it is removed. */
+  /** Key of a row whose expiry is removed. */
   readonly keeps?: string;
 }
 
@@ -47,29 +47,29 @@ const rowFields = ['objectId', 'kind', 'payload', 'consumedAt', 'expiresAt'] as 
 const stateFields = ['objectId', 'kind', 'expiresAt'] as const;
 const familyFields = ['objectId', 'family'] as const;
 
-/** Milliseconds for which a store that is away is waited for, and until it is asked again at the soonest. */
-const PATIENCE_MS = 5_000;
-const PAUSE_MS = 100;
+/** How long an unavailable store is retried, and the minimum delay between attempts. */
+const RETRY_TIMEOUT_MS = 5_000;
+const RETRY_DELAY_MS = 100;
 
-/** The items of one system (docs/adr/0014-sign-in.md). An item that has expired is not there. */
+/** The sign-in items of one system (docs/adr/0014-sign-in.md). Expired items count as missing. */
 export class Items {
   readonly #store: Store;
   readonly #sealer: Sealer;
   readonly #progress: () => Progress;
 
-  /** @param progress of the request under way */
+  /** @param progress returns that of the current request */
   constructor(store: Store, sealer: Sealer, progress: () => Progress = () => ({ hasWritten: false })) {
     this.#store = store;
     this.#sealer = sealer;
     this.#progress = progress;
   }
 
-  /** An item; `null` where there is none, or another installation has sealed it. */
+  /** Reads an item; `null` if there is none or another installation encrypted it. */
   async read(kind: string, id: string): Promise<Item | null> {
     return this.#opened(await readRow<Row>(this.#store, itemTable, rowFields, keyOf(kind, id)), kind);
   }
 
-  /** The first item of a kind with another id. */
+  /** Reads the first item of a kind by its `uid`. */
   async readByUid(kind: string, uid: string): Promise<Item | null> {
     const [row] = await readRows<Row>(this.#store, {
       className: itemTable,
@@ -80,43 +80,43 @@ export class Items {
     return this.#opened(row ?? null, kind);
   }
 
-  /** Whether the item of a key is there. It is not opened. */
-  async isThere(kind: string, key: string): Promise<boolean> {
+  /** Whether an unexpired item exists for a key. Does not decrypt it. */
+  async exists(kind: string, key: string): Promise<boolean> {
     const row = await readRow<Row>(this.#store, itemTable, stateFields, key);
-    return row !== null && row.kind === kind && !isOver(row);
+    return row !== null && row.kind === kind && !isExpired(row);
   }
 
   /**
-   * Keeps an item in place of the one that is there.
-   * @returns whether it could: not where what it requires is gone
-   * @throws unavailable where others keep the same one at the same time, for seconds
+   * Stores an item, replacing an existing one.
+   * @returns false if the item that it requires is missing
+   * @throws unavailable if others keep writing the same item for seconds
    */
   async put(kind: string, id: string, item: NewItem): Promise<boolean> {
     const key = keyOf(kind, id);
     const write = () =>
       this.#write((table, at) => [
-        ...this.#around(table, item, at),
+        ...this.#relatedSteps(table, item, at),
         { kind: 'deleteAll', table, filter: is(table, 'objectId', key) },
         this.#insert(table, { kind, key, item, at }),
       ]);
-    // Processes that put one item at a time may all find none.
+    // Concurrent processes that put one item may all find none and insert.
     for (const contention = new Contention(); !contention.isOver; await contention.next(5, 20)) {
-      // What a grant requires comes after a code or token that is used by then, and would be refused if it came again.
-      const outcome = await (item.requires === undefined ? write() : this.#patiently(write, isPassing));
+      // An item of a grant follows a code or token that is used already; a repeated request would be refused, so retry here.
+      const outcome = await (item.requires === undefined ? write() : this.#retry(write, isPassing));
       if (outcome !== 'taken') return outcome === 'done';
     }
     return fail('unavailable');
   }
 
-  /** Keeps an item, unless there is one. @returns whether there was none */
+  /** Stores an item, unless one exists. @returns whether there was none */
   async add(kind: string, id: string, item: NewItem): Promise<boolean> {
     const key = keyOf(kind, id);
     return (await this.#write((table, at) => [this.#insert(table, { kind, key, item, at })])) === 'done';
   }
 
   /**
-   * Marks an item as used. A caller that asks again after an unknown outcome would count as the second one: that is found out here.
-   * @returns whether this was the first time; of many at once one is
+   * Marks an item as used. After an unknown outcome, a retry would look like a second use; the stored timestamp tells them apart.
+   * @returns whether this was the first use; of concurrent calls one is
    */
   async consume(kind: string, id: string): Promise<boolean> {
     const at = Date.now();
@@ -133,15 +133,15 @@ export class Items {
           returning: [],
         },
       ]);
-    return this.#patiently(async (mayBeDone) => {
+    return this.#retry(async (mayHaveExecuted) => {
       if ((await write()) === 'done') return true;
-      if (!mayBeDone) return false;
+      if (!mayHaveExecuted) return false;
       const row = await readRow<Row>(this.#store, itemTable, rowFields, key);
       return timeOf(row?.consumedAt) === at;
     }, isInDoubt);
   }
 
-  /** Moves the end of an item. @returns whether it is there */
+  /** Sets the expiry of an item. @returns whether it exists */
   async extend(kind: string, id: string, expiresAt: number): Promise<boolean> {
     const outcome = await this.#write((table) => {
       const assignments = assignmentsOf(table, { expiresAt });
@@ -154,24 +154,24 @@ export class Items {
     await this.#write((table) => [{ kind: 'deleteAll', table, filter: is(table, 'objectId', keyOf(kind, id)) }]);
   }
 
-  /** Removes a grant and all that falls with it. @param family its key */
+  /** Deletes a grant and all items of its family. @param family key of the grant */
   async removeFamily(family: string): Promise<void> {
     const removal = (table: TableSchema) => ({ kind: 'deleteAll', table, filter: is(table, 'family', family) }) as const;
     const outcome = await this.#write((table) => [
-      // Who keeps a token of the grant at this time is done before, and the token goes too.
+      // Locks the grant: a concurrent write of its tokens finishes first, and they are deleted too.
       { kind: 'require', table, filter: is(table, 'objectId', family), exclusive: true },
       removal(table),
     ]);
     if (outcome === 'missing') await this.#write((table) => [removal(table)]);
   }
 
-  /** The family of an item, opened or not; `null` where it is gone, or has none. */
+  /** Returns the family of an item without decrypting it; `null` if it is missing or has none. */
   async familyOf(kind: string, id: string): Promise<string | null> {
     const row = await readRow<{ readonly family?: string }>(this.#store, itemTable, familyFields, keyOf(kind, id));
     return row?.family ?? null;
   }
 
-  /** Removes an item that cannot be opened, and no other that may have taken its place. */
+  /** Deletes an item that cannot be decrypted, unless it was replaced meanwhile. */
   async removeUnreadable(kind: string, id: string): Promise<void> {
     const row = await readRow<Row>(this.#store, itemTable, rowFields, keyOf(kind, id));
     if (row?.payload === undefined || this.#opened(row, kind)) return;
@@ -183,14 +183,14 @@ export class Items {
   }
 
   #opened(row: Row | null, kind: string): Item | null {
-    if (row?.payload === undefined || row.kind !== kind || isOver(row)) return null;
+    if (row?.payload === undefined || row.kind !== kind || isExpired(row)) return null;
     const text = this.#sealer.open(row.payload, row.objectId);
     if (text === null) return null;
     return { payload: JSON.parse(text), expiresAt: timeOf(row.expiresAt), consumedAt: timeOf(row.consumedAt) };
   }
 
-  /** The steps that an item takes beside its own. */
-  #around(table: TableSchema, { requires, keeps }: NewItem, at: number): Mutation[] {
+  /** Returns the additional steps for storing an item. */
+  #relatedSteps(table: TableSchema, { requires, keeps }: NewItem, at: number): Mutation[] {
     const steps: Mutation[] = [];
     if (requires !== undefined) {
       const inForce: Filter = { kind: 'compare', field: fieldOf(table, 'expiresAt'), op: 'gt', value: at };
@@ -219,27 +219,27 @@ export class Items {
   }
 
   /**
-   * Does what may be done twice again once the store is back, for a while.
-   * @param work told whether an earlier attempt may have been carried out
-   * @param may whether it is done again after an error; after one that is in doubt it is, after all that can pass
+   * Retries idempotent work for a while when the store is unavailable.
+   * @param work receives whether an earlier attempt may have been executed
+   * @param shouldRetry whether to retry after an error; once an outcome is unknown, all passing errors are retried
    */
-  async #patiently<T>(work: (mayBeDone: boolean) => Promise<T>, may: (error: unknown) => boolean): Promise<T> {
-    const until = performance.now() + PATIENCE_MS;
-    let doubt: unknown;
+  async #retry<T>(work: (mayHaveExecuted: boolean) => Promise<T>, shouldRetry: (error: unknown) => boolean): Promise<T> {
+    const until = performance.now() + RETRY_TIMEOUT_MS;
+    let unknownOutcome: unknown;
     for (;;)
       try {
-        return await work(doubt !== undefined);
+        return await work(unknownOutcome !== undefined);
       } catch (error) {
-        if (isInDoubt(error)) doubt ??= error;
+        if (isInDoubt(error)) unknownOutcome ??= error;
         const left = until - performance.now();
-        if (!(doubt === undefined ? may(error) : isPassing(error))) throw error;
-        if (left <= 0) throw doubt ?? error;
-        const back = Promise.all([this.#store.whenBack(), wait(PAUSE_MS, undefined, { ref: false })]);
+        if (!(unknownOutcome === undefined ? shouldRetry(error) : isPassing(error))) throw error;
+        if (left <= 0) throw unknownOutcome ?? error;
+        const back = Promise.all([this.#store.whenBack(), wait(RETRY_DELAY_MS, undefined, { ref: false })]);
         await Promise.race([back, wait(left, undefined, { ref: false })]);
       }
   }
 
-  /** @returns `missing` where a step does not find its record, `taken` where an item of the key is there */
+  /** @returns `missing` if a step did not find its record, `taken` if the key exists */
   async #write(steps: (table: TableSchema, at: number) => readonly Mutation[]): Promise<'done' | 'missing' | 'taken'> {
     const at = Date.now();
     const plan = (schema: Schema) => ({ changes: [], mutations: steps(tableOf(schema, itemTable), at) });
@@ -265,15 +265,14 @@ const is = (table: TableSchema, name: string, value: StoredValue): Filter => ({
 
 const timeOf = (date: { readonly iso: string } | undefined): number | null => (date ? Date.parse(date.iso) : null);
 
-const isOver = ({ expiresAt }: Row): boolean => {
+const isExpired = ({ expiresAt }: Row): boolean => {
   const end = timeOf(expiresAt);
   return end !== null && end <= Date.now();
 };
 
 /**
- * Removes what has ended of sign-ins: codes, tokens, grants, sessions, and clients that registered and never came to a grant. What is moved on
- * meanwhile stays: a client is kept once it has a grant.
- * @param isEnough asked before each batch
+ * Deletes expired sign-in items: codes, tokens, grants, sessions, and clients that never got a grant. Items whose expiry is extended meanwhile stay.
+ * @param shouldStop asked before each batch
  */
-export const sweepItems = (store: Store, isEnough: () => boolean): Promise<void> =>
-  deleteExpired(store, itemTable, Date.now(), isEnough);
+export const sweepItems = (store: Store, shouldStop: () => boolean): Promise<void> =>
+  deleteExpired(store, itemTable, Date.now(), shouldStop);
