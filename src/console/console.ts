@@ -5,7 +5,7 @@ import { fileTokenUser } from '../users/index.ts';
 import { isCrossSite } from './access/cross-site.ts';
 import { Gate } from './access/gate.ts';
 import { refuseUnknown, registerApi, registerOpen } from './api/api.ts';
-import { languageIn, SIGN_INS_PER_MINUTE, sessionEndpoints } from './api/sign-in.ts';
+import { DEFAULT_SIGN_INS_PER_MINUTE, languageIn, sessionEndpoints } from './api/sign-in.ts';
 import { registerUploads, type TakeUpload } from './api/uploads.ts';
 import { apiPath, CONSOLE, ConsoleAddresses } from './context/addresses.ts';
 import { ConsoleCookies } from './context/cookies.ts';
@@ -14,11 +14,11 @@ import { dataEndpoints } from './data/index.ts';
 import { Pages } from './pages/pages.ts';
 import { ProgramBuild } from './program/program-build.ts';
 
-/** Of a route, for the plugin that answers other origins. */
+/** Route config that disables CORS. */
 const withoutCors = { cors: false };
-const writes = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
+const writeMethods = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
 
-/** The console (CONTRACT "Console"): its pages, its program, and the addresses that this speaks to. */
+/** The console: its pages, its program, and the API of the program. Reference: console.md#addresses-of-the-console. */
 export class Console {
   readonly #services: ConsoleServices;
   readonly #addresses: ConsoleAddresses;
@@ -32,24 +32,24 @@ export class Console {
     this.#program = new ProgramBuild(services.log);
   }
 
-  /** Has the program built where it is not. To be called when the service listens. */
+  /** Starts building the program if necessary. Call it when the service listens. */
   prepare(): void {
     this.#program.begin();
   }
 
-  /** Ends a build that is under way. */
+  /** Aborts a running build. */
   close(): void {
     this.#program.close();
   }
 
-  /** The user whom a cookie lets read private files; `null` where none does. @param system held by the caller */
+  /** Returns the user whom a cookie lets read private files; `null` if there is none. @param system held by the caller */
   async fileViewer(system: System, cookieHeader: string | undefined): Promise<Principal | null> {
     const { appId, store } = system;
     const token = this.#cookies.fileTokenOf(cookieHeader, appId);
     return token === undefined ? null : fileTokenUser({ secret: this.#services.secret, appId }, store, token);
   }
 
-  /** Adds the addresses of CONTRACT "Console" to a server. */
+  /** Registers the console's routes. Reference: console.md#addresses-of-the-console. */
   register(server: FastifyInstance, takeUpload: TakeUpload): void {
     const services = this.#services;
     const addresses = this.#addresses;
@@ -57,9 +57,9 @@ export class Console {
     const program = this.#program;
     const pages = new Pages({ services, addresses, cookies, program, gate: new Gate(services, addresses, cookies) });
     const build = () => (typeof program.state === 'string' ? '' : program.state.build);
-    const attempts = services.limitOf(services.rateLimits.login || SIGN_INS_PER_MINUTE);
+    const attempts = services.limitOf(services.rateLimits.login || DEFAULT_SIGN_INS_PER_MINUTE);
     server.register((scope, _options, done) => {
-      // No page of another origin reads what the console answers.
+      // Pages of other origins must not read the console's answers.
       scope.addHook('onRoute', (route) => {
         route.config = { ...route.config, ...withoutCors };
       });
@@ -75,8 +75,8 @@ export class Console {
         reply.header('set-cookie', cookies.language(languageIn(request.body))).send('{}');
       });
       const handler = (_request: unknown, reply: FastifyReply) => refuseUnknown(services, reply);
-      scope.route({ method: ['GET', 'HEAD', ...writes], url: `${CONSOLE}/-/*`, handler });
-      for (const url of [CONSOLE, `${CONSOLE}/*`]) scope.route({ method: [...writes], url, handler });
+      scope.route({ method: ['GET', 'HEAD', ...writeMethods], url: `${CONSOLE}/-/*`, handler });
+      for (const url of [CONSOLE, `${CONSOLE}/*`]) scope.route({ method: [...writeMethods], url, handler });
       done();
     });
   }

@@ -9,7 +9,7 @@ import type { ConsoleCookies } from '../context/cookies.ts';
 import type { ConsoleServices } from '../context/services.ts';
 import { type PrivateFileAddress, readReturnTo } from './return-to.ts';
 
-/** What a browser that came is shown: the program, another address, or that what it came for is closed to its user. */
+/** What a browser gets: the program's page, a redirect, or that its user may not open a file. */
 export type Verdict =
   | { readonly kind: 'program' }
   | { readonly kind: 'goTo'; readonly path: string; readonly cookies?: readonly string[] }
@@ -17,10 +17,10 @@ export type Verdict =
 
 const program: Verdict = { kind: 'program' };
 
-/** Who is signed in to a system. */
+/** The session of a system's user. */
 type Session = Awaited<ReturnType<typeof consoleSession>>;
 
-/** Decides where a browser goes that comes to a page (CONTRACT "Console": the gate). */
+/** Decides what a browser gets at a page. Reference: console.md#the-gate. */
 export class Gate {
   readonly #services: ConsoleServices;
   readonly #addresses: ConsoleAddresses;
@@ -32,7 +32,7 @@ export class Gate {
     this.#cookies = cookies;
   }
 
-  /** `/console/`: the system that its user is signed in to, else the program, which asks to sign in. */
+  /** `/console/`: redirects to the system with a valid session; otherwise shows the program, which asks to sign in. */
   async home({ headers }: FastifyRequest): Promise<Verdict> {
     for (const appId of this.#cookies.systemsOf(headers.cookie)) {
       const verdict = await this.#homeOf(appId, headers.cookie);
@@ -41,7 +41,7 @@ export class Gate {
     return program;
   }
 
-  /** `/console/{app_id}/…`: for those who are signed in. */
+  /** `/console/{app_id}/…`: requires a session. */
   async inside({ headers, params, url }: FastifyRequest): Promise<Verdict> {
     const { appId } = params as { readonly appId: string };
     if (await this.#isSignedIn(appId, headers.cookie)) return program;
@@ -49,7 +49,7 @@ export class Gate {
     return { kind: 'goTo', path: `${this.#addresses.root}/sign-in?returnTo=${returnTo}&app=${encodeURIComponent(appId)}` };
   }
 
-  /** `/console/sign-in?returnTo=…&app=…`: leads on those who are signed in, unless they want to sign in as somebody else. */
+  /** `/console/sign-in?returnTo=…&app=…`: redirects users with a session, unless they want to sign in as another user. */
   async signIn(request: FastifyRequest): Promise<Verdict> {
     const { headers } = request;
     const query = request.query as ReadonlyMap<string, string>;
@@ -70,14 +70,14 @@ export class Gate {
         const other = `${this.#addresses.root}/sign-in?as=other&returnTo=${encodeURIComponent(path)}`;
         return { kind: 'denied', name: await nameOf(system, session), other };
       }
-      // The cookie that opens the file may have been lost.
+      // Set again, because the browser may have lost it.
       const fileToken = fileTokenOf({ secret: this.#services.secret, appId }, session, token);
       return { kind: 'goTo', path, cookies: this.#cookies.signedIn(appId, token, fileToken) };
     });
     return found ?? program;
   }
 
-  /** The home of a system for those who are signed in to it; else the program. */
+  /** Redirects to the home page of a system if there is a session for it; otherwise the program. */
   async #homeOf(appId: string, cookie: string | undefined): Promise<Verdict> {
     const isIn = await this.#isSignedIn(appId, cookie);
     return isIn ? { kind: 'goTo', path: `${this.#addresses.root}/${encodeURIComponent(appId)}/` } : program;
@@ -93,7 +93,7 @@ export class Gate {
     return (await files.openPrivate(context, file)) === 'signIn';
   }
 
-  /** @returns what the work returns; `null` where nobody is signed in to the system, or there is none */
+  /** @returns the result of `work`; `null` if there is no valid session or no such system */
   async #withSession<T>(
     appId: string,
     cookie: string | undefined,

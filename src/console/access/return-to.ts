@@ -1,19 +1,19 @@
 import { prefix } from '../../kernel/prefix.ts';
 import { CONSOLE } from '../context/addresses.ts';
 
-/** Characters of what leads back; the address of a private file has its names in it. */
+/** Maximum length in characters; the address of a private file contains several names. */
 const MAX_RETURN_LENGTH = 8_000;
 
-/** Where a sign-in leads back to. */
+/** The target to which a sign-in returns. */
 export interface ReturnTarget {
-  /** Path and query, of the console's own origin. */
+  /** Path and query on the console's origin. */
   readonly path: string;
   readonly appId: string;
-  /** What a private file is of; `null` where it leads to the console. */
+  /** The private file of the target; `null` if it is a page of the console. */
   readonly file: PrivateFileAddress | null;
 }
 
-/** The parts of the address of a private file (SPEC "Files"). */
+/** Parts of the address of a private file. Reference: files.md#private-files. */
 export interface PrivateFileAddress {
   readonly name: string;
   readonly className: string;
@@ -21,19 +21,20 @@ export interface PrivateFileAddress {
   readonly field: string;
 }
 
-/** Where the console is. */
+/** The location of the console. */
 export interface Place {
   readonly origin: string;
-  /** Path that the service stands at. */
+  /** Path prefix of the service. */
   readonly basePath: string;
 }
 
 /**
- * Takes a `returnTo` where it is of this origin and below the console or the private files (CONTRACT "Console").
- * @returns `null` for any other, which is dropped
+ * Validates a `returnTo`: it must be on this origin, below the console or the private files, so that it is no open redirect. Reference:
+ * console.md#the-gate.
+ * @returns `null` if it is invalid and must be ignored
  */
 export function readReturnTo(sent: string | undefined, { origin, basePath }: Place): ReturnTarget | null {
-  if (sent === undefined || sent.length > MAX_RETURN_LENGTH || !isPlain(sent)) return null;
+  if (sent === undefined || sent.length > MAX_RETURN_LENGTH || !isUnambiguous(sent)) return null;
   const url = URL.parse(sent, origin);
   if (!url || url.origin !== origin || url.username !== '' || url.password !== '') return null;
   const segments = segmentsOf(url.pathname, basePath);
@@ -41,12 +42,12 @@ export function readReturnTo(sent: string | undefined, { origin, basePath }: Pla
   return target ? { ...target, path: url.pathname + url.search } : null;
 }
 
-/** An address, or a path. What browsers read in a way of their own is none: `//host`, `/\host`, control characters. */
-const isPlain = (text: string): boolean =>
+/** Whether a text is an unambiguous URL or path. Browsers interpret `//host`, `/\host` and control characters differently. */
+const isUnambiguous = (text: string): boolean =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
   /^(?:https?:\/\/[^/]|\/(?!\/))/i.test(text) && !/[\\\u0000-\u0020\u007f]/.test(text);
 
-/** The decoded segments of a path below the service's; `null` where it is not below. */
+/** Returns the decoded segments of a path below the service's prefix; `null` if it is not below it. */
 function segmentsOf(pathname: string, basePath: string): string[] | null {
   if (!pathname.startsWith(`${basePath}/`)) return null;
   try {

@@ -16,43 +16,43 @@ import type { ApiEndpoint, ApiRequest } from '../protocol/api-endpoint.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** What an address of the API is carried out with. */
+/** Dependencies of the API endpoints. */
 export interface ApiParts {
   readonly services: ConsoleServices;
   readonly cookies: ConsoleCookies;
-  /** The build of the program that is served now; an older one asks to be loaded again. */
+  /** Returns the current build of the program; an older program then reloads itself. */
   readonly build: () => string;
 }
 
-/** A request whose system is known, and its user perhaps not. */
+/** A request with a known system, before its user is authenticated. */
 export interface ApiCall {
   readonly system: System;
   readonly sent: ApiRequest;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Of the pipeline. */
+  /** The pipeline of the request. */
   readonly caller: CallerRequest;
 }
 
-/** An address of the API that answers without a user. */
+/** An API endpoint that needs no session. */
 export interface OpenEndpoint {
   readonly method: ApiEndpoint['method'];
   readonly path: string;
   run(call: ApiCall): Promise<object>;
 }
 
-/** Adds addresses that answer without a user: sign-in. */
+/** Registers endpoints that need no session: sign-in. */
 export function registerOpen(server: FastifyInstance, parts: ApiParts, endpoints: readonly OpenEndpoint[]): void {
   for (const { method, path, run } of endpoints) register(server, parts, { method, path, run });
 }
 
-/** Adds addresses that answer users who are signed in. */
+/** Registers endpoints for signed-in users. */
 export function registerApi(server: FastifyInstance, parts: ApiParts, endpoints: readonly ApiEndpoint[]): void {
-  for (const { method, path, bodyBytes, run } of endpoints)
-    register(server, parts, { method, path, run: (call) => runAsUser(parts, call, run) }, bodyBytes);
+  for (const { method, path, maxBodyBytes, run } of endpoints)
+    register(server, parts, { method, path, run: (call) => runAsUser(parts, call, run) }, maxBodyBytes);
 }
 
-/** A client that has left is told nothing; what is read for it ends. */
+/** Runs an endpoint as the session's user. Its reads are aborted when the client disconnects. */
 async function runAsUser({ services, cookies }: ApiParts, call: ApiCall, run: ApiEndpoint['run']): Promise<object> {
   const { system, request, reply, caller, sent } = call;
   const { principal } = await consoleSession(system.store, cookies.sessionOf(request.headers.cookie, system.appId));
@@ -106,16 +106,16 @@ function bodyOf({ body, headers }: FastifyRequest): JsonValue | undefined {
   return parseRequestJson(body);
 }
 
-/** Answers with an error of the catalogue. */
+/** Answers with an error. */
 export function refuse(services: ConsoleServices, reply: FastifyReply, error: unknown): void {
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   if (!(error instanceof ServiceError)) services.conditions.met('a request of the console failed', faultPlace(error), error);
   const { status, json } = renderError(error);
-  const told = error instanceof ConflictError ? JSON.stringify({ ...JSON.parse(json), conflict: error.conflict }) : json;
-  reply.code(status).header('content-type', jsonType).send(told);
+  const text = error instanceof ConflictError ? JSON.stringify({ ...JSON.parse(json), conflict: error.conflict }) : json;
+  reply.code(status).header('content-type', jsonType).send(text);
 }
 
-/** Answers that there is nothing at an address. */
+/** Answers 404. */
 export const refuseUnknown = (services: ConsoleServices, reply: FastifyReply): void =>
   refuse(services, reply, serviceError('notFound'));

@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Whether a password is the one that the first start has made for the administrator, which is kept in a file (CONTRACT "Running"): he is asked
- * to choose another.
- * @param dataDir where the file is
+ * Returns whether a password is the one generated for the administrator at the first start and stored in a file; the user is then asked to change it.
+ * @param dataDir directory of the file
  */
 export async function isFirstPassword(dataDir: string, appId: string, password: unknown): Promise<boolean> {
   try {
@@ -12,7 +11,7 @@ export async function isFirstPassword(dataDir: string, appId: string, password: 
     const made = kept as { readonly appId?: unknown; readonly adminPassword?: unknown } | null;
     return made?.appId === appId && typeof password === 'string' && made.adminPassword === password;
   } catch {
-    // Removed, as it may be, or never made.
+    // The file was never created, or was deleted.
     return false;
   }
 }

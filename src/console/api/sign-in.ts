@@ -10,17 +10,17 @@ import type { Me } from '../protocol/protocol.ts';
 import type { ApiCall, OpenEndpoint } from './api.ts';
 import { isFirstPassword } from './first-password.ts';
 
-/** Passwords that one address may try in a minute where RATE_LIMIT_LOGIN says nothing: those of an office come from one. */
-export const SIGN_INS_PER_MINUTE = 60;
+/** Sign-in attempts per minute from one address if RATE_LIMIT_LOGIN is not set. High enough for an office behind one address. */
+export const DEFAULT_SIGN_INS_PER_MINUTE = 60;
 
-/** What sign-in is made of. */
+/** Dependencies of sign-in. */
 export interface SignInParts {
   readonly services: ConsoleServices;
   readonly cookies: ConsoleCookies;
   readonly attempts: AddressCounter | null;
 }
 
-/** The addresses by which a session begins and ends (CONTRACT "Console"). */
+/** The endpoints that create and end a session. Reference: console.md#sign-in-to-the-console. */
 export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
   const { cookies, attempts } = parts;
   return [
@@ -38,7 +38,7 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
         });
         call.caller.progress.hasWritten = true;
         const hasFirstPassword = await isFirstPassword(parts.services.dataDir, call.system.appId, own(sent, 'password'));
-        return { ...(await begin(parts, call, token)), ...(hasFirstPassword && { hasFirstPassword }) };
+        return { ...(await setCookies(parts, call, token)), ...(hasFirstPassword && { hasFirstPassword }) };
       },
     },
     {
@@ -65,17 +65,17 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
           network: networkOf(request.ip ?? ''),
         });
         caller.progress.hasWritten = true;
-        return begin(parts, call, token);
+        return setCookies(parts, call, token);
       },
     },
   ];
 }
 
-/** Gives the browser its cookies. */
-async function begin({ services, cookies }: SignInParts, { system, reply }: ApiCall, token: string): Promise<Me> {
+/** Sets the session's cookies. */
+async function setCookies({ services, cookies }: SignInParts, { system, reply }: ApiCall, token: string): Promise<Me> {
   const { appId, store } = system;
   const session = await consoleSession(store, token);
-  // The row of a sign-in names nobody: whom a row names cannot be deleted.
+  // The log row of a sign-in names no user, because a user named in a row could not be deleted.
   const { principal } = session;
   const fileToken = fileTokenOf({ secret: services.secret, appId }, session, token);
   reply.header('set-cookie', cookies.signedIn(appId, token, fileToken));
@@ -86,6 +86,6 @@ function objectOf(body: JsonValue | undefined): JsonObject {
   return isJsonObject(body) ? body : fail('invalidJson', 'the body should be an object');
 }
 
-/** The language that a request chooses: Hebrew, else English. */
+/** Returns the language in a body: Hebrew, otherwise English. */
 export const languageIn = (body: unknown): Language =>
   typeof body === 'string' && /"language"\s*:\s*"he"/.test(body.slice(0, 100)) ? 'he' : 'en';

@@ -1,14 +1,14 @@
 import type { Addresses } from '../../config/index.ts';
 import { consolePath } from '../../kernel/prefix.ts';
 
-/** Where the console stands below the service's address. */
+/** Path of the console below the service's URL. */
 export const CONSOLE = consolePath;
 
-/** Its data addresses, and the files of its program: no system goes by this name in any address that a person sees. */
+/** Paths of the API and of the program's files. `-` cannot be the application id of a system. */
 export const apiPath = `${CONSOLE}/-/api`;
 export const assetsPath = `${CONSOLE}/-/assets`;
 
-/** The console's addresses as a browser sees them: the service may stand below a path. */
+/** The console's URLs as browsers see them; the service may have a path prefix. */
 export class ConsoleAddresses {
   readonly #addresses: Pick<Addresses, 'base' | 'isSettled'>;
 
@@ -16,26 +16,26 @@ export class ConsoleAddresses {
     this.#addresses = addresses;
   }
 
-  /** The path that the service stands at; empty at the root of its host. */
+  /** Path prefix of the service; empty if there is none. */
   get basePath(): string {
     return new URL(this.#addresses.base).pathname.replace(/\/+$/, '');
   }
 
-  /** The path of the console, without a slash at its end. */
+  /** Path of the console, without a trailing slash. */
   get root(): string {
     return `${this.basePath}${CONSOLE}`;
   }
 
-  /**
-   * The origin that the console is of. Without BASE_URL a service goes by every name that leads to it.
-   * @param host that the request was sent to
-   */
+  /** Returns the console's origin. Without BASE_URL, the service accepts every name that leads to it. @param host of the request */
   originFor(host: string | undefined): string {
     const { base, isSettled } = this.#addresses;
     return isSettled || !host ? new URL(base).origin : `http://${host}`;
   }
 
-  /** CONTRACT "Console": cookies are for https alone, but on plain-http loopback; a service without BASE_URL is on the machine itself. */
+  /**
+   * Whether cookies are `Secure`: always, except on a loopback address with plain http. Without BASE_URL, the service counts as local. Reference:
+   * console.md#sign-in-to-the-console.
+   */
   get isSecure(): boolean {
     const { base, isSettled } = this.#addresses;
     if (!isSettled) return false;

@@ -7,10 +7,10 @@ import type { ConsoleAddresses } from './addresses.ts';
 
 const MAX_AGE_S = MAX_CONSOLE_SESSION_MS / SECOND_MS;
 const YEAR_S = 365 * 86_400;
-/** Characters of a `Cookie` header that are looked at; others of this host may have left a great many. */
+/** Maximum length of a `Cookie` header that is parsed; other applications on the host may have set many cookies. */
 const MAX_HEADER_LENGTH = 32 * 1024;
 
-/** Systems that one browser is signed in to, of those that it brings: each costs a look, and each may have to be opened. */
+/** Maximum number of systems in cookies that are examined, because each may have to be opened. */
 const MAX_SYSTEMS = 20;
 
 const SESSION = 'console.session.';
@@ -18,10 +18,13 @@ const FILES = 'console.files.';
 const LANGUAGE = 'console.language';
 const SYSTEM = 'console.system';
 
-/** What a browser brought; names have no prototype. */
-type Brought = Readonly<Record<string, string | undefined>>;
+/** Parsed cookies; the object has no prototype. */
+type ParsedCookies = Readonly<Record<string, string | undefined>>;
 
-/** The cookies of the console (CONTRACT "Console"): by name for each system, so that one browser may be signed in to several. */
+/**
+ * The cookies of the console. Their names contain the application id, so that one browser can be signed in to several systems. Reference:
+ * console.md#sign-in-to-the-console.
+ */
 export class ConsoleCookies {
   readonly #addresses: ConsoleAddresses;
 
@@ -29,13 +32,13 @@ export class ConsoleCookies {
     this.#addresses = addresses;
   }
 
-  /** The token of a session; `undefined` where there is none, or what can be none. */
+  /** Returns the token of a session; `undefined` if there is none or it is malformed. */
   sessionOf(header: string | undefined, appId: string): string | undefined {
     const token = this.#read(header)[this.#named(SESSION + appId)];
     return isConsoleToken(token) ? token : undefined;
   }
 
-  /** The token that opens the private files of a system. */
+  /** Returns the token that opens the private files of a system. */
   fileTokenOf(header: string | undefined, appId: string): string | undefined {
     return this.#read(header)[this.#named(FILES + appId)];
   }
@@ -44,7 +47,7 @@ export class ConsoleCookies {
     return this.#read(header)[LANGUAGE];
   }
 
-  /** The systems that the browser has sessions of, the one used last first. */
+  /** Returns the systems for which the browser has session cookies, the last used first. */
   systemsOf(header: string | undefined): string[] {
     const brought = this.#read(header);
     const start = this.#named(SESSION);
@@ -55,7 +58,7 @@ export class ConsoleCookies {
     return ordered.slice(0, MAX_SYSTEMS);
   }
 
-  /** `Set-Cookie` headers that sign in. */
+  /** Returns the `Set-Cookie` headers of a sign-in. */
   signedIn(appId: string, token: string, fileToken: string): string[] {
     return [
       this.#secret(SESSION + appId, token, MAX_AGE_S, this.#consolePath),
@@ -64,12 +67,12 @@ export class ConsoleCookies {
     ];
   }
 
-  /** Those that sign out. */
+  /** Returns the `Set-Cookie` headers of a sign-out. */
   signedOut(appId: string): string[] {
     return [this.#secret(SESSION + appId, '', 0, this.#consolePath), this.#secret(FILES + appId, '', 0, this.#filesPath(appId))];
   }
 
-  /** The one that keeps the choice of a language. */
+  /** Returns the `Set-Cookie` header that stores the language. */
   language(language: string): string {
     return this.#plain(LANGUAGE, language);
   }
@@ -82,11 +85,11 @@ export class ConsoleCookies {
     return `${this.#addresses.basePath}${prefix}/files/${appId}/`;
   }
 
-  #read(header: string | undefined): Brought {
+  #read(header: string | undefined): ParsedCookies {
     return header === undefined || header.length > MAX_HEADER_LENGTH ? {} : parseCookie(header);
   }
 
-  /** A name that browsers take by https alone. */
+  /** Returns the cookie name, with the prefix that browsers accept from https only. */
   #named(name: string): string {
     return this.#addresses.isSecure ? `__Secure-${name}` : name;
   }

@@ -4,26 +4,26 @@ import type { Logger } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { Systems } from '../../systems/index.ts';
 
-/** Counts requests of an address. */
+/** Rate limiter by client address. */
 export interface AddressCounter {
   /** @throws TooManyRequests (155) */
   count(address: string): void;
 }
 
-/** What the console works with; `app.ts` puts it together. */
+/** Dependencies of the console; composed in `app.ts`. */
 export interface ConsoleServices extends Omit<CrmServices, 'addresses'> {
   readonly systems: Systems;
   readonly hooks: WriteHooks;
   readonly log: Logger;
-  /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
+  /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
   readonly addresses: Addresses;
-  /** Of this installation: tokens that open private files are signed with it. */
+  /** Secret of this installation, which signs tokens for private files. */
   readonly secret: string;
-  /** Where the first start has left what it made. */
+  /** Directory in which the first start stored its credentials. */
   readonly dataDir: string;
-  /** Requests a minute from one address; 0: as many as is usual here. */
+  /** Requests per minute from one address; 0: the console's default. */
   readonly rateLimits: { readonly login: number };
-  /** Makes a limit of requests a minute from one address. */
-  readonly limitOf: (most: number) => AddressCounter | null;
+  /** Creates a rate limiter. @param max requests per minute from one address */
+  readonly limitOf: (max: number) => AddressCounter | null;
 }

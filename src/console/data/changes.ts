@@ -8,16 +8,16 @@ import { modelOf } from './model.ts';
 import { opaqueText, opaqueValues } from './wire/cursors.ts';
 import { refuse, textOf } from './wire/parameters.ts';
 
-/** This process: what it counts means nothing to another. */
-const self = randomUUID();
+/** Identifies this process; its step counters are meaningless to other processes. */
+const processId = randomUUID();
 
 /**
- * How much later than another process this one may notice a write, and how far their clocks may be apart: what it noticed so shortly before
- * it tells once more.
+ * Tolerance for clock differences between processes and for how much later one notices a write. Changes noticed this shortly before `since` are
+ * reported again.
  */
 const OVERLAP_MS = 3 * SECOND_MS;
 
-/** What has been written to in a system, as far as this process has looked. Steps are exact; times are what two processes have in common. */
+/** Changes of a system's tables as noticed by this process. Steps are exact within a process; times allow comparison between processes. */
 interface Watch {
   readonly since: number;
   step: number;
@@ -26,24 +26,26 @@ interface Watch {
 
 const watchOf = memoByObject<Store, Watch>(() => ({ since: Date.now(), step: 0, tables: new Map() }));
 
-/** The tables that were written to since it was last asked: a look at counters of this process, without a read. */
+/**
+ * Returns the tables that were written to since the last call. Compares counters in memory, without a read. Reference: console.md#the-change-signal.
+ */
 export const getChanges: ApiEndpoint = {
   method: 'GET',
   path: '/changes',
   async run(context, request): Promise<ChangesAnswer> {
     const model = await modelOf(context);
     const names = model.tables.map(({ name }) => name);
-    const watch = look(context.store, names);
+    const watch = updateWatch(context.store, names);
     const since = sinceOf(request);
     return {
-      now: opaqueText([self, watch.step, Date.now(), model.version]),
+      now: opaqueText([processId, watch.step, Date.now(), model.version]),
       tables: since ? names.filter((name) => isNewer(watch, name, since)) : [],
       isModelChanged: since !== undefined && since.model !== model.version,
     };
   },
 };
 
-function look(store: Store, names: readonly string[]): Watch {
+function updateWatch(store: Store, names: readonly string[]): Watch {
   const watch = watchOf(store);
   const at = Date.now();
   for (const name of names) {
@@ -54,7 +56,7 @@ function look(store: Store, names: readonly string[]): Watch {
   return watch;
 }
 
-/** What a client was told last, and by which process. */
+/** Decoded `since`: what a client last received, and from which process. */
 interface Since {
   readonly by: string;
   readonly step: number;
@@ -62,15 +64,15 @@ interface Since {
   readonly model: string;
 }
 
-function isNewer({ tables, since }: Watch, name: string, told: Since): boolean {
+function isNewer({ tables, since }: Watch, name: string, last: Since): boolean {
   const seen = tables.get(name);
   if (!seen) return true;
-  if (told.by === self) return seen.step > told.step;
-  const from = told.at - OVERLAP_MS;
+  if (last.by === processId) return seen.step > last.step;
+  const from = last.at - OVERLAP_MS;
   return from < since || seen.at > from;
 }
 
-/** @throws invalidArguments (107) for what is no `now` of an answer */
+/** @throws invalidArguments (107) unless it is the `now` of an answer */
 function sinceOf(request: ApiRequest): Since | undefined {
   const text = textOf(request, 'since', 500);
   if (text === undefined) return undefined;

@@ -1,15 +1,15 @@
 import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import type { CountAnswer } from '../protocol/protocol.ts';
 import { count } from './rows/jump.ts';
-import { asked, tableOf, whereOf } from './wire/parameters.ts';
+import { mapFilterErrors, tableOf, whereOf } from './wire/parameters.ts';
 
-/** How many records match, of those that the caller may count. */
+/** Counts the matching records that the caller may count. */
 export const getCount: ApiEndpoint = {
   method: 'GET',
   path: '/count/:table',
   async run(context, request): Promise<CountAnswer> {
     const { className } = tableOf(context, request, 'count');
     const query = { context: { ...context, until: context.signal }, className, where: whereOf(request) };
-    return { count: await asked(() => count(query)) };
+    return { count: await mapFilterErrors(() => count(query)) };
   },
 };

@@ -18,7 +18,7 @@ import { idOf, numberOf, refuse, tableOf, textOf } from './wire/parameters.ts';
 const PAGE_SIZE = 30;
 const MAX_PAGE_SIZE = 100;
 
-/** What was written to a record, when, by whom and through what. */
+/** Returns the writes of a record: what, when, by whom and through what. */
 export const getHistory: ApiEndpoint = {
   method: 'GET',
   path: '/history/:table/:id',
@@ -41,7 +41,7 @@ export const getHistory: ApiEndpoint = {
   },
 };
 
-/** @throws invalidArguments (107) for what is no `next` of an answer */
+/** @throws invalidArguments (107) unless it is the `next` of an answer */
 function placeIn(request: ApiRequest): HistoryPlace | undefined {
   const text = textOf(request, 'before', 1_000);
   if (text === undefined) return undefined;
@@ -75,7 +75,7 @@ async function described(context: CrmContext, shown: readonly Entry[]): Promise<
 
 const present = (ids: readonly (string | undefined)[]): string[] => ids.filter((id) => id !== undefined);
 
-/** The dummy user of writes by keys (SPEC "`_Timeline` fields": user). */
+/** The pseudo-user of writes by keys. Reference: audit.md#timeline. */
 const MASTER = 'master';
 
 function authorOf({ userId }: WriteCause, users: ReadonlyMap<string, string>): HistoryEntry['by'] {

@@ -15,7 +15,7 @@ import { viewEndpoints } from './views/views.ts';
 
 export { ConflictError } from './records/conflict.ts';
 
-/** The data addresses of the console (CONTRACT "Console"): all go through `crm/` and `access/` as the user. */
+/** The data endpoints of the console. All act with the rights of the user, through `crm/` and `access/`. Reference: console.md#console-data. */
 export const dataEndpoints: readonly ApiEndpoint[] = [
   getMe,
   getModel,

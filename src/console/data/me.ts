@@ -5,7 +5,7 @@ import { readRow } from '../../records/index.ts';
 import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import type { Me } from '../protocol/protocol.ts';
 
-/** The user who is signed in. @throws invalidSession (209) where it is none, or he is gone */
+/** Returns the signed-in user. @throws invalidSession (209) if the caller is no user or was deleted */
 export async function meOf({ store, principal }: Pick<CrmContext, 'store' | 'principal'>): Promise<Me> {
   if (principal.kind !== 'user') return fail('invalidSession');
   const { userId, roles } = principal;

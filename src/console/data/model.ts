@@ -18,23 +18,23 @@ import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import type { FieldModel, Model, TableModel } from '../protocol/protocol.ts';
 import { meOf } from './me.ts';
 
-/** The model without who asks, whose own record may change. */
-type Shared = Omit<Model, 'me'>;
+/** The model without `me`, which may change at any time. */
+type SharedModel = Omit<Model, 'me'>;
 
-/** What a model was made of. A caller is one object for as long as his roles stay. */
-interface Made {
+/** A cached model and what it depends on. Keyed by the principal, which stays the same object while the user's roles do. */
+interface CachedModel {
   readonly schema: Schema;
   readonly labels: ReadonlyMap<string, TableLabels>;
   readonly timeZone: string;
   readonly name: string;
-  readonly model: Shared;
+  readonly model: SharedModel;
 }
 
-const made = new WeakMap<Principal, Made>();
+const cache = new WeakMap<Principal, CachedModel>();
 
-/** Models that are kept for callers to share, by their hash: users of the same roles mostly see the same, and one takes half a megabyte. */
-const MAX_SHARED = 64;
-const sharedIn = memoByObject<Store, LRUCache<string, Shared>>(() => new LRUCache({ max: MAX_SHARED }));
+/** Maximum number of models shared between callers, by hash: users with equal roles mostly see the same, and a model takes half a megabyte. */
+const MAX_SHARED_MODELS = 64;
+const sharedModels = memoByObject<Store, LRUCache<string, SharedModel>>(() => new LRUCache({ max: MAX_SHARED_MODELS }));
 
 export const getModel: ApiEndpoint = {
   method: 'GET',
@@ -45,29 +45,29 @@ export const getModel: ApiEndpoint = {
   },
 };
 
-/** The system as the caller may see it: tables that he may find in, and of them the fields that he sees. Made once, until something of it changes. */
-export async function modelOf(context: CrmContext): Promise<Shared> {
+/** Returns the system as the caller sees it: the tables it may find in, and their visible fields. Cached until one of its inputs changes. */
+export async function modelOf(context: CrmContext): Promise<SharedModel> {
   const { principal, store, system } = context;
   const [labels, timeZone] = await Promise.all([allLabels(store), timeZoneOf(context)]);
   const [schema, { name }] = [store.schema(), system];
-  const before = made.get(principal);
+  const before = cache.get(principal);
   if (before?.schema === schema && before.labels === labels && before.timeZone === timeZone && before.name === name)
     return before.model;
   const tables = findable(context).map((table) => tableModel(context, table, labels.get(table.className)));
   const content = { system: { appId: context.appId, name }, timeZone, tables };
   const roles = principal.kind === 'user' ? principal.roles : [];
   const hashed = hash('sha256', JSON.stringify([content, roles]));
-  const model = sharedIn(store).get(hashed) ?? { version: hashed.slice(0, 16), ...content };
-  sharedIn(store).set(hashed, model);
-  made.set(principal, { schema, labels, timeZone, name, model });
+  const model = sharedModels(store).get(hashed) ?? { version: hashed.slice(0, 16), ...content };
+  sharedModels(store).set(hashed, model);
+  cache.set(principal, { schema, labels, timeZone, name, model });
   return model;
 }
 
-/** The tables that the caller may find in, in the order of the schema. */
+/** Returns the tables that the caller may find in, in the order of the schema. */
 export const findable = (context: CrmContext): TableSchema[] =>
   knownTables(context).filter((table) => mayDo(context, 'find', table));
 
-/** Whether the navigation has a link to a table that the caller may find in (CONTRACT "Console"). */
+/** Whether the navigation lists a table that the caller may find in. Reference: console.md#console-data. */
 export const isListed = ({ className }: TableSchema): boolean => !isSystemTable(className);
 
 const mayDo = ({ principal, store }: CrmContext, action: keyof TableModel['may'], table: TableSchema): boolean =>
@@ -103,9 +103,9 @@ function fieldModel(table: TableSchema, field: Field, labels: TableLabels | unde
   };
 }
 
-/** Fields of which every table has an index in which no record is missing. */
+/** Fields with a complete index in every table. */
 const indexed: ReadonlySet<string> = new Set(['objectId', 'createdAt']);
 
-/** Indexes of Pointers leave records out that have none, so that no order is read from them. */
+/** Indexes of Pointers omit records without a value, so they cannot provide an order. */
 const isIndexed = ({ indexes }: TableSchema, name: string): boolean =>
   indexed.has(name) || [...indexes.values()].some(({ keys }) => keys[0]?.[0] === name);

@@ -7,14 +7,14 @@ import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import type { RelatedAnswer, RelatedTable } from '../protocol/protocol.ts';
 import { idOf, tableOf } from './wire/parameters.ts';
 
-/** Newest records of each table. */
-const NEWEST = 5;
-/** Tables that are read at once. */
+/** Number of newest records returned per table. */
+const NEWEST_COUNT = 5;
+/** Number of tables read concurrently. */
 const CONCURRENCY = 3;
-/** After so long no other table is begun with. */
+/** Time after which no further table is read. */
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** What points at a record, of the tables that the caller may find in. */
+/** Returns the records that point at a record, of the tables that the caller may find in. */
 export const getRelated: ApiEndpoint = {
   method: 'GET',
   path: '/related/:table/:id',
@@ -28,7 +28,7 @@ export const getRelated: ApiEndpoint = {
     const read = async (referrer: Referrer): Promise<RelatedTable | null> => {
       const late = context.signal.aborted || performance.now() > deadline;
       const where = pointingAt(referrer, className, objectId);
-      const read = () => unless(unseen, null, () => newestReferring(context, referrer, where, NEWEST));
+      const read = () => unless(unseen, null, () => newestReferring(context, referrer, where, NEWEST_COUNT));
       const found = late ? 'late' : await unless(['timeout', 'resultTooLarge'], 'late' as const, read);
       if (found === 'late') tookTooLong.push(referrer.className);
       if (found === 'late' || !found) return null;

@@ -19,22 +19,22 @@ import { numberOf, refuse, textOf } from './wire/parameters.ts';
 
 const MAX_QUERY_LENGTH = 200;
 const MAX_TABLES_LENGTH = 10_000;
-/** Characters of what matched. */
+/** Maximum length of the returned matching text. */
 const MAX_MATCHED_LENGTH = 200;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
-/** Tables that are read at once. */
+/** Number of tables searched concurrently. */
 const CONCURRENCY = 3;
-/** After so long no other table is begun with. */
+/** Time after which no further table is searched. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 
-/** A result with how well it fits: the lowest first. */
+/** A result with its rank; lower is better. */
 interface Ranked {
   readonly rank: number;
   readonly result: SearchResult;
 }
 
-/** Over every table that the caller may find in, or some; without a text the first by name, for who chooses one. */
+/** Searches all tables that the caller may find in, or the named ones. Without a text, returns the first records by name, for choosing one. */
 export const getSearch: ApiEndpoint = {
   method: 'GET',
   path: '/search',
@@ -59,7 +59,7 @@ export const getSearch: ApiEndpoint = {
   },
 };
 
-/** Those that are named, else all that the navigation shows. @throws permissionDenied (119) where none of those that are named may be searched */
+/** Returns the named tables, or those of the navigation. @throws invalidArguments (107) if none of the named ones may be searched */
 function tablesOf(context: CrmContext, request: ApiRequest): { tables: readonly TableSchema[]; isNamed: boolean } {
   const named = new Set(splitNames('tables', textOf(request, 'tables', MAX_TABLES_LENGTH)));
   const known = findable(context);
@@ -68,13 +68,13 @@ function tablesOf(context: CrmContext, request: ApiRequest): { tables: readonly 
   return tables.length > 0 ? { tables, isNamed: true } : refuse('tables', 'names none that may be searched');
 }
 
-interface Sought {
+interface SearchOptions {
   readonly text: string;
   readonly limit: number;
   readonly isNamed: boolean;
 }
 
-async function resultsOf(context: CrmContext, table: TableSchema, { text, limit, isNamed }: Sought): Promise<Ranked[]> {
+async function resultsOf(context: CrmContext, table: TableSchema, { text, limit, isNamed }: SearchOptions): Promise<Ranked[]> {
   const first = isNamed ? await byTitle(context, table, text, limit) : [];
   const rest = text === '' || first.length >= limit ? [] : await searchTable(context, table, text, limit);
   const known = new Set(first.map(({ result }) => result.objectId));
@@ -86,7 +86,7 @@ async function resultsOf(context: CrmContext, table: TableSchema, { text, limit,
   return [...first, ...others];
 }
 
-/** Records whose name begins with the text, in the order of their names: who chooses one types its beginning. */
+/** Finds records whose title begins with the text, ordered by title: users who choose a record type its beginning. */
 async function byTitle(context: CrmContext, table: TableSchema, text: string, limit: number): Promise<Ranked[]> {
   const { className } = table;
   const shown = seen(context, table, titleFieldsOf(table));

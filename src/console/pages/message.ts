@@ -13,23 +13,23 @@ const style = [
   ':focus-visible{outline:3px solid var(--main);outline-offset:2px}',
 ].join('');
 
-/** Headers of every page without script. */
+/** Headers of pages without a script. */
 export const messageHeaders = { ...headersOfPage(style), vary: 'Accept-Language, Cookie' };
 
-/** Where a page without script leads. */
+/** A link on a page without a script. */
 export interface MessageLink {
   readonly to: string;
   readonly text: string;
 }
 
-/** What stands in a page beside its message. */
+/** Variable parts of a page. */
 interface MessageParts {
-  /** In place of `{name}`; hostile. */
+  /** Replaces `{name}`; untrusted. */
   readonly name?: string;
   readonly links?: readonly MessageLink[];
 }
 
-/** A page of one message, without script. */
+/** Renders a page with a single message, without a script. */
 export function messagePage(language: Language, message: Message, { name = '', links = [] }: MessageParts = {}): string {
   const { title, text } = messages[language][message];
   const shown = escapeHtml(text).replace('{name}', () => `<bdi>${escapeHtml(name.slice(0, 200))}</bdi>`);

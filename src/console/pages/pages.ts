@@ -13,10 +13,10 @@ import { type MessageLink, messageHeaders, messagePage } from './message.ts';
 import { shellPage } from './shell.ts';
 import { linkTexts, type Message } from './texts.ts';
 
-/** Seconds until a page that waits for the program asks for itself again. */
-const REFRESH_S = 2;
+/** Interval in seconds at which a page reloads while the program is being built. */
+const REFRESH_INTERVAL_S = 2;
 
-/** What the pages are made of. */
+/** Dependencies of the pages. */
 export interface PageParts {
   readonly services: ConsoleServices;
   readonly addresses: ConsoleAddresses;
@@ -25,7 +25,7 @@ export interface PageParts {
   readonly program: ProgramBuild;
 }
 
-/** The pages that a browser goes to, and the files of the program (CONTRACT "Console": addresses). */
+/** The pages of the console and the files of its program. Reference: console.md#addresses-of-the-console. */
 export class Pages {
   readonly #parts: PageParts;
 
@@ -33,7 +33,7 @@ export class Pages {
     this.#parts = parts;
   }
 
-  /** Adds them to a server. */
+  /** Registers the routes. */
   register(server: FastifyInstance): void {
     const { gate, addresses, program } = this.#parts;
     const add = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => void) =>
@@ -58,7 +58,7 @@ export class Pages {
     add(`${assetsPath}/:name`, (request, reply) => sendAsset(program.state, request, reply));
   }
 
-  /** Refuses a request that another site began (CONTRACT "Console"). */
+  /** Refuses a request from another site. Reference: console.md#the-gate. */
   refuseCrossSite(request: FastifyRequest, reply: FastifyReply): void {
     send(reply, 403, this.#languageOf(request), 'crossSite');
   }
@@ -87,8 +87,8 @@ export class Pages {
     const { services, addresses, program } = this.#parts;
     const built = program.state;
     if (typeof built === 'string') {
-      if (built === 'building') reply.header('refresh', String(REFRESH_S));
-      // A page that waits is no fault: browsers note one for what is no 200.
+      if (built === 'building') reply.header('refresh', String(REFRESH_INTERVAL_S));
+      // 200 although the page only waits: browsers report other statuses as errors.
       send(reply, built === 'building' ? 200 : 503, language, built);
       return;
     }

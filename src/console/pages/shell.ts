@@ -4,17 +4,17 @@ import { directionOf, type Language } from '../../kernel/language.ts';
 import type { BuiltProgram } from '../program/built-program.ts';
 import { ICON } from '../program/icon.ts';
 
-/** What the page of the program is made of. */
+/** Parameters of the program's page. */
 export interface Shell {
   readonly language: Language;
   /** Path of the console. */
   readonly root: string;
   /** Path of the program's files. */
   readonly assets: string;
-  /** The only system, where there is only one. */
+  /** The application id, if there is exactly one system. */
   readonly defaultAppId: string | null;
   readonly program: BuiltProgram;
-  /** Origins beside the console's own that files are read from. */
+  /** Origins other than the console's own from which files are loaded. */
   readonly fileOrigins: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const names: Readonly<Record<Language, { readonly title: string; readonly noScri
   he: { title: 'מסוף', noScript: 'המסוף זקוק ל־JavaScript.' },
 };
 
-/** The page that the program runs in, and its headers. CONTRACT "Console": language and direction come from the server. */
+/** Renders the page that loads the program, and its headers. The server sets language and direction. */
 export function shellPage(shell: Shell): { readonly html: string; readonly headers: Readonly<Record<string, string>> } {
   const { language, root, assets, defaultAppId, program } = shell;
   const nonce = randomBytes(16).toString('base64');

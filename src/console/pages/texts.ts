@@ -1,6 +1,6 @@
 import type { Language } from '../../kernel/language.ts';
 
-/** The pages that need no program. */
+/** Messages of pages without the program. */
 export type Message = 'building' | 'failed' | 'denied' | 'unavailable' | 'crossSite';
 
 interface Text {
@@ -55,7 +55,7 @@ export const messages: Readonly<Record<Language, Readonly<Record<Message, Text>>
   },
 };
 
-/** Words of links on these pages. */
+/** Link texts on these pages. */
 export const linkTexts: Readonly<Record<Language, { readonly other: string; readonly home: string }>> = {
   en: { other: 'Sign in as someone else', home: 'Open the console' },
   he: { other: 'כניסה בשם משתמש אחר', home: 'למסוף' },

@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ICON, icon } from './icon.ts';
 import type { BuildState } from './program-build.ts';
 
-/** Names of files change with what they hold. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+/** File names contain a hash of the content. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** Answers with a file of the program, compressed as it was when it was built. */
+/** Answers with a file of the program, in an encoding that was prepared at build time. */
 export function sendAsset(program: BuildState, request: FastifyRequest, reply: FastifyReply): void {
   const { name } = request.params as { readonly name: string };
   const file = name === ICON ? icon : typeof program === 'string' ? undefined : program.files.get(name);
   if (!file) {
-    // Of a build before, or not built yet: it may be there the next time.
+    // Not cached: the file may belong to another build, or not be built yet.
     reply.code(404).headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).send('not found');
     return;
   }
@@ -25,7 +25,7 @@ export function sendAsset(program: BuildState, request: FastifyRequest, reply: F
   reply
     .headers({
       'content-type': file.contentType,
-      'cache-control': FOR_EVER,
+      'cache-control': IMMUTABLE,
       'cross-origin-resource-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       vary: 'Accept-Encoding',

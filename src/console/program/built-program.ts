@@ -3,20 +3,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { MANIFEST } from './location.ts';
 
-/** A file of the program, as it is sent. */
+/** A file of the program, as sent. */
 export interface BuiltFile {
   readonly contentType: string;
   readonly plain: Buffer;
-  /** Compressed when it was built; left out where that gains nothing. */
+  /** Compressed at build time; omitted if that gains nothing. */
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
 
-/** The program of the console, built. All of it is in memory: less than 2 MB. */
+/** The built program of the console, held in memory (less than 2 MB). */
 export interface BuiltProgram {
-  /** Another text with each build. */
+  /** Identifies the build. */
   readonly build: string;
-  /** Names of files. */
+  /** File names. */
   readonly script: string;
   readonly styles: readonly string[];
   readonly files: ReadonlyMap<string, BuiltFile>;
@@ -36,7 +36,7 @@ interface ManifestEntry {
   readonly css?: readonly string[];
 }
 
-/** Reads a program from its directory. @throws ENOENT where there is none */
+/** Reads a built program from its directory. @throws ENOENT if there is none */
 export async function readProgram(directory: string): Promise<BuiltProgram> {
   const manifest = await readFile(join(directory, MANIFEST), 'utf8');
   const entry = Object.values(JSON.parse(manifest) as Record<string, ManifestEntry>).find(({ isEntry }) => isEntry);

@@ -1,6 +1,6 @@
 import type { BuiltFile } from './built-program.ts';
 
-/** What browsers show of the console in their tabs; there before the program is built. */
+/** File name of the favicon, which is available before the program is built. */
 export const ICON = 'icon.svg';
 
 const svg = [

@@ -5,17 +5,17 @@ import type { Logger } from '../../observe/index.ts';
 import { type BuiltProgram, readProgram } from './built-program.ts';
 import { hasSources, packageDir, programDir } from './location.ts';
 
-/** Whether the program can be served. */
+/** The state of the program. */
 export type BuildState = 'building' | 'failed' | BuiltProgram;
 
-/** So much of what a build says is logged, in characters. */
+/** Maximum length of a build's output in the log, in characters. */
 const MAX_OUTPUT_LENGTH = 4_000;
-/** Of the operating system: what serves goes first. */
+/** Priority of the build process: the service goes first. */
 const LOW_PRIORITY = 10;
 
 /**
- * Finds the program of the console, or builds it in another process where it is not built yet (CONTRACT "Console"). No fault of it reaches
- * the service.
+ * Loads the program of the console, or builds it in another process if necessary. A failure does not affect the service. Reference:
+ * console.md#addresses-of-the-console.
  */
 export class ProgramBuild {
   readonly #log: Logger;
@@ -27,13 +27,13 @@ export class ProgramBuild {
     this.#log = log;
   }
 
-  /** Begins at the first call. */
+  /** Starts loading on first use. */
   get state(): BuildState {
     this.begin();
     return this.#state;
   }
 
-  /** Begins, where it has not begun. @returns resolves when it is known whether there is a program */
+  /** Starts loading, once. @returns resolves when the outcome is known */
   begin(): Promise<void> {
     this.#begun ??= this.#find().catch((error: unknown) => {
       this.#state = 'failed';
@@ -42,7 +42,7 @@ export class ProgramBuild {
     return this.#begun;
   }
 
-  /** Ends a build that is under way. */
+  /** Aborts a running build. */
   close(): void {
     this.#child?.kill();
   }
@@ -62,7 +62,7 @@ export class ProgramBuild {
     this.#log.info({ ms: Math.round(performance.now() - began) }, 'the console was built');
   }
 
-  /** @throws Error that holds the end of what the build said */
+  /** @throws Error that contains the end of the build's output */
   #build(): Promise<void> {
     const child = spawn(process.execPath, [...process.execArgv, join(packageDir, 'scripts/build-console.ts')], {
       cwd: packageDir,
@@ -70,15 +70,15 @@ export class ProgramBuild {
     });
     this.#child = child;
     let output = '';
-    const note = (text: Buffer) => {
+    const collect = (text: Buffer) => {
       output = (output + text.toString()).slice(-MAX_OUTPUT_LENGTH);
     };
-    child.stdout.on('data', note);
-    child.stderr.on('data', note);
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
     try {
       if (child.pid !== undefined) setPriority(child.pid, LOW_PRIORITY);
     } catch {
-      // It has ended already, or may not be slowed down.
+      // The process has ended already, or its priority cannot be changed.
     }
     return new Promise((resolve, reject) => {
       child.once('error', reject);

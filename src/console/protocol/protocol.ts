@@ -1,44 +1,44 @@
 /**
- * What the console's program and its server part say to each other: JSON below `/console/-/api/{app_id}/`. Types alone, so that the program
- * may import them; values of fields are in wire form (SPEC "Wire types").
+ * Types of the protocol between the console's program and the server: JSON below `/console/-/api/{app_id}/`. Types only, so that the program can
+ * import them. Values of fields are in wire form (types.md#wire-types).
  */
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 
-/** An answer that is an error: as of the catalogue. `conflict` goes with 409. */
+/** An error answer, from the catalogue. `conflict` accompanies status 409. */
 export interface ApiError {
   readonly code: number;
   readonly error: string;
   readonly conflict?: Conflict;
 }
 
-/** Names of records that Pointers in an answer point at, by table and id. */
+/** Names of the records that Pointers in an answer point at, by table and id. */
 export type PointerNames = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Answer of `POST session {username, password}`: sign-in. */
 export interface SignedIn extends Me {
-  /** Whether the password is the one that the first start has made: the user should choose another. */
+  /** Whether the password is the generated one of the first start, which the user should change. */
   readonly hasFirstPassword?: true;
 }
 
 /**
- * `GET me`: the user who is signed in. `PUT me/password {oldPassword, newPassword}` answers the same: other sessions of the user end, this one
- * goes on.
+ * Answer of `GET me`: the signed-in user. `PUT me/password {oldPassword, newPassword}` answers the same; it ends the user's other sessions and keeps
+ * this one.
  */
 export interface Me {
   readonly objectId: string;
   readonly username: string;
   readonly name: string;
   readonly roles: readonly string[];
-  /** Whether he has the role that administers the system. */
+  /** Whether the user has the administrator role. */
   readonly isAdministrator: boolean;
 }
 
-/** `GET model`: the system as the caller may see it. */
+/** Answer of `GET model`: the system as the caller sees it. */
 export interface Model {
-  /** Another text whenever the rest is. */
+  /** Changes whenever the model does. */
   readonly version: string;
   readonly system: { readonly appId: string; readonly name: string };
-  /** An IANA name: `Asia/Jerusalem`. */
+  /** An IANA name, e.g. `Asia/Jerusalem`. */
   readonly timeZone: string;
   readonly me: Me;
   readonly tables: readonly TableModel[];
@@ -46,14 +46,14 @@ export interface Model {
 
 export interface TableModel {
   readonly name: string;
-  /** As stored; left out where there is none. */
+  /** As stored; omitted if there is none. */
   readonly label?: string;
-  /** Whether the navigation has a link to it: readable, and neither `_…` nor `Config`. */
+  /** Whether the navigation lists it: readable, and neither `_…` nor `Config`. */
   readonly isListed: boolean;
-  /** By class-level permissions; records may be closed to the caller all the same. */
+  /** By table permissions; single records may still be closed to the caller. */
   readonly may: Readonly<Record<'find' | 'get' | 'create' | 'update' | 'delete', boolean>>;
   readonly keepsHistory: boolean;
-  /** Fields that a record is called by. */
+  /** Fields that form the title of a record. */
   readonly titleFields: readonly string[];
   readonly fields: readonly FieldModel[];
 }
@@ -75,62 +75,65 @@ export type ConsoleFieldType =
 export interface FieldModel {
   readonly name: string;
   readonly type: ConsoleFieldType;
-  /** Of Pointers, Relations, and multi-select Arrays (`array_…_Pointer_{Table}`). */
+  /** For Pointers, Relations, and multi-select Arrays (`array_…_Pointer_{Table}`). */
   readonly targetClass?: string;
   readonly label?: string;
   /** Set by the service: `objectId`, `createdAt`, `createdBy` … */
   readonly isReadOnly: boolean;
-  /** Whether ordering by it is quick in a table of any size. */
+  /** Whether ordering by it is fast in a table of any size. */
   readonly isIndexed: boolean;
 }
 
-/** `GET rows/{Table}?where=&order=&keys=&limit=&skip=|after=|before=`: a block of rows. `after` and `before` are cursors of an answer. */
+/**
+ * Answer of `GET rows/{Table}?where=&order=&keys=&limit=&skip=|after=|before=`: a block of rows. `after` and `before` are cursors of an earlier
+ * answer.
+ */
 export interface RowsAnswer {
   readonly rows: readonly JsonObject[];
   readonly names: PointerNames;
-  /** Of the first and the last row; `null` where there is none. */
+  /** Cursors of the first and the last row; `null` if there are none. */
   readonly first: string | null;
   readonly last: string | null;
-  /** By objectId: fields that are left out since they are too long for a list, where there are such. The record has them. */
+  /** By objectId: fields that were omitted because they are too long for a list. `GET records` returns them. */
   readonly leftOut?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** `GET count/{Table}?where=`: the exact number of readable records that match. */
+/** Answer of `GET count/{Table}?where=`: the exact number of readable records that match. */
 export interface CountAnswer {
   readonly count: number;
 }
 
-/** `GET records/{Table}/{id}`; answers of `POST records/{Table}` and `PUT records/{Table}/{id}`. */
+/** Answer of `GET records/{Table}/{id}`, `POST records/{Table}` and `PUT records/{Table}/{id}`. */
 export interface RecordAnswer {
   readonly record: JsonObject;
   readonly names: PointerNames;
-  /** What the caller may do with this very record. */
+  /** What the caller may do with this record. */
   readonly may: { readonly update: boolean; readonly delete: boolean };
 }
 
-/** `POST records/{Table}`. The same `requestId` again makes no second record. */
+/** Body of `POST records/{Table}`. Repeating a `requestId` creates no second record. */
 export interface CreateRequest {
   readonly requestId: string;
   readonly fields: JsonObject;
 }
 
-/** `PUT records/{Table}/{id}`: changes fields of which each still holds what the user saw. */
+/** Body of `PUT records/{Table}/{id}`: changes fields if they still hold what the user saw. */
 export interface UpdateRequest {
-  /** By field: a value, or `null`, which empties it. */
+  /** By field: a value, or `null` to clear it. */
   readonly changes: JsonObject;
-  /** What each of these fields held when the user began to type; `null` for nothing. */
+  /** The value of each field when the user began to edit; `null` if it had none. */
   readonly base: JsonObject;
 }
 
-/** 409: fields that others changed meanwhile, or the record as it is now. */
+/** Content of a 409: the fields that others changed, and the present record. */
 export interface Conflict extends RecordAnswer {
   readonly fields: readonly string[];
-  /** Who changed it last, and when. */
+  /** Name of the last author, and time of the change. */
   readonly by: string | null;
   readonly at: string;
 }
 
-/** `GET related/{Table}/{id}`: records that point at one. Also what keeps it from being deleted. */
+/** Answer of `GET related/{Table}/{id}`: records that point at a record, including those that prevent its deletion. */
 export interface RelatedAnswer {
   readonly tables: readonly RelatedTable[];
   /** Tables that could not be read in time. */
@@ -139,48 +142,51 @@ export interface RelatedAnswer {
 
 export interface RelatedTable {
   readonly table: string;
-  /** The fields of it that point here. */
+  /** Its fields that point at the record. */
   readonly fields: readonly string[];
   readonly count: number;
   /** The newest few. */
   readonly rows: readonly { readonly objectId: string; readonly title: string; readonly createdAt: string }[];
-  /** The filter that shows them all. */
+  /** Filter that finds all of them. */
   readonly where: JsonObject;
 }
 
-/** `GET history/{Table}/{id}?before=`: newest first. */
+/** Answer of `GET history/{Table}/{id}?before=`: newest first. */
 export interface HistoryAnswer {
   /** Whether the table keeps a history. */
   readonly isKept: boolean;
   readonly entries: readonly HistoryEntry[];
   readonly names: PointerNames;
-  /** For `before`, where there are older ones. */
+  /** Value for `before`, if there are older entries. */
   readonly next: string | null;
 }
 
 export interface HistoryEntry {
   readonly at: string;
   readonly event: 'create' | 'update' | 'delete';
-  /** Who wrote; `null`: a key, nobody by name. */
+  /** The user who wrote; `null` for a key. */
   readonly by: { readonly objectId: string; readonly name: string } | null;
-  /** What else made the write: a trigger, a function or form, an agent, a key. `name` where it has one. */
+  /** What made the write besides the user: a trigger, a function or form, an agent, a key. `name` if it has one. */
   readonly via: { readonly kind: 'trigger' | 'function' | 'agent' | 'key'; readonly name?: string } | null;
   readonly changes: readonly HistoryChange[];
 }
 
 export interface HistoryChange {
   readonly field: string;
-  /** Left out where it is not known. */
+  /** Omitted if unknown. */
   readonly from?: JsonValue;
   readonly to?: JsonValue;
-  /** An operator whose result is not known: what it did, as the timeline has it. */
+  /** A field operator whose result is unknown, as recorded in the timeline. */
   readonly steps?: JsonValue;
 }
 
-/** `GET search?q=&tables=&limit=`: over every table that the caller may read, or some; an empty `q` gives the first by name. */
+/**
+ * Answer of `GET search?q=&tables=&limit=`: searches all tables that the caller may read, or the named ones; an empty `q` returns the first records
+ * by name.
+ */
 export interface SearchAnswer {
   readonly results: readonly SearchResult[];
-  /** Whether not all was searched in time. */
+  /** Whether the search was incomplete for lack of time. */
   readonly isPartial: boolean;
 }
 
@@ -188,48 +194,46 @@ export interface SearchResult {
   readonly table: string;
   readonly objectId: string;
   readonly title: string;
-  /** The fields that matched, as they are. */
+  /** The fields that matched, with their values. */
   readonly matched: JsonObject;
 }
 
-/** `GET changes?since=`: what to look at again. Asked every two seconds. */
+/** Answer of `GET changes?since=`: what to reload. Polled every two seconds. */
 export interface ChangesAnswer {
-  /** For the next `since`. */
+  /** Value for the next `since`. */
   readonly now: string;
-  /** Tables with writes since; empty at the first call. */
+  /** Tables written to since; empty at the first call. */
   readonly tables: readonly string[];
-  /** Whether the model is another one. */
+  /** Whether the model has changed. */
   readonly isModelChanged: boolean;
 }
 
-/** `GET views/{Table}`: those that the caller may see, by name. */
+/** Answer of `GET views/{Table}`: the views that the caller may see, by name. */
 export interface ViewsAnswer {
   readonly views: readonly SavedView[];
 }
 
-/**
- * `GET view/{id}`; `POST views/{Table}` and `PUT view/{id}` take `ViewContent` and answer it; `DELETE view/{id}` answers `{}`.
- */
+/** Answer of `GET view/{id}`. `POST views/{Table}` and `PUT view/{id}` take `ViewContent` and answer this; `DELETE view/{id}` answers `{}`. */
 export interface SavedView extends ViewContent {
   readonly objectId: string;
   readonly table: string;
-  /** Whether it is the caller's own. */
+  /** Whether the caller owns it. */
   readonly isMine: boolean;
 }
 
 export interface ViewContent {
   readonly name: string;
   readonly where: JsonObject;
-  /** As of `order`; empty: none. */
+  /** In the syntax of `order`; empty: none. */
   readonly order: string;
   readonly columns: readonly ColumnState[];
-  /** Who sees it beside its owner: nobody, those of roles, or with `*` everybody who may read reports. */
+  /** Who sees it besides its owner: no one, holders of roles, or with `*` every reader of reports. */
   readonly sharedWith: readonly string[];
 }
 
 export interface ColumnState {
   readonly field: string;
-  /** Pixels; left out: as wide as usual. */
+  /** In pixels; if omitted, the default width. */
   readonly width?: number;
   readonly isPinned?: boolean;
 }

@@ -7,12 +7,15 @@ import type { TableSchema } from '../../../schema/model.ts';
 import type { RecordAnswer } from '../../protocol/protocol.ts';
 import { rowNames } from '../wire/names.ts';
 
-/** A record with the names of what it points at, and what the caller may do with it. @throws objectNotFound (101), permissionDenied (119) */
+/**
+ * Returns a record with the names of its Pointers' targets, and what the caller may do with it.
+ * @throws objectNotFound (101), permissionDenied (119)
+ */
 export async function recordAnswer(context: CrmContext, table: TableSchema, objectId: string): Promise<RecordAnswer> {
   return answerOf(context, table, await getRow(context, table.className, objectId));
 }
 
-/** The same of a record that is read. */
+/** Like `recordAnswer`, for a record that was read already. */
 export async function answerOf(context: CrmContext, table: TableSchema, record: Row): Promise<RecordAnswer> {
   const { objectId } = record;
   const [names, update, remove] = await Promise.all([
@@ -23,13 +26,13 @@ export async function answerOf(context: CrmContext, table: TableSchema, record: 
   return { record, names, may: { update, delete: remove } };
 }
 
-/** The same of one that was written, which its writer may not see. @param written what is known of it then */
+/** Like `recordAnswer`, for a written record that the writer may not be allowed to read. @param written the known fields, used in that case */
 export async function writtenAnswer(context: CrmContext, table: TableSchema, written: Row): Promise<RecordAnswer> {
   const answer = await unless(['objectNotFound', ...unseen], null, () => recordAnswer(context, table, written.objectId));
   return answer ?? { record: written, names: {}, may: { update: false, delete: false } };
 }
 
-/** Whether the grant for an action has this very record. */
+/** Whether the caller's grant for an action includes this record. */
 export async function mayDo(
   { store, principal }: CrmContext,
   { className }: TableSchema,

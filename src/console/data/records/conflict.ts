@@ -2,7 +2,7 @@ import { catalogue } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { Conflict } from '../../protocol/protocol.ts';
 
-/** Others have changed meanwhile what a user changes (409). The router sends what it carries along. */
+/** Another user changed the same fields meanwhile (409). The API adds `conflict` to the answer. */
 export class ConflictError extends ServiceError {
   readonly conflict: Conflict;
 

@@ -17,11 +17,11 @@ import { idOfKey, once } from './once.ts';
 
 const MAX_REQUEST_ID_LENGTH = 200;
 
-/** A new record. The same `requestId` of the same user makes no second one. */
+/** Creates a record. Idempotent by `requestId` of the same user. */
 export const postRecord: ApiEndpoint = {
   method: 'POST',
   path: '/records/:table',
-  bodyBytes: limits.consoleRecordBytes,
+  maxBodyBytes: limits.consoleRecordBytes,
   async run(context, request): Promise<RecordAnswer> {
     const table = tableOf(context, request, 'create');
     const { className } = table;
@@ -37,7 +37,7 @@ export const postRecord: ApiEndpoint = {
   },
 };
 
-/** The id follows from the request, so that the store itself refuses a second record of it; ids of the site layer are of another form. */
+/** Derives the objectId from the request, so that the store refuses a duplicate; tables of the site layer have another form of id. */
 async function create(context: CrmContext, className: string, fields: JsonObject, key: string): Promise<string> {
   const chosen = isSiteTable(className) ? {} : { objectId: idOfKey(key) };
   try {

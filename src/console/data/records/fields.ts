@@ -7,7 +7,7 @@ import type { TableSchema } from '../../../schema/model.ts';
 import { refuse } from '../wire/parameters.ts';
 
 /**
- * Makes sure that a write names fields that the table has, and that the caller may know of: it makes none, whoever he is.
+ * Checks that a write names only existing fields that are visible to the caller. Unlike REST, no caller can create fields here.
  * @throws fieldDenied (119), invalidArguments (107)
  */
 export function checkFields(context: CrmContext, table: TableSchema, fields: JsonObject): void {
@@ -16,7 +16,7 @@ export function checkFields(context: CrmContext, table: TableSchema, fields: Jso
     if (hidden.has(name)) fail('fieldDenied', name, table.className);
     const field = table.fields.get(name);
     if (!field) refuse(name.slice(0, limits.nameLength), `is no field of ${table.className}`);
-    // Members of a Relation are added and removed; whatever else is written is a value.
+    // Only a Relation takes field operators, which add and remove its members.
     if (isOperator(value) && field?.type !== 'Relation') refuse(name, 'must be a value');
   }
 }

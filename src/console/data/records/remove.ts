@@ -2,7 +2,7 @@ import { deleteRecord } from '../../../records/index.ts';
 import type { ApiEndpoint } from '../../protocol/api-endpoint.ts';
 import { idOf, tableOf } from '../wire/parameters.ts';
 
-/** Deletes a record. @throws pointedAt (119) where others point at it: `related` tells which */
+/** Deletes a record. @throws pointedAt (119) if other records point at it; `related` lists them */
 export const deleteRecordEndpoint: ApiEndpoint = {
   method: 'DELETE',
   path: '/records/:table/:id',

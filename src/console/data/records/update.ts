@@ -21,14 +21,14 @@ import { answerOf, mayDo, writtenAnswer } from './answer.ts';
 import { ConflictError } from './conflict.ts';
 import { checkFields } from './fields.ts';
 
-/** So often a change is tried of a record that others write to meanwhile, in other fields. */
+/** How often an update is retried when others write other fields of the record meanwhile. */
 const MAX_ATTEMPTS = 8;
 
-/** Changes a record as far as its fields still hold what the user saw. @throws ConflictError (409) where they do not */
+/** Updates a record if its fields still hold the values that the user saw. @throws ConflictError (409) if they do not */
 export const putRecord: ApiEndpoint = {
   method: 'PUT',
   path: '/records/:table/:id',
-  bodyBytes: limits.consoleRecordBytes,
+  maxBodyBytes: limits.consoleRecordBytes,
   async run(context, request): Promise<RecordAnswer> {
     const table = tableOf(context, request, 'update');
     const objectId = idOf(request);
@@ -36,7 +36,7 @@ export const putRecord: ApiEndpoint = {
     const member = bodyOf<UpdateRequest>(request, ['changes', 'base']);
     const [sent, base] = [objectAt(member('changes'), 'changes'), objectAt(member('base'), 'base')];
     checkFields(context, table, sent);
-    // As in REST, what is sent for these is passed over.
+    // As in REST, values of these fields are ignored.
     const changes = Object.fromEntries(Object.entries(sent).filter(([name]) => !isServerSet(name)));
     const unseen = Object.keys(changes).find((name) => !isRelation(table, name) && own(base, name) === undefined);
     if (unseen !== undefined) refuse('base', `says nothing of ${unseen}`);
@@ -53,7 +53,7 @@ interface Change {
   readonly base: JsonObject;
 }
 
-/** @returns `null` where somebody wrote to the record meanwhile: it is to be looked at again */
+/** @returns `null` if the record was written meanwhile and must be read again */
 async function attempt(
   context: CrmContext,
   table: TableSchema,
@@ -61,7 +61,7 @@ async function attempt(
   { changes, base }: Change,
 ): Promise<RecordAnswer | null> {
   const row = await getRow(context, table.className, objectId);
-  // What stands there already needs no write, whoever wrote it: an answer may have been lost.
+  // Fields that already hold the new value need no write: this may be a retry after a lost answer.
   const left = Object.entries(changes).filter(([name, value]) => isRelation(table, name) || !same(valueAt(row, name), value));
   const lost = left
     .map(([name]) => name)
@@ -69,14 +69,14 @@ async function attempt(
   if (lost.length > 0) throw await conflictOf(context, table, row, lost);
   if (left.length === 0) return answerOf(context, table, row);
   const data = Object.fromEntries(left.map(([name, value]) => [name, value ?? { __op: 'Delete' }]));
-  // Of what is masked the caller sees another value than stands there.
+  // Masked fields are excluded: the caller sees another value than the stored one.
   const { masks } = grantOn(context, table.className, 'get');
   const onlyIf = unchanged(
     row,
     Object.keys(data).filter((name) => !masks.has(name)),
   );
   const written = await unless(['changedMeanwhile'], null, () => updateRow(context, table.className, objectId, data, { onlyIf }));
-  // A record that the caller may read and not change is found changed by no write of his, however often it is tried.
+  // A record that the caller may read but not update fails the same way; without this check it would be retried in vain.
   if (!written && !(await mayDo(context, table, objectId, 'update'))) fail('permissionDenied', 'update', table.className);
   return written && writtenAnswer(context, table, { objectId, updatedAt: written.updatedAt ?? null });
 }
@@ -92,10 +92,11 @@ const isRelation = ({ fields }: TableSchema, name: string): boolean => fields.ge
 
 const valueAt = (row: JsonObject, name: string): JsonValue => own(row, name) ?? null;
 
-const same = (one: JsonValue, other: JsonValue = null): boolean => canonicalJson(bare(one)) === canonicalJson(bare(other));
+const same = (one: JsonValue, other: JsonValue = null): boolean =>
+  canonicalJson(comparable(one)) === canonicalJson(comparable(other));
 
-/** A File is known by its name; an address of it may be good for a while only. */
-function bare(value: JsonValue): JsonValue {
+/** Compares Files by name: their URLs may be temporary. */
+function comparable(value: JsonValue): JsonValue {
   if (!isJsonObject(value) || own(value, '__type') !== 'File') return value;
   return { __type: 'File', name: own(value, 'name') ?? null };
 }
@@ -103,7 +104,10 @@ function bare(value: JsonValue): JsonValue {
 const plain: ReadonlySet<Storage> = new Set(['text', 'number', 'boolean', 'date', 'pointer']);
 const MAX_COMPARED_LENGTH = 10_000;
 
-/** That the record is as it was read: by its time, and, since two writes may share a millisecond, by the values that are about to change. */
+/**
+ * Condition that the record is unchanged: by its `updatedAt`, and, because two writes may share a millisecond, by the present values of the fields to
+ * change.
+ */
 function unchanged(row: Row, names: readonly string[]): OnlyIf {
   const untouched = unchangedSince(parseIsoDate(String(row.updatedAt)));
   return (table) => {
@@ -111,10 +115,10 @@ function unchanged(row: Row, names: readonly string[]): OnlyIf {
       const field = table.fields.get(name);
       return field !== undefined && plain.has(storageOf(field)) && String(row[name] ?? '').length <= MAX_COMPARED_LENGTH;
     };
-    const where = Object.fromEntries(names.filter(isPlain).map((name) => [name, asRead(own(row, name))]));
+    const where = Object.fromEntries(names.filter(isPlain).map((name) => [name, equalTo(own(row, name))]));
     const values = parseWhere(where, authorize(master, 'find', table), { schema: emptySchema, principal: master });
     return { kind: 'and', items: [untouched(table), values] };
   };
 }
 
-const asRead = (value: JsonValue | undefined): JsonObject => (value === undefined ? { $exists: false } : { $eq: value });
+const equalTo = (value: JsonValue | undefined): JsonObject => (value === undefined ? { $exists: false } : { $eq: value });

@@ -4,34 +4,34 @@ import { countRows, findRows, type Row, rowsWithIds } from '../../../crm/queries
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../wire/parameters.ts';
 import { type Cursor, cursorOf, placeOf } from './cursor.ts';
-import { orderText, type RowOrder, type SeekKey, turned } from './order.ts';
+import { orderText, type RowOrder, reversed, type SeekKey } from './order.ts';
 import { conditionsAfter, type Place } from './seek.ts';
 
-/** Which rows are read, in which order, and what of them. */
+/** Selection, order and projection of rows. */
 export interface BlockQuery {
   readonly context: CrmContext;
   readonly className: string;
   readonly where: JsonObject;
   readonly order: RowOrder;
-  /** All that the caller sees where there are none. Those of the order are among them. */
+  /** Fields to return, including those of the order; if empty, all visible fields. */
   readonly keys: readonly string[];
   readonly limit: number;
 }
 
-/** Some rows, and where the first and the last of them are; `null` where there are none. */
+/** A block of rows with cursors of its first and last row; `null` if it is empty. */
 export interface Block extends ListedRows {
   readonly first: Cursor | null;
   readonly last: Cursor | null;
 }
 
-/** The rows after so many, counted off from the beginning. @throws what `findRows` throws */
+/** Returns the rows at an offset, counted from the beginning. @throws errors of `findRows` */
 export async function blockAt(query: BlockQuery, skip: number): Promise<Block> {
   const { keys, text } = query.order;
   const found = await find(query, query.where, text, skip, query.limit);
-  return keys ? placed(found, keys) : counted(found, skip);
+  return keys ? withPlaces(found, keys) : withPositions(found, skip);
 }
 
-/** The rows after, or before, the one at a cursor. @throws invalidArguments (107) where a row that it stands for is gone */
+/** Returns the rows after or before a cursor. @throws invalidArguments (107) if the cursor refers to a row that was deleted */
 export async function blockBeside(query: BlockQuery, cursor: Cursor, side: Side): Promise<Block> {
   const { keys } = query.order;
   if (cursor.kind === 'position') return blockBesidePosition(query, cursor.position, side);
@@ -42,7 +42,7 @@ export async function blockBeside(query: BlockQuery, cursor: Cursor, side: Side)
 
 export type Side = 'after' | 'before';
 
-/** The rows after, or before, a place of an order. @param skip rows next to it that are passed over, for callers who may count them */
+/** Returns the rows after or before a place in an order. @param skip number of adjacent rows to skip; the caller must be allowed to count */
 export async function blockBesidePlace(
   query: BlockQuery,
   keys: readonly SeekKey[],
@@ -50,8 +50,8 @@ export async function blockBesidePlace(
   side: Side,
   skip = 0,
 ): Promise<Block> {
-  const found = await rowsAfter(query, side === 'after' ? keys : turned(keys), place, skip);
-  return placed(side === 'after' ? found : { ...found, rows: found.rows.toReversed() }, keys);
+  const found = await rowsAfter(query, side === 'after' ? keys : reversed(keys), place, skip);
+  return withPlaces(side === 'after' ? found : { ...found, rows: found.rows.toReversed() }, keys);
 }
 
 async function blockBesidePosition(query: BlockQuery, position: number, side: Side): Promise<Block> {
@@ -60,7 +60,7 @@ async function blockBesidePosition(query: BlockQuery, position: number, side: Si
   return blockAt({ ...query, limit: position - skip }, skip);
 }
 
-/** Each condition in turn: an index leads to its first row, however far the place is from the beginning. */
+/** Reads each condition in turn: an index seeks to its first row, regardless of the distance from the beginning. */
 async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Place | null, skip: number): Promise<ListedRows> {
   const { context, className, limit } = query;
   const rows: Row[] = [];
@@ -70,12 +70,12 @@ async function rowsAfter(query: BlockQuery, keys: readonly SeekKey[], place: Pla
   let left = skip;
   for (const [at, condition] of conditions.entries()) {
     if (rows.length >= limit) break;
-    const where = both(query.where, condition);
+    const where = allOf(query.where, condition);
     const found = await find(query, where, order, left, limit - rows.length);
     rows.push(...found.rows);
     for (const [objectId, names] of found.leftOut) leftOut.set(objectId, names);
     if (found.rows.length > 0) left = 0;
-    // Only then are they counted: they may be all of the table, and those that are passed over are few.
+    // Count only here: a condition may match most of the table, but one that returned nothing matches at most the few rows to skip.
     else if (left > 0 && at < conditions.length - 1) left -= await countRows(context, className, where);
   }
   return { rows, leftOut };
@@ -87,15 +87,15 @@ async function placeOfRow({ context, className }: BlockQuery, keys: readonly See
   return row ? placeOf(row, keys) : refuse('the cursor', 'stands for a row that is gone');
 }
 
-/** Beyond so many rows that are passed over, ids are found first: an engine that sorts carries all that it reads along. */
-const MAX_CARRIED = 50_000;
+/** Offset beyond which only ids are read first: an engine that sorts carries all selected columns along. */
+const MAX_SKIP_WITH_COLUMNS = 50_000;
 
 async function find(query: BlockQuery, where: JsonObject, order: string, skip: number, limit: number): Promise<ListedRows> {
   const { context, className, keys } = query;
   if (limit === 0) return { rows: [], leftOut: new Map() };
-  if (skip <= MAX_CARRIED) return listRows(context, className, { where, keys, order, skip, limit });
+  if (skip <= MAX_SKIP_WITH_COLUMNS) return listRows(context, className, { where, keys, order, skip, limit });
   const found = await findRows(context, className, { where, keys: ['objectId'], order, skip, limit });
-  // One may have been deleted meanwhile.
+  // A row may have been deleted meanwhile.
   return listRowsWithIds(
     context,
     className,
@@ -104,12 +104,12 @@ async function find(query: BlockQuery, where: JsonObject, order: string, skip: n
   );
 }
 
-const both = (where: JsonObject, condition: JsonObject): JsonObject => {
+const allOf = (where: JsonObject, condition: JsonObject): JsonObject => {
   const parts = [where, condition].filter((part) => Object.keys(part).length > 0);
   return parts.length > 1 ? { $and: parts } : (parts[0] ?? {});
 };
 
-function placed({ rows, leftOut }: ListedRows, keys: readonly SeekKey[]): Block {
+function withPlaces({ rows, leftOut }: ListedRows, keys: readonly SeekKey[]): Block {
   const cursor = (row: Row | undefined): Cursor | null => {
     if (!row) return null;
     const missing = leftOut.get(row.objectId) ?? [];
@@ -118,7 +118,7 @@ function placed({ rows, leftOut }: ListedRows, keys: readonly SeekKey[]): Block 
   return { rows, leftOut, first: cursor(rows[0]), last: cursor(rows.at(-1)) };
 }
 
-function counted({ rows, leftOut }: ListedRows, skip: number): Block {
+function withPositions({ rows, leftOut }: ListedRows, skip: number): Block {
   const cursor = (at: number): Cursor | null => (rows.length > 0 ? { kind: 'position', position: skip + at } : null);
   return { rows, leftOut, first: cursor(0), last: cursor(rows.length - 1) };
 }

@@ -7,19 +7,19 @@ import { refuse } from '../wire/parameters.ts';
 import type { RowOrder, SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
 
-/** Where a block begins or ends: at a row, or so many rows from the beginning where they are counted off. */
+/** Position at which a block begins or ends: a row, or an offset if the order allows no seeking. */
 export type Cursor =
   | { readonly kind: 'place'; readonly place: Place }
-  /** A row whose values are too long for an address. */
+  /** A row whose values are too long for a URL. */
   | { readonly kind: 'row'; readonly objectId: string }
   | { readonly kind: 'position'; readonly position: number };
 
-/** Characters that the texts of a place may have. */
+/** Maximum total length of a place's strings. */
 const MAX_PLACE_LENGTH = 600;
-/** Of a cursor: each character of a text may be three bytes, and each byte four thirds of a character. */
+/** Maximum length of an encoded cursor: a character may take three bytes, and each byte four thirds of a character. */
 export const MAX_CURSOR_LENGTH = 8_000;
 
-/** What a row holds in the fields of an order. */
+/** Returns a row's values in the fields of an order. */
 export const placeOf = (row: JsonObject, keys: readonly SeekKey[]): Place =>
   keys.map(({ name, storage }) => {
     const value = own(row, name);
@@ -27,17 +27,17 @@ export const placeOf = (row: JsonObject, keys: readonly SeekKey[]): Place =>
     return value === undefined || typeof value === 'object' ? null : value;
   });
 
-/** Characters of the texts of a place. */
+/** Returns the total length of a place's strings. */
 export const textLength = (place: Place): number =>
   place.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 
-/** Where a row is: what it holds, unless that is too long. @param isWhole whether all of the fields were read */
+/** Returns the cursor of a row: its place, or its id if the place is too long. @param isWhole whether all fields of the order were read */
 export function cursorOf(row: Row, keys: readonly SeekKey[], isWhole = true): Cursor {
   const place = placeOf(row, keys);
   return isWhole && textLength(place) <= MAX_PLACE_LENGTH ? { kind: 'place', place } : { kind: 'row', objectId: row.objectId };
 }
 
-/** As the client has it: opaque. */
+/** Encodes a cursor as an opaque string. */
 export function cursorText(order: RowOrder, cursor: Cursor): string {
   return opaqueText([order.text, partOf(cursor)]);
 }
@@ -47,7 +47,7 @@ function partOf(cursor: Cursor): JsonValue {
   return cursor.kind === 'row' ? cursor.objectId : [...cursor.place];
 }
 
-/** Reads a cursor that came back. @throws invalidArguments (107) for what is none, or one of another order */
+/** Decodes a cursor. @throws invalidArguments (107) if it is malformed or belongs to another order */
 export function readCursor(name: string, text: string, order: RowOrder): Cursor {
   const wrong = () => refuse(name, 'is no cursor of this order');
   if (text.length > MAX_CURSOR_LENGTH) return wrong();

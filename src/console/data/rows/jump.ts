@@ -6,27 +6,27 @@ import type { SeekKey } from './order.ts';
 import type { Place } from './seek.ts';
 import { isOrdered, isWhole, wholeTableMark } from './whole-table.ts';
 
-/** Rows that are counted off as a user in some hundredths of a second, wide records and cold ones too. From the beginning positions are exact. */
-const MAX_NEAR = 2_000;
+/** Maximum offset for plain counting: some hundredths of a second, even for wide and uncached rows. Offsets from the beginning are exact. */
+const MAX_COUNTED_ROWS = 2_000;
 
-/** The part of a table that is counted off at once: to find milestones takes about as long as to count all of it. */
-const MAX_COUNTED_OFF = 1 / 20;
+/** Fraction of a table that is skipped by counting; beyond it, milestones are placed, which takes about as long as counting the whole table. */
+const MAX_COUNTED_FRACTION = 1 / 20;
 
-/** Where rows are counted off from: a known row, or an end. */
+/** Starting point of a read: a row with a known position, or an end of the order. */
 interface Start {
   readonly place: Place | null;
   readonly side: Side;
-  /** Rows that are passed over. */
+  /** Number of rows to skip. */
   readonly distance: number;
   readonly limit: number;
 }
 
 /**
- * The rows after so many. To a distant position it goes from the nearest row whose position is known, or from the end where the number of
- * all is known: engines count a million rows off for a second or more.
- * @param near up to which position it counts off from the beginning
+ * Returns the rows at an offset. A distant offset is reached from the nearest row with a known position, or from the end if the total is known,
+ * because engines take a second or more to skip a million rows.
+ * @param near maximum offset that is counted from the beginning
  */
-export async function jump(query: BlockQuery, skip: number, near = MAX_NEAR): Promise<Block> {
+export async function jump(query: BlockQuery, skip: number, near = MAX_COUNTED_ROWS): Promise<Block> {
   const { keys, text } = query.order;
   const landmarks = keys && skip > near ? Landmarks.of(query.context, query.className, query.where) : null;
   if (!keys || !landmarks) return blockAt(query, skip);
@@ -38,15 +38,15 @@ export async function jump(query: BlockQuery, skip: number, near = MAX_NEAR): Pr
   const { place, side, distance, limit } = start;
   const block = await blockBesidePlace({ ...query, limit }, keys, place, side, distance);
   const { first, last } = block;
-  if (first?.kind === 'place') landmarks.passed(text, { position: skip, place: first.place });
-  if (last?.kind === 'place') landmarks.passed(text, { position: skip + block.rows.length - 1, place: last.place });
+  if (first?.kind === 'place') landmarks.record(text, { position: skip, place: first.place });
+  if (last?.kind === 'place') landmarks.record(text, { position: skip + block.rows.length - 1, place: last.place });
   return block;
 }
 
-/** Notes the whole number where it is not known, and whose records they are. */
+/** Counts matching records. Records the total, and whether it is that of the whole table, for later jumps. */
 export async function count(
   { context, className, where }: Pick<BlockQuery, 'context' | 'className' | 'where'>,
-  near = MAX_NEAR,
+  near = MAX_COUNTED_ROWS,
 ): Promise<number> {
   const landmarks = Landmarks.of(context, className, where);
   if (!landmarks) return countRows(context, className, where);
@@ -56,7 +56,7 @@ export async function count(
   });
 }
 
-/** Notes rows that are nearer to a position: one where an index alone tells, else some all over the table. */
+/** Finds rows nearer to an offset: a single one if an index suffices, otherwise milestones across the table. */
 async function findNearer(
   query: BlockQuery,
   keys: readonly SeekKey[],
@@ -68,15 +68,15 @@ async function findNearer(
   if (landmarks.total === undefined || (landmarks.wasWhole && !landmarks.isWhole)) await count(query, near);
   const { total = 0 } = landmarks;
   const found = landmarks.isWhole ? await wholeTableMark(query, keys, skip - 1, total) : null;
-  // It may have been found by a record that came meanwhile.
+  // Rechecked, because a record inserted meanwhile would falsify the position.
   const mark = landmarks.isWhole ? found : null;
-  const isFar = distance > Math.max(near, total * MAX_COUNTED_OFF);
-  if (mark) landmarks.passed(query.order.text, mark);
+  const isFar = distance > Math.max(near, total * MAX_COUNTED_FRACTION);
+  if (mark) landmarks.record(query.order.text, mark);
   else if (isFar && isInIndex(query, keys))
     await landmarks.placeMilestones(query.order.text, () => findMilestones(query, keys, total, near));
 }
 
-/** Whether an index leads from a milestone to the rows after it; else each jump goes through the table anyway. */
+/** Whether an index can seek from a milestone; otherwise each jump reads the table anyway. */
 const isInIndex = ({ context, className }: BlockQuery, [key]: readonly SeekKey[]): boolean =>
   key !== undefined && isOrdered(tableNamed(context, className), key.name);
 
@@ -87,8 +87,8 @@ function nearest(landmarks: Landmarks, order: string, skip: number, limit: numbe
   };
   const { total } = landmarks;
   if (total !== undefined && total > skip) {
-    const most = Math.min(limit, total - skip);
-    consider({ place: null, side: 'before', distance: total - skip - most, limit: most });
+    const size = Math.min(limit, total - skip);
+    consider({ place: null, side: 'before', distance: total - skip - size, limit: size });
   }
   for (const { position, place, isBetween } of landmarks.marks(order)) {
     const next = isBetween ? position + 1 : position;

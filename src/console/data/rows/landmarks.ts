@@ -7,59 +7,56 @@ import { SECOND_MS } from '../../../kernel/time.ts';
 import type { Schema } from '../../../schema/model.ts';
 import type { Place } from './seek.ts';
 
-/** A row of a known position. */
+/** A row with a known position. */
 export interface Landmark {
   readonly position: number;
   readonly place: Place;
-  /** Whether the place is no row's, but between the row of that position and the next. */
+  /** Whether the place lies between the row of that position and the next one, rather than at a row. */
   readonly isBetween?: true;
 }
 
-/** What is known of the records of a table that match a `where`, as a caller has them. */
-interface Known {
+/** What is known about the records that match a `where`, for one caller. */
+interface KnownPositions {
   readonly principal: Principal;
   readonly schema: Schema;
   readonly version: number;
   /** By `performance.now()`. */
   readonly since: number;
   total?: number;
-  /** The version of the table that was the caller's as a whole; left out where some records are not his. */
+  /** Version of the table at which the caller could read all of it; omitted if some records are hidden from it. */
   wholeVersion?: number | undefined;
   /** By order: rows that were read. */
   readonly marks: Map<string, Landmark[]>;
-  /** By order: rows all over the table, or those that look for them. */
+  /** By order: rows across the table, or the search for them in progress. */
   readonly milestones: Map<string, readonly Landmark[] | Promise<readonly Landmark[]>>;
-  /** For so long all that stands. */
-  freshMs: number;
+  /** How long the entry is valid regardless of writes. */
+  validMs: number;
 }
 
 const MAX_KNOWN = 200;
 const MAX_ORDERS = 4;
 const MAX_MARKS = 32;
 const MAX_WHERE_LENGTH = 10_000;
-/** For so long positions may be off by the writes of a moment, whatever is written: a table that is written to all the time would have none. */
-const FRESH_MS = 15 * SECOND_MS;
-/** And for so long where no write is known of. */
+/** How long positions may be stale despite writes; otherwise a table under constant writes would never have any. */
+const MIN_VALID_MS = 15 * SECOND_MS;
+/** Maximum age without known writes. */
 const MAX_AGE_MS = 120 * SECOND_MS;
-/** What took long to find is kept for so many times as long. */
-const TIMES_KEPT = 20;
+/** What took long to find is kept for this multiple of that time. */
+const VALIDITY_FACTOR = 20;
 
-const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
+const known = new LRUCache<string, KnownPositions>({ max: MAX_KNOWN });
 
-/**
- * Notes where rows are that were read, so that a jump to a distant position goes from the nearest of them. Of a process; positions are of a
- * moment, as any that are counted off.
- */
+/** Positions of rows that were read, so that a jump starts from the nearest one. Per process; like all offsets they are a snapshot. */
 export class Landmarks {
-  readonly #known: Known;
+  readonly #known: KnownPositions;
   readonly #version: () => number;
 
-  private constructor(of: Known, version: () => number) {
+  private constructor(of: KnownPositions, version: () => number) {
     this.#known = of;
     this.#version = version;
   }
 
-  /** Those of a caller, a table and a `where`; `null` where the caller does not count what he finds. */
+  /** Returns the landmarks of a caller, a table and a `where`; `null` if the caller may not count the records it finds. */
   static of(context: CrmContext, className: string, where: JsonObject): Landmarks | null {
     const { store, principal, appId } = context;
     const schema = store.schema();
@@ -75,9 +72,17 @@ export class Landmarks {
     const before = known.get(key);
     if (before?.principal === principal && before.schema === schema) {
       const age = now - before.since;
-      if (age < before.freshMs || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before, versionNow);
+      if (age < before.validMs || (age < MAX_AGE_MS && before.version === version)) return new Landmarks(before, versionNow);
     }
-    const fresh: Known = { principal, schema, version, since: now, marks: new Map(), milestones: new Map(), freshMs: FRESH_MS };
+    const fresh: KnownPositions = {
+      principal,
+      schema,
+      version,
+      since: now,
+      marks: new Map(),
+      milestones: new Map(),
+      validMs: MIN_VALID_MS,
+    };
     known.set(key, fresh);
     return new Landmarks(fresh, versionNow);
   }
@@ -86,17 +91,17 @@ export class Landmarks {
     return this.#known.total;
   }
 
-  /** Whether those were all that the table had when they were counted. */
+  /** Whether the caller could read the whole table when it was counted. */
   get wasWhole(): boolean {
     return this.#known.wholeVersion !== undefined;
   }
 
-  /** Whether they are: nothing was written since. What has come since may not be his. */
+  /** Whether the caller can read the whole table now: nothing was written since, e.g. a record that is hidden from it. */
   get isWhole(): boolean {
     return this.#known.wholeVersion === this.#version();
   }
 
-  /** Counts the records. @param countAll tells their number, and whether the table has no others */
+  /** Counts the records. @param countAll returns their number, and whether they are the whole table */
   async count(countAll: () => Promise<{ total: number; isWhole: boolean }>): Promise<number> {
     const version = this.#version();
     const { total, isWhole } = await countAll();
@@ -104,24 +109,24 @@ export class Landmarks {
     return total;
   }
 
-  /** The rows of an order whose positions are known. */
+  /** Returns the rows of an order with known positions. */
   marks(order: string): readonly Landmark[] {
     const milestones = this.#known.milestones.get(order);
     return [...(this.#known.marks.get(order) ?? []), ...(milestones instanceof Promise ? [] : (milestones ?? []))];
   }
 
-  /** Notes rows all over the table. Of callers at the same time one looks for them; where that fails the next one does. @param find looks for them */
+  /** Finds and stores milestones. Of concurrent callers one searches; if it fails, the next one does. @param find searches for them */
   async placeMilestones(order: string, find: () => Promise<readonly Landmark[]>): Promise<void> {
     const { milestones } = this.#known;
     for (;;) {
       const found = milestones.get(order);
-      if (!found) return this.#look(order, find);
+      if (!found) return this.#search(order, find);
       if (!(found instanceof Promise)) return;
       await found.catch(() => {});
     }
   }
 
-  async #look(order: string, find: () => Promise<readonly Landmark[]>): Promise<void> {
+  async #search(order: string, find: () => Promise<readonly Landmark[]>): Promise<void> {
     const { milestones, since } = this.#known;
     const started = performance.now();
     if (milestones.size >= MAX_ORDERS) milestones.clear();
@@ -130,15 +135,15 @@ export class Landmarks {
     try {
       milestones.set(order, await looking);
       const now = performance.now();
-      this.#known.freshMs = Math.min(now - since + TIMES_KEPT * (now - started) + FRESH_MS, MAX_AGE_MS);
+      this.#known.validMs = Math.min(now - since + VALIDITY_FACTOR * (now - started) + MIN_VALID_MS, MAX_AGE_MS);
     } catch (error) {
       milestones.delete(order);
       throw error;
     }
   }
 
-  /** Notes the position of a row. */
-  passed(order: string, mark: Landmark): void {
+  /** Records the position of a row. */
+  record(order: string, mark: Landmark): void {
     const { marks } = this.#known;
     const ofOrder = marks.get(order) ?? [];
     if (ofOrder.some(({ position }) => position === mark.position)) return;

@@ -4,18 +4,18 @@ import { placeOf, textLength } from './cursor.ts';
 import type { Landmark } from './landmarks.ts';
 import { orderText, type SeekKey } from './order.ts';
 
-// Where an index alone does not tell which row stands at a position, since there are rows that the caller may not read, or a filter, engines look
-// into half a table for each jump. Going through all of it once tells each so many-th row.
+// If some rows are hidden from the caller or filtered out, an index alone cannot find the row at a position, and engines read on average half the
+// table per jump. One pass through the whole table finds every n-th row.
 
 const MAX_MILESTONES = 250;
-/** Characters of texts that a place may have which is kept: there are many. */
+/** Maximum total length of strings in a stored place, because there are many. */
 const MAX_PLACE_LENGTH = 150;
 
 /**
- * Rows at regular distances, all over the rows that match.
- * @param total how many match, about
- * @param near rows that are counted off in no time: milestones need not be closer
- * @throws what `findRows` throws
+ * Finds rows at regular distances among the matching rows.
+ * @param total approximate number of matching rows
+ * @param near number of rows that are skipped quickly; milestones need not be closer
+ * @throws errors of `findRows`
  */
 export async function findMilestones(
   { context, className, where }: BlockQuery,
@@ -25,7 +25,7 @@ export async function findMilestones(
 ): Promise<Landmark[]> {
   const stride = Math.max(Math.ceil(near / 2), Math.ceil(total / MAX_MILESTONES), 1);
   const names = keys.map(({ name }) => name);
-  // Records may have come since they were counted.
+  // More than needed, because records may have been added since the count.
   const limit = 2 * MAX_MILESTONES;
   const rows = await findRows(context, className, { where, keys: names, order: orderText(keys), stride, limit });
   const marks = rows.map((row, at) => ({ position: (at + 1) * stride - 1, place: placeOf(row, keys) }));

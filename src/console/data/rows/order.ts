@@ -5,7 +5,7 @@ import type { OrderKey } from '../../../query/model/filter.ts';
 import { splitNames } from '../../../query/model/names.ts';
 import { type Storage, storageOf } from '../../../values/index.ts';
 
-/** A field by which rows are ordered. */
+/** A field of an order. */
 export interface SeekKey {
   readonly name: string;
   readonly storage: Ordered;
@@ -14,34 +14,35 @@ export interface SeekKey {
   readonly isRequired: boolean;
 }
 
-/** Storages of values that a `where` can hold against each other in the order of the rows. */
+/** Types whose comparison in a `where` agrees with the order of rows. */
 type Ordered = Extract<Storage, 'text' | 'number' | 'boolean' | 'date'>;
 
 const ordered: ReadonlySet<Storage> = new Set<Ordered>(['text', 'number', 'boolean', 'date']);
 
 /** A total order of the rows of a table. */
 export interface RowOrder {
-  /** As of the option `order`. */
+  /** In the syntax of the option `order`. */
   readonly text: string;
-  /** Ends in objectId; `null` where no `where` can say what comes after a row: then rows are counted off. */
+  /** Ends in objectId; `null` if no `where` can express what follows a row: then rows are addressed by offset. */
   readonly keys: readonly SeekKey[] | null;
 }
 
-/** Orders by more fields are refused: each may cost a page a query. */
+/** Maximum number of fields: a page may need one query per field. */
 const MAX_KEYS = 8;
 const NEWEST_FIRST = ['-createdAt'];
 const required: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt']);
 
 /**
- * Reads an order as REST takes it; the newest first where there is none. It ends in objectId, in the direction of the last key, so that an
- * index by that key serves it backwards too.
- * @throws what `parseOrder` throws: fieldDenied (119) for a field that is hidden from the caller; invalidArguments (107) for too many
+ * Parses an order in REST syntax; the default is newest first. Appends objectId in the direction of the last key, so that an index on that key can be
+ * read in both directions.
+ * @throws errors of `parseOrder`, e.g. fieldDenied (119) for a hidden field; invalidArguments (107) for too many fields
  */
 export function readOrder(text: string | undefined, grant: Grant): RowOrder {
   const names = splitNames('order', text);
-  const asked = parseOrder(names, grant, true).filter(isWanted(names));
-  if (asked.length > MAX_KEYS) fail('invalidArguments', `order has more than ${MAX_KEYS} fields`);
-  const parsed = asked.length > 0 ? asked : parseOrder(NEWEST_FIRST, grant, false).filter(isWanted(NEWEST_FIRST));
+  const requestedKeys = parseOrder(names, grant, true).filter(isRequestedKey(names));
+  if (requestedKeys.length > MAX_KEYS) fail('invalidArguments', `order has more than ${MAX_KEYS} fields`);
+  const parsed =
+    requestedKeys.length > 0 ? requestedKeys : parseOrder(NEWEST_FIRST, grant, false).filter(isRequestedKey(NEWEST_FIRST));
   const parts = parsed.map(textOf);
   const idAt = parsed.findIndex((key) => key.kind === 'field' && key.ref.field.name === 'objectId');
   const keys = parsed.flatMap((key) => seekKey(key) ?? []);
@@ -52,8 +53,8 @@ export function readOrder(text: string | undefined, grant: Grant): RowOrder {
   return { text: whole, keys: keys.length === parsed.length ? [...keys, objectId] : null };
 }
 
-/** What `parseOrder` adds at the end is no wish of the caller's. */
-const isWanted = (names: readonly string[]) => (key: OrderKey) =>
+/** Filters out the objectId that `parseOrder` appends. */
+const isRequestedKey = (names: readonly string[]) => (key: OrderKey) =>
   key.kind === 'score' || key.ref.field.name !== 'objectId' || names.some((name) => name.replace('-', '') === 'objectId');
 
 function textOf(key: OrderKey): string {
@@ -69,9 +70,9 @@ function seekKey(key: OrderKey): SeekKey | null {
   return { name, storage: storage as Ordered, isDescending: key.descending, isRequired: required.has(name) };
 }
 
-/** The same order, from the end. */
-export const turned = (keys: readonly SeekKey[]): SeekKey[] => keys.map((key) => ({ ...key, isDescending: !key.isDescending }));
+/** Reverses an order. */
+export const reversed = (keys: readonly SeekKey[]): SeekKey[] => keys.map((key) => ({ ...key, isDescending: !key.isDescending }));
 
-/** As of the option `order`. */
+/** Formats keys in the syntax of the option `order`. */
 export const orderText = (keys: readonly SeekKey[]): string =>
   keys.map(({ name, isDescending }) => (isDescending ? `-${name}` : name)).join();

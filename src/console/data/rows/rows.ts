@@ -5,7 +5,7 @@ import { splitNames } from '../../../query/model/names.ts';
 import type { ApiEndpoint, ApiRequest } from '../../protocol/api-endpoint.ts';
 import type { RowsAnswer } from '../../protocol/protocol.ts';
 import { rowNames } from '../wire/names.ts';
-import { asked, numberOf, refuse, tableOf, textOf, whereOf } from '../wire/parameters.ts';
+import { mapFilterErrors, numberOf, refuse, tableOf, textOf, whereOf } from '../wire/parameters.ts';
 import { type Block, type BlockQuery, blockBeside } from './block.ts';
 import { type Cursor, cursorText, MAX_CURSOR_LENGTH, readCursor } from './cursor.ts';
 import { jump } from './jump.ts';
@@ -17,24 +17,24 @@ const MAX_SKIP = 1_000_000_000;
 const MAX_ORDER_LENGTH = 2_000;
 const MAX_KEYS_LENGTH = 64 * 1024;
 
-/** A block of the rows of a table, with the names of what their Pointers point at. */
+/** Returns a block of rows of a table, with the names of their Pointers' targets. Reference: console.md#console-data. */
 export const getRows: ApiEndpoint = {
   method: 'GET',
   path: '/rows/:table',
   async run(context, request): Promise<RowsAnswer> {
     const { className } = tableOf(context, request, 'find');
     const reading = { ...context, until: context.signal };
-    // Before anything is told of its fields.
+    // Authorise before any error reveals field names.
     const grant = grantOn(context, className, 'find');
     const order = readOrder(textOf(request, 'order', MAX_ORDER_LENGTH), grant);
     const shown = keysOf(request);
     const keys = shown.length === 0 ? [] : ['objectId', ...shown, ...(order.keys ?? []).map(({ name }) => name)];
     const limit = numberOf(request, 'limit', DEFAULT_LIMIT, MAX_LIMIT);
     const query: BlockQuery = { context: reading, className, where: whereOf(request), order, keys, limit };
-    const block = await asked(() => read(query, request));
-    // Each step takes a millisecond or two: requests of others come between.
+    const block = await mapFilterErrors(() => read(query, request));
+    // Each step takes a millisecond or two; yield to other requests in between.
     await turn();
-    const isAll = keys.every((name) => shown.includes(name) || always.includes(name));
+    const isAll = keys.every((name) => shown.includes(name) || fixedFields.includes(name));
     const rows = isAll ? block.rows : block.rows.map((row) => only(row, shown));
     const text = (cursor: Cursor | null) => cursor && cursorText(order, cursor);
     const names = await rowNames(context, rows);
@@ -54,17 +54,17 @@ function read(query: BlockQuery, request: ApiRequest): Promise<Block> {
   return jump(query, skip);
 }
 
-/** The fields that are shown; none: all. @throws invalidArguments (107) */
+/** Returns the requested fields; empty: all. @throws invalidArguments (107) */
 function keysOf(request: ApiRequest): readonly string[] {
   const names = splitNames('keys', textOf(request, 'keys', MAX_KEYS_LENGTH));
   const inside = names.find((name) => name.includes('.') || name.startsWith('$'));
   return inside === undefined ? names : refuse('keys', 'must name fields of the table');
 }
 
-/** Which every answer has, whatever is asked for. */
-const always = ['objectId', 'createdAt', 'updatedAt', 'ACL'];
+/** Fields of every answer, regardless of `keys`. */
+const fixedFields = ['objectId', 'createdAt', 'updatedAt', 'ACL'];
 
 function only(row: JsonObject, names: readonly string[]): JsonObject {
-  const shown = new Set([...always, ...names]);
+  const shown = new Set([...fixedFields, ...names]);
   return Object.fromEntries(Object.entries(row).filter(([name]) => shown.has(name)));
 }

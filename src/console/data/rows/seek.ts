@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { SeekKey } from './order.ts';
 
-/** What a row holds in the fields of an order, in their order; `null` for nothing. Dates are ISO texts. */
+/** A row's values in the fields of an order; `null` if absent. Dates are ISO strings. */
 export type Place = readonly (string | number | boolean | null)[];
 
 /**
- * The conditions of what comes after a place: alternatives, each a conjunction that an index answers, that come one after the other. Rows
- * that are like the place in all keys but the last come first. Absent values are first ascending and last descending.
+ * Returns the conditions for the rows after a place (keyset pagination), to be read one after another; each is a conjunction that an index can
+ * answer. The first are the rows equal in all keys except the last. Absent values come first in ascending order and last in descending order.
  */
 export function conditionsAfter(keys: readonly SeekKey[], place: Place): JsonObject[] {
   const conditions: JsonObject[] = [];

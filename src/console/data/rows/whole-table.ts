@@ -8,26 +8,26 @@ import type { TableSchema } from '../../../schema/model.ts';
 import type { BlockQuery } from './block.ts';
 import { placeOf } from './cursor.ts';
 import type { Landmark } from './landmarks.ts';
-import { type SeekKey, turned } from './order.ts';
+import { reversed, type SeekKey } from './order.ts';
 
-// Where the caller may read every record of a table, his rows are the table's. An index alone tells then which of them stands at a position;
-// else the engine has to look into each record before it, to see whether it is his. The place that is found so is where reading as the caller
-// begins; nothing of it is answered. This holds as long as nothing is written to the table: a record that is not the caller's would move
-// positions, which tells where it stands in the order.
+// If the caller may read every record of a table, its positions equal those of the whole table, and an index alone finds the row at a position;
+// otherwise the engine must check each record before it. The place found serves only as the starting point of a read as the caller; nothing of it is
+// returned. This is valid only until the next write: a record hidden from the caller would shift positions and so reveal where it stands in the
+// order.
 
 const inWhole = (context: CrmContext): CrmContext => ({ ...context, principal: master });
 
-/** Whether an index has every record of a table in the order of a field. */
+/** Whether an index contains every record of a table in the order of a field. */
 export const isOrdered = ({ indexes }: TableSchema, name: string): boolean =>
   name === 'createdAt' || [...indexes.values()].some(({ keys }) => keys.length === 1 && keys[0]?.[0] === name);
 
-/** Whether a count is that of the whole table: then there is no record that the caller may not read. */
+/** Whether a count equals that of the whole table, i.e. no record is hidden from the caller. */
 export const isWhole = async (context: CrmContext, className: string, where: JsonObject, count: number): Promise<boolean> =>
   Object.keys(where).length === 0 && (await countRows(inWhole(context), className)) === count;
 
 /**
- * A row at a position, or a place shortly before it; `null` where no index tells.
- * @param total of the table, from the end of which it may be nearer
+ * Returns the row at a position, or a place shortly before it; `null` if no index can find it.
+ * @param total of the table, to read from the nearer end
  */
 export async function wholeTableMark(
   query: BlockQuery,
@@ -43,16 +43,16 @@ export async function wholeTableMark(
   if (!isOrdered(tableNamed(context, className), first.name)) return null;
   const isNearEnd = position > total / 2;
   const skip = isNearEnd ? total - 1 - position : position;
-  const ordered = isNearEnd ? turned(keys) : keys;
+  const ordered = isNearEnd ? reversed(keys) : keys;
   if (first.name === 'createdAt') return markByTime(context, className, keys, ordered.slice(0, 1), skip);
   const row = await rowAt(context, className, ordered, skip);
   return row && { position, place: placeOf(row, keys) };
 }
 
-/** Greater than every text that an id may be. */
+/** Greater than any objectId. */
 const LAST_TEXT = '\u{10ffff}';
 
-/** The index has no ids: before the first of those that were created in the same millisecond. */
+/** The index on `createdAt` has no ids, so this returns a place before the first record of the same millisecond. */
 async function markByTime(
   context: CrmContext,
   className: string,
@@ -67,7 +67,7 @@ async function markByTime(
   return { position: before - 1, place: [iso, keys[1]?.isDescending ? LAST_TEXT : ''], isBetween: true };
 }
 
-/** What a row has in the fields that the rows are ordered by, and nothing else: what is not in the index has the engine look into records. */
+/** Reads only the fields of the order, because any other column would make the engine read the records themselves. */
 async function rowAt(
   context: CrmContext,
   className: string,

@@ -4,7 +4,7 @@ import { isJsonObject, isStorable, type JsonValue, own } from '../../../kernel/j
 import { limits } from '../../../kernel/limits.ts';
 import type { ApiRequest } from '../../protocol/api-endpoint.ts';
 import type { ColumnState, ViewContent } from '../../protocol/protocol.ts';
-import { asked, bodyOf, objectAt, refuse } from '../wire/parameters.ts';
+import { bodyOf, mapFilterErrors, objectAt, refuse } from '../wire/parameters.ts';
 
 const MAX_NAME_LENGTH = 200;
 const MAX_ORDER_LENGTH = 2_000;
@@ -13,10 +13,7 @@ const MAX_WIDTH = 10_000;
 const MAX_ROLES = 50;
 const MAX_ROLE_LENGTH = 100;
 
-/**
- * The view that a body has, of a table.
- * @throws invalidArguments (107) for another form, and fields that the table has not; what `checkReport` throws
- */
+/** Parses a view of a table from a body. @throws invalidArguments (107) for a wrong form or unknown fields; errors of `checkReport` */
 export async function contentOf(context: CrmContext, request: ApiRequest, table: string): Promise<ViewContent> {
   const member = bodyOf<ViewContent>(request, ['name', 'where', 'order', 'columns', 'sharedWith']);
   const content: ViewContent = {
@@ -29,7 +26,7 @@ export async function contentOf(context: CrmContext, request: ApiRequest, table:
   const { where, order, columns } = content;
   const keys = columns.map(({ field }) => field);
   if (new Set(keys).size < keys.length) refuse('columns', 'names a field twice');
-  await asked(() => checkReport(context, { table, keys, where, order: order || undefined, groupBy: [] }));
+  await mapFilterErrors(() => checkReport(context, { table, keys, where, order: order || undefined, groupBy: [] }));
   return content;
 }
 
@@ -39,8 +36,8 @@ function textAt(value: JsonValue | undefined, name: string, maxLength: number): 
   return value;
 }
 
-const listAt = (value: JsonValue, name: string, most: number): readonly JsonValue[] =>
-  Array.isArray(value) && value.length <= most ? value : refuse(name, `must be a list of at most ${most}`);
+const listAt = (value: JsonValue, name: string, max: number): readonly JsonValue[] =>
+  Array.isArray(value) && value.length <= max ? value : refuse(name, `must be a list of at most ${max}`);
 
 const roleOf = (value: JsonValue): string =>
   textAt(value, 'sharedWith', MAX_ROLE_LENGTH).replace(/^role:/, '') || refuse('sharedWith', 'names no role');
@@ -50,7 +47,7 @@ function columnOf(value: JsonValue): ColumnState {
   return readColumn(value) ?? refuse('columns', 'must be a list of {field, width?, isPinned?}');
 }
 
-/** A column of a view; `undefined` for anything else. */
+/** Parses a column of a view; `undefined` if it is invalid. */
 export function readColumn(value: JsonValue): ColumnState | undefined {
   if (!isJsonObject(value)) return undefined;
   const [field, width, isPinned] = ['field', 'width', 'isPinned'].map((name) => own(value, name) ?? undefined);

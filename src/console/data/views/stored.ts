@@ -7,14 +7,14 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../ker
 import type { ColumnState, SavedView, ViewContent } from '../../protocol/protocol.ts';
 import { readColumn } from './content.ts';
 
-/** What is read of a row. */
+/** Fields of a report that views use. */
 export const viewKeys = ['Name', 'table', 'keys', 'where', 'order', 'groupBy', 'OwnerId', 'createdBy', 'View', 'ACL'] as const;
 
-/** For whom a view is that everybody sees who may read reports. */
+/** ACL entry of a view that is shared with every reader of reports. */
 const EVERYBODY = '*';
 const ROLE = 'role:';
 
-/** A saved report as a view; `null` for one that is none: of groups, or in another form. */
+/** Converts a saved report to a view; `null` if it groups rows or has another form. */
 export function viewOf(context: CrmContext, row: Row): SavedView | null {
   const part = (name: string): JsonValue => own(row, name) ?? null;
   const [table, where, order, groupBy] = [part('table'), part('where'), part('order'), part('groupBy')];
@@ -35,10 +35,10 @@ export function viewOf(context: CrmContext, row: Row): SavedView | null {
   };
 }
 
-/** Whose a row is. */
+/** Returns the owner of a row. */
 export const ownerOf = (row: JsonObject): string | undefined => pointedAt(row.OwnerId) ?? pointedAt(row.createdBy);
 
-/** The columns that the report has, each in the state that the view has for it. */
+/** Returns the columns of the report with the state that the view stores for them. */
 function columnsOf(keys: readonly string[], view: JsonValue): ColumnState[] {
   const states = isJsonObject(view) ? own(view, 'columns') : undefined;
   const columns = (Array.isArray(states) ? states : []).flatMap((state) => readColumn(state) ?? []);
@@ -56,14 +56,14 @@ function sharedWith(acl: JsonValue): string[] {
   });
 }
 
-/** Who sees a view, and who changes it. */
+/** Returns the ACL of a view: its readers and owners. */
 export function aclOf(owners: readonly string[], { sharedWith: readers }: ViewContent): JsonObject {
   const open = readers.map((name): [string, JsonObject] => [name === EVERYBODY ? name : `${ROLE}${name}`, { read: true }]);
   const own = owners.map((id): [string, JsonObject] => [id, { read: true, write: true }]);
   return Object.fromEntries([...open, ...own]);
 }
 
-/** The fields of a view's row, without its ACL. A system may lack those that reports do without. */
+/** Returns the fields of a view's row, without its ACL. Optional fields that the system lacks are omitted. */
 export function fieldsOf(context: CrmContext, { name, where, order, columns, sharedWith: readers }: ViewContent): JsonObject {
   return {
     Name: name,
@@ -75,7 +75,7 @@ export function fieldsOf(context: CrmContext, { name, where, order, columns, sha
   };
 }
 
-/** Those of a new one. */
+/** Returns the additional fields of a new view. */
 export const newFields = (context: CrmContext, table: string, owner: string): JsonObject => ({
   table,
   ...(hasField(context, REPORTS, 'OwnerId', 'Pointer') && { OwnerId: userPointer(owner) }),

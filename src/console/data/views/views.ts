@@ -13,7 +13,7 @@ import { idOf, tableOf } from '../wire/parameters.ts';
 import { contentOf } from './content.ts';
 import { aclOf, fieldsOf, newFields, ownerOf, viewKeys, viewOf } from './stored.ts';
 
-/** Views that are listed for one table. */
+/** Maximum number of views listed per table. */
 const MAX_VIEWS = 500;
 
 const getViews: ApiEndpoint = {
@@ -53,7 +53,7 @@ const putView: ApiEndpoint = {
   async run(context, request): Promise<SavedView> {
     const { row, view } = await viewNamed(context, request);
     const content = await contentOf(context, request, view.table);
-    // An ACL that says the same stays as it is: others may have rights in it that no view speaks of.
+    // Keep the ACL if the sharing is unchanged: it may contain rights that a view does not represent.
     const isShared = view.sharedWith.toSorted().join('\n') === content.sharedWith.toSorted().join('\n');
     const owners = [ownerOf(row), callerId(context)].filter((id) => id !== undefined);
     const acl = isShared ? {} : { ACL: aclOf(owners, content) };
@@ -72,10 +72,13 @@ const deleteView: ApiEndpoint = {
   },
 };
 
-/** Views are saved reports of rows, which agent tools run too. */
+/** Views are saved reports, which agent tools can run too. Reference: console.md#views. */
 export const viewEndpoints: readonly ApiEndpoint[] = [getViews, getView, postView, putView, deleteView];
 
-/** The view of the address. @throws objectNotFound (101) for a report that is none; permissionDenied (119) for one of a table that the caller may not find in */
+/**
+ * Returns the view of the request.
+ * @throws objectNotFound (101) if the report is no view; permissionDenied (119) if the caller may not find in its table
+ */
 async function viewNamed(context: CrmContext, request: ApiRequest): Promise<{ row: Row; view: SavedView }> {
   const row = await getRow(context, REPORTS, idOf(request), { keys: keysOf(context) });
   const view = viewOf(context, row) ?? fail('objectNotFound');
@@ -88,7 +91,7 @@ async function viewAgain(context: CrmContext, objectId: string): Promise<SavedVi
   return viewOf(context, row) ?? fail('objectNotFound');
 }
 
-/** A system may lack some of them, and callers may not see some. */
+/** Returns the fields to read: those that the system has and the caller may see. */
 function keysOf(context: CrmContext): string[] {
   const table = tableIfAny(context, REPORTS);
   return ['objectId', ...(table ? seen(context, table, viewKeys) : [])];
