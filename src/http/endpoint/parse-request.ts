@@ -48,7 +48,7 @@ export function parseEnvelope(
   return envelopeOf(headers, text === undefined || text === '' ? undefined : parseRequestJson(text, limits.jsonDepth, values));
 }
 
-/** Like `openEnvelope`, for a body that is already parsed. Removes the consumed keys from it. */
+/** Like `parseEnvelope`, for a body that is already parsed. Removes the consumed keys from it. */
 export function envelopeOf(headers: IncomingHttpHeaders, sent: JsonValue | undefined): Envelope {
   const about = takeConsumed(sent);
   return {
