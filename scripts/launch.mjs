@@ -2,10 +2,10 @@
  * What the npm scripts call: installs what is missing, then runs the command on the pinned Node.
  * Usage: node scripts/launch.mjs <command> [arguments]
  */
-import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
-import { FOLDERS, testsAt } from './test-files.mjs';
+import { FOLDERS, groupsOf, testsAt, writeGroups } from './test-files.mjs';
 
 /** `node:sqlite` still announces itself as experimental. */
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -26,22 +26,24 @@ const commands = new Map([
 ]);
 
 /**
- * Extra arguments are options for the runner (`--name=value`), files, directories or glob patterns.
+ * Extra arguments are options for the runner (`--name=value`), files, directories or glob patterns. One file runs as it is.
  *
  * @param {string[]} args
  */
 function testArguments(args) {
   const options = args.filter((arg) => arg.startsWith('-'));
   const patterns = args.filter((arg) => !arg.startsWith('-'));
+  const files = (patterns.length > 0 ? patterns : FOLDERS).flatMap(testsAt);
   return [
     '--test',
     QUIET,
     '--test-reporter=spec',
     '--test-global-setup=test/support/run.ts',
-    '--test-concurrency=3',
+    // Many wait for something else than a processor.
+    `--test-concurrency=${availableParallelism() + 1}`,
     '--test-timeout=1200000',
     ...options,
-    ...(patterns.length > 0 ? patterns : FOLDERS).flatMap(testsAt),
+    ...(files.length > 1 ? writeGroups(groupsOf(files)) : files),
   ];
 }
 
@@ -53,9 +55,5 @@ launching(() => {
   ensureInstalled({ production: name === 'start' });
   // Types of the console's packages are checked too.
   if (name === 'check') ensureInstalled({ folder: join(root, 'console') });
-  // The service builds it in the background; of the many that tests start none is to be busy with it.
-  if (name === 'test')
-    for (const script of ['build-console', 'chromium'])
-      spawnSync(findNode(), [QUIET, `scripts/${script}.ts`], { stdio: 'inherit' });
   run(findNode(), command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
 });

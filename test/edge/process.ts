@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import { compileCache, endWithTests } from '../support/service.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -51,6 +52,7 @@ export async function runToEnd(args: readonly string[], env: Record<string, stri
 
 /** Starts the service and answers its address and everything it printed once it listens, and a way to end it. */
 export async function startBare(env: Record<string, string>, cwd: string) {
+  await runResource('console');
   const { child, run } = launch(['start'], { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd, ...env }, cwd);
   const closed = once(child, 'close');
   endWithTests(child, async () => {

@@ -4,6 +4,7 @@ import { after } from 'node:test';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../../scripts/chromium.ts';
+import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import type { Service } from './service.ts';
 import { password } from './users.ts';
 
@@ -15,11 +16,13 @@ after(async () => (await browser)?.close());
 
 /** One for the process. */
 function openBrowser(): Promise<Browser> {
-  if (!browser) {
-    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-    browser = chromium.launch({ executablePath: chromiumPath(), args });
-  }
+  browser ??= launch();
   return browser;
+}
+
+async function launch(): Promise<Browser> {
+  await runResource('chromium');
+  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
 /** What tells one person's browser from another's. */

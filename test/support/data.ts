@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after } from 'node:test';
 import { getCallSites } from 'node:util';
+import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import { type TestDatabase, testDatabase } from '../../src/storage/postgres/testing/server.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
@@ -78,23 +79,12 @@ export async function dataForTest(engine: EngineName, isPrepared = true): Promis
 
 export async function makeDirectory(engine: EngineName, isPrepared: boolean): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'rds-test-'));
-  const { sqlite } = engine === 'sqlite' && isPrepared ? prepared() : {};
+  const sqlite = engine === 'sqlite' && isPrepared ? await runResource('sqlite-data') : undefined;
   if (sqlite !== undefined) await cp(sqlite, made, { recursive: true });
   return made;
 }
 
-export const makeDatabase = (isPrepared: boolean): Promise<TestDatabase> =>
-  testDatabase(isPrepared ? prepared().postgres : undefined);
+export const makeDatabase = async (isPrepared: boolean): Promise<TestDatabase> =>
+  testDatabase(isPrepared ? await runResource('postgres-data') : undefined);
 
 export const removeDirectory = (dataDir: string): Promise<void> => rm(dataDir, { recursive: true, force: true });
-
-/** Names what a service has started on once, for each engine: a directory, a database. JSON text. */
-const PREPARED_VARIABLE = 'TEST_PREPARED';
-
-const prepared = (): Partial<Record<EngineName, string>> => JSON.parse(process.env[PREPARED_VARIABLE] ?? '{}');
-
-/** Tells all test files of the run that this may be copied. */
-export function handDown({ dataDir, database }: Data): void {
-  const more = database ? { postgres: new URL(database.url).pathname.slice(1) } : { sqlite: dataDir };
-  process.env[PREPARED_VARIABLE] = JSON.stringify({ ...prepared(), ...more });
-}

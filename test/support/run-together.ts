@@ -1,14 +1,27 @@
-/** A folder of suites that run in one process, so that they share their services (shared.ts). Each of its files still runs by itself. */
+/** Test files that run in one process: suites that share their services (shared.ts), and unit tests. Each of the files still runs by itself. */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Runs all tests of a folder, and of those in it, one file after the other. */
+/** Runs all tests of a folder, and of its subfolders, one file after the other. */
 export function runTogether(folder: string): void {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
-  // One suite: none runs before all are defined, else the run is over once those defined so far have run.
+  // One suite: no test runs before all are defined; otherwise the run would end with those defined so far.
   describe(basename(folder), async () => {
     for (const file of files.sort()) await import(pathToFileURL(join(folder, file)).href);
   });
+}
+
+/**
+ * Runs test files one after the other. Each has a suite of its own, so that its hooks (`beforeEach`) are not those of the other files.
+ * @param base URL that the files are relative to
+ */
+export function runFiles(base: string, files: readonly string[]): void {
+  for (const file of files) {
+    const url = new URL(file, base);
+    describe(basename(fileURLToPath(url)), async () => {
+      await import(url.href);
+    });
+  }
 }

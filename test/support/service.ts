@@ -5,8 +5,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
-import { startInProcess } from './in-process.ts';
 
 export { anyEngine, type EngineName, engines, sampledEngines } from './data.ts';
 
@@ -53,8 +53,6 @@ export interface StartOptions extends Partial<Data> {
   program?: string;
   engine?: EngineName;
   env?: Record<string, string>;
-  /** The application runs in the test's own process, which saves the start of one. Then there is no `process`, `output` and `kill`. */
-  inProcess?: boolean;
 }
 
 /** What Node makes of the sources is kept for the next start, where the run says so. */
@@ -87,87 +85,22 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   const database = options.database ?? own;
   const settings = settingsOf({ dataDir, ...(database && { database }) });
   const { appId, masterKey, apiKey } = credentials;
-  const variables = {
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    APP_ID: appId,
-    MASTER_KEY: masterKey,
-    API_KEY: apiKey,
-    ...settings,
-    ...env,
-  };
-  const release = async () => {
-    await own?.drop();
-    if (options.dataDir === undefined) await removeDirectory(dataDir);
-  };
-  const started = options.inProcess
-    ? await inOwnProcess(variables, dataDir)
-    : await spawnService(options.program ?? main, variables, dataDir);
-  let stopped: Promise<number | null> | undefined;
-  const end = async () => {
-    const code = await started.end();
-    await release();
-    return code;
-  };
-  const stop = () => (stopped ??= end());
-  started.endWithTests(stop);
-  const { url } = started;
-  return {
-    url,
-    appId,
-    masterKey,
-    apiKey,
-    dataDir,
-    ...(database && { database }),
-    settings,
-    get process() {
-      return started.child();
-    },
-    output: () => started.output(),
-    call: (method, path, callOptions = {}) => call({ url, appId, masterKey, apiKey }, method, path, callOptions),
-    stop,
-    kill: () => started.kill(),
-  };
-}
-
-/** A service that runs, whichever process it is in. */
-interface Started {
-  readonly url: string;
-  child(): ChildProcess;
-  output(): string;
-  /** As SIGTERM does. @returns the exit code */
-  end(): Promise<number | null>;
-  kill(): Promise<void>;
-  /** Ends it with the tests of the file, if no test has done so before. */
-  endWithTests(stop: () => Promise<unknown>): void;
-}
-
-async function inOwnProcess(variables: Record<string, string>, dataDir: string): Promise<Started> {
-  const app = await startInProcess(
-    { ...variables, LOG_LEVEL: variables.LOG_LEVEL === 'warn' ? 'fatal' : (variables.LOG_LEVEL ?? 'fatal') },
-    dataDir,
-  );
-  const none = (what: string) => () => {
-    throw new Error(`a service in the process of its tests has no ${what}`);
-  };
-  return {
-    url: app.url,
-    child: none('process'),
-    output: none('output'),
-    async end() {
-      await app.stop();
-      return 0;
-    },
-    kill: none('process to kill'),
-    endWithTests: (stop) => void running.add(stop),
-  };
-}
-
-async function spawnService(program: string, variables: Record<string, string>, dataDir: string): Promise<Started> {
-  const child = spawn(process.execPath, [program, 'start'], {
+  // Otherwise the first service of the run would build it.
+  await runResource('console');
+  const child = spawn(process.execPath, [options.program ?? main, 'start'], {
     cwd: dataDir,
-    env: { PATH: process.env.PATH ?? '', ...compileCache, ...variables },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      APP_ID: appId,
+      MASTER_KEY: masterKey,
+      API_KEY: apiKey,
+      ...compileCache,
+      ...settings,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -182,19 +115,32 @@ async function spawnService(program: string, variables: Record<string, string>, 
     child.stderr.on('data', read);
     exited.then((code) => reject(new Error(`the service ended with ${code} before it listened:\n${output}`)));
   });
+  let stopped: Promise<number | null> | undefined;
+  const end = async () => {
+    child.kill('SIGTERM');
+    const code = await exited;
+    await own?.drop();
+    if (options.dataDir === undefined) await removeDirectory(dataDir);
+    return code;
+  };
+  const stop = () => (stopped ??= end());
+  endWithTests(child, stop);
   return {
     url,
-    child: () => child,
+    appId,
+    masterKey,
+    apiKey,
+    dataDir,
+    ...(database && { database }),
+    settings,
+    process: child,
     output: () => output,
-    end() {
-      child.kill('SIGTERM');
-      return exited;
-    },
+    call: (method, path, callOptions = {}) => call({ url, appId, masterKey, apiKey }, method, path, callOptions),
+    stop,
     async kill() {
       child.kill('SIGKILL');
       await exited;
     },
-    endWithTests: (stop) => endWithTests(child, stop),
   };
 }
 

@@ -9,7 +9,7 @@ const started = new Map<string, Promise<Service>>();
  */
 export function sharedService(engine: EngineName, env: Record<string, string> = {}): Promise<Service> {
   const key = JSON.stringify([engine, env]);
-  const service = started.get(key) ?? startService({ engine, env, inProcess: process.env.INP !== undefined });
+  const service = started.get(key) ?? startService({ engine, env });
   started.set(key, service);
   return service;
 }

@@ -2,9 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { ServerProcess, type ServerSettings } from './process.ts';
-
-/** Environment variable with the URL of the shared server; `npm test` starts one. If it is missing, each test file starts its own. */
-export const SERVER_VARIABLE = 'TEST_POSTGRES_URL';
+import { runResource } from './run-resources.ts';
 
 /** A database for one test. */
 export interface TestDatabase {
@@ -39,8 +37,7 @@ let own: Promise<ServerProcess> | undefined;
 
 /** Returns the shared server of the run. If there is none, starts one, which only then `close` stops. */
 export async function sharedServer(): Promise<{ url: string; close(): Promise<void> }> {
-  // biome-ignore lint/style/noProcessEnv: this is how the runner tells its test files where the server is
-  const given = process.env[SERVER_VARIABLE];
+  const given = await runResource('postgres');
   if (given) return { url: given, close: async () => {} };
   own ??= ServerProcess.create();
   const server = await own;
