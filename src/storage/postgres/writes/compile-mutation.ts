@@ -157,7 +157,7 @@ function withFoldedSteps(
 const CHANGED = -1;
 
 /**
- * Deletes a record unless others point at it, also from system tables. Reference: errors.md#codes (119).
+ * Deletes a record unless others point at it, also from system tables. Reference: records.md#delete (error 119).
  * One statement: it locks the record, checks each Pointer column that may refer to it by its index until one does, then deletes it and its join
  * rows. The statement sees the state at its beginning; a transaction that holds the record, or has changed it since, may have added references. So
  * it does not wait for that transaction, but leaves the record unchanged (SKIP LOCKED).
