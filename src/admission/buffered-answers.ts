@@ -81,6 +81,6 @@ export class BufferedAnswers {
 function oldestOfLargestNetwork(answers: readonly BufferedAnswer[]): BufferedAnswer | undefined {
   const sizes = new Map<string, number>();
   for (const { caller, size } of answers) sizes.set(caller, (sizes.get(caller) ?? 0) + size);
-  const most = Math.max(...sizes.values());
-  return answers.find(({ caller }) => sizes.get(caller) === most);
+  const maxSize = Math.max(...sizes.values());
+  return answers.find(({ caller }) => sizes.get(caller) === maxSize);
 }

@@ -85,8 +85,8 @@ export class FairQueue {
   }
 
   #refuseLast(): void {
-    const [system, ofSystem] = longest(this.#systems, ({ size }) => size);
-    const [caller, line] = longest(ofSystem.lines, ({ length }) => length);
+    const [system, ofSystem] = lastLargest(this.#systems, ({ size }) => size);
+    const [caller, line] = lastLargest(ofSystem.lines, ({ length }) => length);
     const last = line.pop();
     this.#left(system, ofSystem, caller, line);
     last?.refuse();
@@ -123,7 +123,7 @@ export class FairQueue {
 }
 
 /** Returns the entry with the largest size; of several, the last one in iteration order. */
-function longest<K, V>(of: ReadonlyMap<K, V>, sizeOf: (value: V) => number): readonly [K, V] {
+function lastLargest<K, V>(of: ReadonlyMap<K, V>, sizeOf: (value: V) => number): readonly [K, V] {
   let found: readonly [K, V] | undefined;
   for (const entry of of) if (!found || sizeOf(entry[1]) >= sizeOf(found[1])) found = entry;
   if (!found) throw new Error('nothing waits');

@@ -43,7 +43,7 @@ export class Place {
     this.taken = new Promise((_resolve, reject) => {
       this.#take = reject;
     });
-    // Usually nobody listens any more; avoids an unhandled rejection.
+    // Avoids an unhandled rejection: usually there is no listener any more.
     this.taken.catch(() => {});
   }
 

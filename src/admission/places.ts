@@ -135,9 +135,9 @@ export class Places {
   }
 
   #revokeSlow(): void {
-    const least = minBytesIn(this.#interval);
+    const minBytes = minBytesIn(this.#interval);
     const isInTheWay = this.#findBlocking();
-    for (const place of [...this.#held]) if (place.measure() < least && isInTheWay(place)) place.take();
+    for (const place of [...this.#held]) if (place.measure() < minBytes && isInTheWay(place)) place.take();
   }
 
   /**
@@ -146,18 +146,18 @@ export class Places {
    */
   #findBlocking(): (place: Place) => boolean {
     const callers = new Set<string>();
-    const leastOf = new Map<string, number>();
-    let least = Number.POSITIVE_INFINITY;
+    const minHeldOf = new Map<string, number>();
+    let minHeld = Number.POSITIVE_INFINITY;
     for (const head of this.#heads()) {
       const { system, caller } = head.sender;
       const beyond = this.#beyond(head);
       const has = this.#byCaller.of(caller);
       if (beyond === 'caller') callers.add(caller);
-      else if (beyond === 'system') leastOf.set(system, Math.min(has, leastOf.get(system) ?? has));
-      else least = Math.min(least, has);
+      else if (beyond === 'system') minHeldOf.set(system, Math.min(has, minHeldOf.get(system) ?? has));
+      else minHeld = Math.min(minHeld, has);
     }
     return ({ sender: { system, caller } }) =>
-      callers.has(caller) || this.#byCaller.of(caller) >= Math.min(least, leastOf.get(system) ?? least);
+      callers.has(caller) || this.#byCaller.of(caller) >= Math.min(minHeld, minHeldOf.get(system) ?? minHeld);
   }
 }
 

@@ -17,7 +17,7 @@ import { Systems } from '../systems/index.ts';
 import { newestVersion } from '../systems/migrations/index.ts';
 import { Automation } from './automation.ts';
 import type { ActionRun } from './model/action.ts';
-import { finish, left, logged, makes, partsOf, queueRows, trigger, type WorldOptions } from './run/testing/world.ts';
+import { finish, left, logged, makes, queueRows, servicesOf, trigger, type WorldOptions } from './run/testing/world.ts';
 import { makeTables } from './schedule/testing/tables.ts';
 
 /** An engine whose stores have the tables that triggers need. */
@@ -73,7 +73,7 @@ afterEach(async () => {
 });
 
 function begin(options: WorldOptions): Automation {
-  const { functions, mailer, log, hooks, conditions, ...instead } = partsOf(options);
+  const { functions, mailer, log, hooks, conditions, ...instead } = servicesOf(options);
   automation = new Automation({ functions, mailer, log, hooks, conditions, systems }, instead as never);
   return automation;
 }

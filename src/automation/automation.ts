@@ -14,7 +14,7 @@ import { BackgroundTasks, Sweep } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
 import { TimerQueue } from './run/timer-queue.ts';
 import { UncertainWrites } from './run/uncertain-writes.ts';
-import { standardParts } from './standard-parts.ts';
+import { standardServices } from './standard-services.ts';
 
 /** Interval at which the open systems are polled. */
 const POLL_INTERVAL_MS = 2_000;
@@ -30,7 +30,7 @@ const RETRY_DELAYS_MS = { transient: 1_000, fault: 5_000 };
 const visitFailed = 'a system could not be looked at for its triggers';
 
 /** The dependencies of automation. */
-export interface AutomationParts extends ActionServices {
+export interface AutomationServices extends ActionServices {
   readonly systems: Systems;
   /** Write hooks for records that actions write. */
   readonly hooks: WriteHooks;
@@ -39,7 +39,7 @@ export interface AutomationParts extends ActionServices {
 /** Runs the triggers of all systems that this process serves (triggers.md#order-and-delivery, adr/0012). */
 export class Automation implements WriteListener {
   readonly #systems: Systems;
-  readonly #parts: JobServices;
+  readonly #services: JobServices;
   readonly #processes = new LiveProcesses();
   readonly #processWatch: ProcessWatch;
   readonly #workers = new WeakMap<System, SystemWorker>();
@@ -77,10 +77,10 @@ export class Automation implements WriteListener {
   #active: ReadonlyMap<string, string> = new Map();
   #isClosed = false;
 
-  constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof standardParts> = {}) {
+  constructor({ systems, ...services }: AutomationServices, instead: Partial<typeof standardServices> = {}) {
     this.#systems = systems;
     this.#processWatch = new ProcessWatch(this.#processes, systems);
-    this.#parts = { ...parts, ...standardParts, breaker: new CircuitBreaker(), ...instead };
+    this.#services = { ...services, ...standardServices, breaker: new CircuitBreaker(), ...instead };
   }
 
   /** A write has queued jobs: starts the worker of its system after this turn of the event loop. */
@@ -121,8 +121,8 @@ export class Automation implements WriteListener {
   /** Visits a system after this turn of the event loop; further calls in the same turn are merged. */
   #scheduleVisit(appId: string, schedules: boolean): void {
     if (this.#isClosed) return;
-    const woken = this.#pendingVisits.get(appId);
-    if (woken) woken.schedules ||= schedules;
+    const visit = this.#pendingVisits.get(appId);
+    if (visit) visit.schedules ||= schedules;
     else {
       this.#pendingVisits.set(appId, { schedules });
       setImmediate(() => void this.#limit(() => this.#wakeSystem(appId)));
@@ -131,17 +131,17 @@ export class Automation implements WriteListener {
 
   async #wakeSystem(appId: string): Promise<void> {
     if (this.#isClosed) return;
-    const woken = this.#pendingVisits.get(appId);
+    const visit = this.#pendingVisits.get(appId);
     try {
       // Calls during the wait are merged into this one, so that a system that hangs uses only one slot.
       const system = await this.#acquire(appId);
       if (!system) return this.#forget(appId);
       const { worker, isNew } = this.#workerOf(system);
       worker.runner.wake();
-      const asked = woken?.schedules && !isNew ? worker.checkSchedules() : Promise.resolve();
-      this.#background.track(asked.finally(() => system.release()));
+      const checked = visit?.schedules && !isNew ? worker.checkSchedules() : Promise.resolve();
+      this.#background.track(checked.finally(() => system.release()));
     } catch (error) {
-      this.#failed(appId, error, woken?.schedules === true);
+      this.#failed(appId, error, visit?.schedules === true);
     }
   }
 
@@ -149,7 +149,7 @@ export class Automation implements WriteListener {
   #failed(appId: string, error: unknown, schedules: boolean): void {
     if (this.#isClosed) return;
     const isFault = !isPassing(error);
-    if (isFault) this.#parts.conditions.met(visitFailed, { app: appId }, error);
+    if (isFault) this.#services.conditions.met(visitFailed, { app: appId }, error);
     const pause = isFault ? RETRY_DELAYS_MS.fault : RETRY_DELAYS_MS.transient;
     this.#jobsDue.set(appId, performance.now() + pause);
     if (schedules) this.#schedulesDue.set(appId, Date.now() + pause);
@@ -171,8 +171,8 @@ export class Automation implements WriteListener {
 
   /** @returns the worker of a system that the caller holds; a new one is attached in the background */
   #workerOf(system: System): { worker: SystemWorker; isNew: boolean } {
-    const known = this.#workers.get(system);
-    if (known) return { worker: known, isNew: false };
+    const existing = this.#workers.get(system);
+    if (existing) return { worker: existing, isNew: false };
     const worker = this.#newWorker(system);
     system.hold();
     void this.#attach(worker).finally(() => system.release());
@@ -180,7 +180,7 @@ export class Automation implements WriteListener {
   }
 
   #newWorker(system: System): SystemWorker {
-    const worker = new SystemWorker(system, this.#parts, this.#processes, {
+    const worker = new SystemWorker(system, this.#services, this.#processes, {
       atWork: (one, isAtWork) => {
         if (isAtWork) this.#atWork.set(system.appId, one);
         else if (this.#atWork.get(system.appId) === one) this.#atWork.delete(system.appId);
@@ -211,7 +211,7 @@ export class Automation implements WriteListener {
 
   /** Logs a fault. Transient errors are logged elsewhere. */
   #report(error: unknown, what: string, appId?: string): void {
-    if (!isPassing(error)) this.#parts.conditions.met(what, { app: appId }, error);
+    if (!isPassing(error)) this.#services.conditions.met(what, { app: appId }, error);
   }
 
   /** Looks for work that other processes queued or left behind. Holds only systems that may have news, so that the others can be closed. */
@@ -221,9 +221,9 @@ export class Automation implements WriteListener {
       await look().catch((error) => this.#report(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
-      const known = this.#workers.get(system);
-      const news = known?.mayHaveNews;
-      if (known?.isAway || (news && !news.jobs && !news.schedules) || this.#polled.has(system)) continue;
+      const worker = this.#workers.get(system);
+      const news = worker?.mayHaveNews;
+      if (worker?.isAway || (news && !news.jobs && !news.schedules) || this.#polled.has(system)) continue;
       const look = this.#pollSystem(system, news).catch((error) => this.#report(error, visitFailed, system.appId));
       await this.#background.waitAtMost(MAX_POLL_WAIT_MS, look);
     }
@@ -276,8 +276,8 @@ export class Automation implements WriteListener {
   /** Begins nothing more and waits, for a limited time, for running jobs. The rest is done after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#parts.mailer.leave();
-    this.#parts.functions.leave(FUNCTIONS_TIMEOUT_MS);
+    this.#services.mailer.leave();
+    this.#services.functions.leave(FUNCTIONS_TIMEOUT_MS);
     const bound = wait(CLOSE_TIMEOUT_MS + 1_000, undefined, { ref: false });
     clearInterval(this.#timer);
     this.#clock.close();

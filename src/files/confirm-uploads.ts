@@ -9,7 +9,7 @@ import { POLICY_LIFETIME_S } from './uploads/presigned-uploads.ts';
 const FORM_LIFETIME_MS = (POLICY_LIFETIME_S + 5 * 60) * 1_000;
 
 /**
- * Records large uploads that were sent directly to the store, so that they count although nobody attaches or reads them. Uploads that have not
+ * Records large uploads that were sent directly to the store, so that they count even if they are never attached or read. Uploads that have not
  * arrived stay awaited.
  * Reference: files.md#large-uploads.
  * @param since earliest time of announcement, in milliseconds since 1970

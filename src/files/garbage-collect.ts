@@ -103,8 +103,8 @@ class Sweep {
       this.#advance(1);
       if (row.size !== null) candidates.set(row.id, [row.updatedAt, row.updatedAt]);
       else if (row.createdAt < this.#uploadsEndedBefore) {
-        const came = await this.#lateArrival(row);
-        if (came) candidates.set(came.id, [came.updatedAt, row.updatedAt]);
+        const arrived = await this.#lateArrival(row);
+        if (arrived) candidates.set(arrived.id, [arrived.updatedAt, row.updatedAt]);
         else yield* this.#removeUnused(row, 'neverCame');
       }
     }

@@ -48,10 +48,10 @@ export class Functions {
     const form = forms.get(name);
     if (form) return JSON.stringify(await this.#runForm(form, system, name, call().input));
     const found = (await this.#custom.find(name, system.appId)) ?? fail('userFunctionNotFound');
-    const asked = call();
-    const { input, isForm, request } = asked;
-    const user = await asked.user();
-    const attacher = await asked.caller();
+    const callInput = call();
+    const { input, isForm, request } = callInput;
+    const user = await callInput.user();
+    const attacher = await callInput.caller();
     const given = { input, isForm, request, user, attacher, record: null, trigger: null };
     const result = await queueCall(system.store, request, () => this.#custom.run(system, found, given));
     return `{"result":${JSON.stringify(result)}}`;
@@ -100,7 +100,7 @@ export class Functions {
     }
   }
 
-  /** Forms write with full rights, but may attach only files that everybody may read, because their senders are anonymous (functions.md#forms). */
+  /** Forms write with full rights, but their senders are anonymous, so they cannot attach private files (functions.md#forms). */
   #contextOf({ appId, store }: FunctionSystem, name: string): RecordContext {
     return {
       appId,

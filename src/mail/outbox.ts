@@ -55,8 +55,8 @@ export class Outbox {
       const [, name, processId, state] = UNFINISHED.exec(file) ?? [];
       if (name === undefined || isOtherProcess(processId)) continue;
       const path = join(this.#directory, file);
-      // A partial file: its sender was never told that the message was stored, so it is deleted. A missing file was handled by another process that
-      // starts at the same time.
+      // A partial file: the message was never reported as stored, so it is deleted. A missing file was handled by another process that starts at the
+      // same time.
       const done = state === 'part' ? unlink(path) : rename(path, this.#path(name, endings.kept)).then(() => void left++);
       await done.catch(unlessMissing);
     }

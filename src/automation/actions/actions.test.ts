@@ -65,7 +65,7 @@ test('create-object: typed values, absent ones left out; one commit with the not
     Tags: ['{{Count}}'],
   };
   const run = world.run('create-object', { table: 'Tasks', fields }, record);
-  await createObject(run, world.parts);
+  await createObject(run, world.services);
   const [event, ...more] = world.writes;
   assert.deepEqual(more, []);
   assert.deepEqual(
@@ -82,8 +82,8 @@ test('in a Pointer field a text is an id', async () => {
   const id = await world.create('Tasks', { Name: 'a' });
   const fields = { AccountId: '{{AccountId.objectId}}', Name: '{{objectId}}', OwnerId: userId };
   const target = { ...record, className: 'Tasks', objectId: id };
-  await updateObject(world.run('update-object', { target: 'self', fields }, target), world.parts);
-  await createObject(world.run('create-object', { table: 'Tasks', fields }, record), world.parts);
+  await updateObject(world.run('update-object', { target: 'self', fields }, target), world.services);
+  await createObject(world.run('create-object', { table: 'Tasks', fields }, record), world.services);
   const made = (await world.all('Tasks')).filter(({ Name }) => Name === record.objectId);
   assert.equal(made.length, 2);
   for (const { AccountId } of made) assert.deepEqual(AccountId, pointer('Accounts', accountId));
@@ -101,7 +101,7 @@ test('the timeline’s data name the trigger last, whatever was sent', async () 
   );
   // Makes the table have the field.
   await deleteRecord(world.master, 'Probes', await world.create('Probes', { Sale: pointer('Sales', id) }), {});
-  await updateObject({ ...run, context: withTimeline({ cause, alongside: run.done }) }, world.parts);
+  await updateObject({ ...run, context: withTimeline({ cause, alongside: run.done }) }, world.services);
   await updateRecord(withTimeline({}), 'Sales', id, { Name: 'by a client' });
   await deleteRecord(withTimeline({ cause }), 'Sales', id, {});
   assert.deepEqual(
@@ -118,7 +118,7 @@ test('create-object: what cannot be written leaves nothing, the note neither', a
     ['Tasks', { Count: { __op: '{{Name}}' } }, 'The {{Name}} operator is not supported yet.'],
   ] as const) {
     const run = world.run('create-object', { table, fields }, record);
-    await assert.rejects(createObject(run, world.parts), { name: 'ServiceError', message });
+    await assert.rejects(createObject(run, world.services), { name: 'ServiceError', message });
     assert.equal(await logged(run.runId), 0);
   }
   assert.deepEqual(world.writes, []);
@@ -131,7 +131,7 @@ test('create-object: a table that is not there is made with the record, in the o
     { table: 'Brand_new', fields: { Of: '{{objectId}}', At: '{{createdAt}}', N: 1 } },
     record,
   );
-  await createObject(run, world.parts);
+  await createObject(run, world.services);
   const [made] = (await world.all('Brand_new')) as [JsonObject];
   assert.deepEqual([made.Of, made.At, made.N], [record.objectId, { __type: 'Date', iso: record.fields.createdAt }, 1]);
   assert.equal(world.store.schema().tables.get('Brand_new')?.fields.get('At')?.type, 'Date');
@@ -141,12 +141,12 @@ test('create-object: a table that is not there is made with the record, in the o
 test('create-object: a Date of the record in a Date field, and in a String field', async () => {
   const seen = await world.create('Seen', { At: { __type: 'Date', iso: '2024-01-01T00:00:00.000Z' }, Text: 'x', Other: 5 });
   const fields = { At: '{{updatedAt}}', Text: '{{updatedAt}}' };
-  await createObject(world.run('create-object', { table: 'Seen', fields }, record), world.parts);
+  await createObject(world.run('create-object', { table: 'Seen', fields }, record), world.services);
   const [made] = (await world.all('Seen')).filter(({ objectId }) => objectId !== seen) as [JsonObject];
   const { updatedAt } = record.fields;
   assert.deepEqual([made.At, made.Text], [{ __type: 'Date', iso: updatedAt }, updatedAt]);
   const run = world.run('create-object', { table: 'Seen', fields: { Other: '{{updatedAt}}' } }, record);
-  await assert.rejects(createObject(run, world.parts), { code: 111 });
+  await assert.rejects(createObject(run, world.services), { code: 111 });
 });
 
 test('update-object: the record itself, and what a Pointer of it names; operators are the definition’s', async () => {
@@ -155,9 +155,9 @@ test('update-object: the record itself, and what a Pointer of it names; operator
     { target: 'self', fields: { Name: '{{Name}}!', Count: { __op: 'Increment', amount: '{{Count}}' } } },
     record,
   );
-  await updateObject(self, world.parts);
+  await updateObject(self, world.services);
   const other = world.run('update-object', { target: 'AccountId', fields: { Name: '{{AccountId.Name}} of {{Name}}' } }, record);
-  await updateObject(other, world.parts);
+  await updateObject(other, world.services);
   const { fields } = await world.read('Probes', record.objectId);
   assert.deepEqual([fields.Name, fields.Count], ['one!', 10]);
   assert.equal((await world.read('Accounts', accountId)).fields.Name, 'Account of one');
@@ -173,7 +173,7 @@ test('update-object: the record itself, and what a Pointer of it names; operator
 
 test('update-object: where nothing is to be written, nothing is; the action is done', async () => {
   const run = world.run('update-object', { target: 'self', fields: { Name: '{{Nothing}}' } }, record);
-  await updateObject(run, world.parts);
+  await updateObject(run, world.services);
   assert.deepEqual([world.writes, await logged(run.runId)], [[], 1]);
 });
 
@@ -192,7 +192,7 @@ test('update-object: what is not there is an error', async () => {
     ['constructor', record, {}, 'Bad pointer: constructor is empty'],
   ] as const) {
     const run = world.run('update-object', { target, fields: { Name: 'x' } }, of, more);
-    await assert.rejects(updateObject(run, world.parts), { name: 'ServiceError', message });
+    await assert.rejects(updateObject(run, world.services), { name: 'ServiceError', message });
     assert.equal(await logged(run.runId), 0);
   }
   assert.deepEqual(world.writes, []);
@@ -204,7 +204,7 @@ test('a File is attached with the rights of the master', async () => {
   await world.create('Albums', {});
   attached.length = 0;
   const run = world.run('create-object', { table: 'Albums', fields: { Cover: '{{Photo}}' } }, await world.read('Photos', id));
-  await createObject(run, world.parts);
+  await createObject(run, world.services);
   assert.deepEqual([...new Set(attached)], [`master File ${name}`]);
 });
 
@@ -218,7 +218,7 @@ test('notification: a row for whom a field, an id or a template names', async ()
   ] as const) {
     const before = Date.now();
     const run = world.run('notification', { user, content: 'שלום {{Name}} {{Count}} {{Nothing}}', icon }, record);
-    await notification(run, world.parts);
+    await notification(run, world.services);
     const {
       Date: date,
       createdAt: _c,
@@ -249,11 +249,11 @@ test('notification: what was written as a Pointer is an id, whatever fields ther
     ['{{User.objectId}}', userId],
     ['{{AccountId.OwnerId}}', userId],
   ] as const) {
-    await notification(world.run('notification', { user, isPointer: true, content: 'x', icon: null }, record), world.parts);
+    await notification(world.run('notification', { user, isPointer: true, content: 'x', icon: null }, record), world.services);
     assert.deepEqual((await world.all('_Notification')).at(-1)?.User, pointer('_User', expected));
   }
   const run = world.run('notification', { user: '{{Nothing}}', isPointer: true, content: 'x', icon: null }, record);
-  await assert.rejects(notification(run, world.parts), { message: 'There is no user to be notified.' });
+  await assert.rejects(notification(run, world.services), { message: 'There is no user to be notified.' });
 });
 
 test('notification: nobody named is an error', async () => {
@@ -268,7 +268,7 @@ test('notification: nobody named is an error', async () => {
   ] as const) {
     const run = world.run('notification', { user, content: 'x', icon: null }, of);
     await assert.rejects(
-      notification(run, world.parts),
+      notification(run, world.services),
       { name: 'ActionFailed', message: 'There is no user to be notified.' },
       user,
     );
@@ -281,7 +281,7 @@ test('notification: an id that nobody has is written as it is, like any Pointer'
   const dangling = { ...record, fields: { ...record.fields, User: pointer('_User', 'nobody0000') } };
   for (const user of ['nobody0000', 'User', '{{User}}']) {
     const run = world.run('notification', { user, content: 'x', icon: null }, dangling);
-    await notification(run, world.parts);
+    await notification(run, world.services);
     assert.deepEqual((await world.all('_Notification')).at(-1)?.User, pointer('_User', 'nobody0000'));
     assert.equal(await logged(run.runId), 1);
   }

@@ -51,7 +51,7 @@ test('a call without a queue: the record, the trigger and the attempt; whoever a
   world.writes.length = 0;
   const run = world.run('server-side-code', { functionName: 'note', useQueue: false }, record, { attempt: 2 });
   const { fields } = structuredClone(record);
-  await serverSideCode(run, world.parts);
+  await serverSideCode(run, world.services);
   const trigger = { id: 'trigger001', name: 'One', actionId: 'action0001', event: 'update', runId: run.runId, attempt: 2 };
   assert.deepEqual(await notes(), [{ input: {}, request: null, record: fields, trigger, user: null }]);
   assert.deepEqual(record.fields, fields);
@@ -69,7 +69,7 @@ test('a call that fails is not done', async () => {
     ['getlead', 'User function not found'],
   ] as const) {
     const run = world.run('server-side-code', { functionName, useQueue: false }, record);
-    await assert.rejects(serverSideCode(run, world.parts), { name: 'ServiceError', message });
+    await assert.rejects(serverSideCode(run, world.services), { name: 'ServiceError', message });
     assert.deepEqual(await log(run.runId), []);
   }
 });
@@ -77,7 +77,7 @@ test('a call that fails is not done', async () => {
 test('with useQueue the call is queued in the commit of the note; what is queued can be called', async () => {
   const before = (await notes()).length;
   const run = world.run('server-side-code', { functionName: 'note', useQueue: true }, record);
-  await serverSideCode(run, world.parts);
+  await serverSideCode(run, world.services);
   assert.equal((await notes()).length, before);
   assert.equal((await log(run.runId)).length, 1);
   const [row, ...more] = await queued(world.store);
@@ -94,7 +94,7 @@ test('with useQueue the call is queued in the commit of the note; what is queued
     chain: 'chain00001',
     owner: world.store.cluster.processId,
   });
-  const attempt = await attemptCall(world.system, job(JSON.parse(state as string), 0), world.parts);
+  const attempt = await attemptCall(world.system, job(JSON.parse(state as string), 0), world.services);
   assert.deepEqual(attempt, { kind: 'done' });
   const called = (await notes()).at(-1);
   const trigger = { id: 'trigger001', name: 'One', actionId: 'action0001', event: 'update', runId: run.runId, attempt: 1 };
@@ -110,7 +110,7 @@ test('where the commit cannot be, nothing is queued', async () => {
       return table ? [{ kind: 'require', table, filter: { kind: 'never' } }] : [];
     },
   });
-  await assert.rejects(serverSideCode(run, world.parts), { key: 'objectNotFound' });
+  await assert.rejects(serverSideCode(run, world.services), { key: 'objectNotFound' });
   assert.equal((await queued(world.store)).length, before);
 });
 
@@ -127,19 +127,19 @@ const job = (state: JsonObject, attempts: number): RetryableJob => ({
 
 test('six attempts, with growing pauses; the log tells of the last, and of nothing when it succeeds', async () => {
   const run = world.run('server-side-code', { functionName: 'throw', useQueue: true }, record);
-  await serverSideCode(run, world.parts);
+  await serverSideCode(run, world.services);
   const state = JSON.parse((await queued(world.store)).at(-1)?.state as string);
   const pauses: unknown[] = [];
   const commit = async (attempt: Awaited<ReturnType<typeof attemptCall>>) =>
     world.store.write({ plan: (schema) => ({ changes: [], mutations: attempt.steps?.(schema) ?? [] }) });
   for (let attempts = 0; attempts < 6; attempts++) {
-    const attempt = await attemptCall(world.system, job(state, attempts), world.parts);
+    const attempt = await attemptCall(world.system, job(state, attempts), world.services);
     pauses.push(attempt.kind === 'again' ? attempt.delayMs : attempt.kind);
     await commit(attempt);
     assert.equal((await log(run.runId))[0]?.error, '"Sold out"');
   }
   assert.deepEqual(pauses, [1_000, 5_000, 30_000, 120_000, 600_000, 'failed']);
-  const later = await attemptCall(world.system, job({ ...state, functionName: 'note' }, 3), world.parts);
+  const later = await attemptCall(world.system, job({ ...state, functionName: 'note' }, 3), world.services);
   assert.equal(later.kind, 'done');
   await commit(later);
   assert.equal((await log(run.runId))[0]?.error, undefined);

@@ -14,8 +14,8 @@ export async function draftOf(draft: ActionDraft): Promise<JsonObject> {
   switch (action.type) {
     case 'create-object': {
       const { table, fields } = action.data;
-      const known = tableOf(draft, table);
-      return { table, fields: await filledFields(draft, fields, known), ...(!known && { makesTable: true }) };
+      const existing = tableOf(draft, table);
+      return { table, fields: await filledFields(draft, fields, existing), ...(!existing && { makesTable: true }) };
     }
     case 'update-object': {
       const { className, objectId } = targetOf({ ...draft, action });

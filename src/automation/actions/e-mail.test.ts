@@ -39,7 +39,7 @@ beforeEach(() => {
 const usual = { to: '{{AccountId.Email}}', cc: null, bcc: null, subject: '{{Title}}', html: '<p>{{Html}}</p>' };
 const doIt = async (data: Partial<ActionData['e-mail']>, of: TriggeringRecord = record, more: object = {}) => {
   const run = world.run('e-mail', { ...usual, ...data }, of, more);
-  await email(run, { ...world.parts, mailer });
+  await email(run, { ...world.services, mailer });
   const [event, ...others] = world.writes;
   assert.deepEqual([event?.table.className, event?.event, event?.cause, others], ['Emails', 'create', cause, []]);
   const [log] = (await world.all('_syslogTriggers')).filter(({ objectId }) => objectId === run.runId);
@@ -151,6 +151,6 @@ test('where the note cannot be, there is neither row nor job', async () => {
   });
   const rows = (await world.all('Emails')).length;
   const jobs = (await queuedMail(world.store)).length;
-  await assert.rejects(email(failing, { ...world.parts, mailer }), { key: 'objectNotFound' });
+  await assert.rejects(email(failing, { ...world.services, mailer }), { key: 'objectNotFound' });
   assert.deepEqual([(await world.all('Emails')).length, (await queuedMail(world.store)).length], [rows, jobs]);
 });

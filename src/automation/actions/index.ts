@@ -12,15 +12,15 @@ const performers: { readonly [Type in ActionType]: Perform<Type> } = {
   notification,
   'server-side-code': serverSideCode,
 };
-const byType = new Map<string, (run: never, parts: ActionServices) => Promise<void>>(Object.entries(performers));
+const byType = new Map<string, (run: never, services: ActionServices) => Promise<void>>(Object.entries(performers));
 
 /**
  * Executes an action. When it resolves, the commit with `run.done` is durable, or nothing had to be committed.
  * @throws an error of the catalogue or ActionFailed if the action cannot be done; any other error is a fault
  */
-export async function perform(run: ActionRun, parts: ActionServices): Promise<void> {
+export async function perform(run: ActionRun, services: ActionServices): Promise<void> {
   const action = byType.get(run.action.type);
   if (!action) throw new Error(`no action is of the type ${run.action.type}`);
   // The run has the type of its action, by which the performer was selected.
-  await action(run as never, parts);
+  await action(run as never, services);
 }

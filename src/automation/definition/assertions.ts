@@ -29,7 +29,7 @@ export function objectOf(value: JsonValue, place: string, keys: readonly string[
 
 /**
  * Returns a mandatory text.
- * @param maxLength characters
+ * @param max characters
  * @throws invalidTrigger
  */
 export function textAt(object: JsonObject, key: string, place: string, max: number): string {

@@ -23,12 +23,12 @@ const pendingOf = new WeakMap<Store, LRUCache<string, number>>();
  */
 export function checkQuota(store: Store, objectId: string, definition: JsonObject, before: JsonObject | null): void {
   const size = sizeOf(definition);
-  const known = activeTriggers.sizes(store);
+  const stored = activeTriggers.sizes(store);
   const pending = pendingOf.get(store) ?? new LRUCache<string, number>({ max: 2 * MAX_DEFINITIONS, ttl: PENDING_MS });
   pendingOf.set(store, pending);
   if (before === null || size > sizeOf(before)) {
     let [count, characters] = [1, size];
-    for (const [id, entry] of known ?? []) {
+    for (const [id, entry] of stored ?? []) {
       if (id === objectId) continue;
       const waiting = pending.get(id) ?? 0;
       // The pending definition is stored by now.
@@ -37,7 +37,7 @@ export function checkQuota(store: Store, objectId: string, definition: JsonObjec
       characters += Math.max(entry.size, waiting);
     }
     for (const [id, waiting] of pending.entries()) {
-      if (id === objectId || known?.has(id)) continue;
+      if (id === objectId || stored?.has(id)) continue;
       count++;
       characters += waiting;
     }

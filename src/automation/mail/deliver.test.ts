@@ -45,7 +45,7 @@ beforeEach(async () => {
 /** Queues a message. @returns the id of the action's row in the log */
 async function queue(to = 'dana@example.com'): Promise<string> {
   const run = world.run('e-mail', { to, cc: null, bcc: null, subject: 's', html: 'h' }, record);
-  await email(run, { ...world.parts, mailer });
+  await email(run, { ...world.services, mailer });
   world.writes.length = 0;
   return run.runId;
 }
@@ -59,7 +59,7 @@ async function work(attempts = 0, store: Store = world.store): Promise<Attempt> 
   const context = { ...reading, alongside: done };
   const state = mail as unknown as JsonObject;
   const later = { id: job.id, state, attempts, queuedAt: job.queuedAt, cause, done, context, reading };
-  const attempt = await deliverMail({ ...world.system, store }, later, { ...world.parts, mailer });
+  const attempt = await deliverMail({ ...world.system, store }, later, { ...world.services, mailer });
   if (attempt.kind === 'again' || (attempt.kind === 'done' && attempt.committed)) return attempt;
   const steps = attempt.steps ?? (() => []);
   await world.store.write({ plan: (schema) => ({ changes: [], mutations: [...removeJob(schema, job), ...steps(schema)] }) });
@@ -235,7 +235,7 @@ test('a fault of ours is tried again; the log tells neither addresses nor texts'
   const lines: unknown[] = [];
   log.error = ((...line: unknown[]) => lines.push(line)) as typeof log.error;
   const later = await queuedLater();
-  const attempt = await deliverMail(world.system, later, { ...world.parts, mailer, log });
+  const attempt = await deliverMail(world.system, later, { ...world.services, mailer, log });
   assert.deepEqual(attempt, { kind: 'again', delayMs: 1_000 });
   assert.deepEqual(await rowNow(), ['queued', 'The message could not be sent.', false]);
   assert.equal(lines.length, 1);
@@ -251,7 +251,7 @@ test('a box that has no room for now costs a message none of its attempts, and t
   const met: unknown[] = [];
   const conditions = { met: (...what: unknown[]) => void met.push(what), over: () => {} };
   for (let n = 0; n < 3; n++)
-    assert.deepEqual(await deliverMail(world.system, later, { ...world.parts, mailer, conditions }), {
+    assert.deepEqual(await deliverMail(world.system, later, { ...world.services, mailer, conditions }), {
       ...{ kind: 'again', delayMs: 1_000, isShared: true, isUncounted: true },
     });
   assert.deepEqual(

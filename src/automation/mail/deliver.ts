@@ -34,9 +34,9 @@ const MAX_ERROR_LENGTH = 2_000;
  * `_syslogTriggers` gets the reason too.
  * Reference: triggers.md#e-mail.
  */
-export const deliverMail: RetryableWork = async (system, job, parts) => {
+export const deliverMail: RetryableWork = async (system, job, services) => {
   const mail = mailOf(job.state);
-  const outcome = await tryOnce(system, job, mail, parts);
+  const outcome = await tryOnce(system, job, mail, services);
   // The service is shutting down: no attempt was made, or its outcome is unknown.
   if (outcome.kind === 'ended') return { kind: 'again', delayMs: 0 };
   // The outbox belongs to the machine: if it cannot be written, that is not the message's fault and does not count as an attempt.
@@ -44,13 +44,13 @@ export const deliverMail: RetryableWork = async (system, job, parts) => {
   if (outcome.kind === 'kept') return complete(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
   if (outcome.kind === 'sent') return completeSent(system, job, mail, outcome.refused);
   const why = failureText(mail, outcome.why);
-  const pause = RETRY_DELAYS_MS[job.attempts];
-  if (outcome.permanent || pause === undefined) {
+  const delayMs = RETRY_DELAYS_MS[job.attempts];
+  if (outcome.permanent || delayMs === undefined) {
     const fields = mail.rest ? { ErrorMessage: why } : { SendStatus: 'failed', ErrorMessage: why };
     return complete(system, job, mail, fields, notSent(mail, why));
   }
   await recordReason(system, job, mail, why);
-  return { kind: 'again', delayMs: pause, ...(outcome.isServerFault && { isShared: true }) };
+  return { kind: 'again', delayMs, ...(outcome.isServerFault && { isShared: true }) };
 };
 
 /** Returns why a message was not sent. If the server accepted it for some recipients, lists the others with their reasons. */

@@ -70,17 +70,17 @@ function hasChanged(
 const comparisons = new WeakMap<SnapshotRecord, { readonly before: SnapshotRecord; readonly fields: Map<Field, boolean> }>();
 
 function differs(field: Field, record: SnapshotRecord, before: SnapshotRecord): boolean {
-  let known = comparisons.get(record);
-  if (known?.before !== before) {
-    known = { before, fields: new Map() };
-    comparisons.set(record, known);
+  let cached = comparisons.get(record);
+  if (cached?.before !== before) {
+    cached = { before, fields: new Map() };
+    comparisons.set(record, cached);
   }
-  let isOther = known.fields.get(field);
-  if (isOther === undefined) {
-    isOther = runnerShare.spend(() => !isSame(field, record.valueOf(field), before.valueOf(field)));
-    known.fields.set(field, isOther);
+  let isChanged = cached.fields.get(field);
+  if (isChanged === undefined) {
+    isChanged = runnerShare.spend(() => !isSame(field, record.valueOf(field), before.valueOf(field)));
+    cached.fields.set(field, isChanged);
   }
-  return isOther;
+  return isChanged;
 }
 
 const tableOfRecord = ({ className }: SnapshotRecord, { tables }: Schema): TableSchema =>

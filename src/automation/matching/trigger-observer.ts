@@ -94,7 +94,7 @@ const aboutRecord = ({ event, table, objectId }: WriteEvent) => ({
 
 const heldBy = ({ store }: RecordContext) => ({ owner: store.cluster.processId });
 
-/** @param how `takesSnapshot`: the commit reads the record's values; otherwise the event contains all of them */
+/** @param options `takesSnapshot`: the commit reads the record's values; otherwise the event contains all of them */
 function writeRow(
   event: WriteEvent,
   triggers: readonly Trigger[],

@@ -56,7 +56,7 @@ export interface ActionRun<Type extends ActionType = ActionType> {
   readonly failed: (error: string) => (schema: Schema) => readonly Mutation[];
 }
 
-/** The parts of a run that exist without executing it. */
+/** The services of a run that exist without executing it. */
 export type ActionDraft<Type extends ActionType = ActionType> = Pick<
   ActionRun<Type>,
   'system' | 'action' | 'event' | 'record' | 'reading'
@@ -66,7 +66,7 @@ export type ActionDraft<Type extends ActionType = ActionType> = Pick<
  * Executes an action. When it resolves, the commit with `run.done` or `run.failed` is durable, or nothing had to be committed.
  * @throws an error of the catalogue if the action cannot be done (nothing is written then); any other error is a fault
  */
-export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionServices) => Promise<void>;
+export type Perform<Type extends ActionType> = (run: ActionRun<Type>, services: ActionServices) => Promise<void>;
 
 /** An action could not be done. The message is shown in `_syslogTriggers`, so it contains only what users of the system may know. */
 export class ActionFailed extends Error {

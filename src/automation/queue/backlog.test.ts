@@ -57,12 +57,12 @@ async function all(backlog: Backlog): Promise<string[]> {
   const found: string[] = [];
   held.clear();
   for (let reads = 0; reads < 100; reads++) {
-    const { jobs, hasMore: isMore } = await read(backlog);
+    const { jobs, hasMore } = await read(backlog);
     for (const { id, snapshot: taken } of jobs) {
       held.add(id);
       found.push(`${id} ${taken?.fault ?? taken?.record.length}`);
     }
-    if (!isMore && jobs.length === 0) break;
+    if (!hasMore && jobs.length === 0) break;
   }
   held.clear();
   return found;
@@ -131,13 +131,13 @@ test('states of later jobs are read in portions', async () => {
   const backlog = new Backlog(narrow().store, bounds);
   held.clear();
   for (let reads = 0; held.size < 10; reads++) {
-    const { retryable: later, hasMoreRetryable: isLaterLeft } = await read(backlog);
-    assert.ok(later.length > 0 && reads < 10);
-    for (const job of later) {
+    const { retryable, hasMoreRetryable } = await read(backlog);
+    assert.ok(retryable.length > 0 && reads < 10);
+    for (const job of retryable) {
       assert.equal(job.state, state);
       held.add(job.id);
     }
-    assert.equal(isLaterLeft, held.size < 10);
+    assert.equal(hasMoreRetryable, held.size < 10);
   }
 });
 

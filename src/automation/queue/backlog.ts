@@ -183,8 +183,8 @@ export class Backlog {
    * Each kind has its own slots, because what one kind needs may be unavailable. The longest overdue job comes first, so that all are tried in turn.
    */
   async #retryable(kind: RetryableKind, now: number, busy: ActiveJobs, loaded: readonly string[]): Promise<Job[]> {
-    const room = busy.retryableSlots(kind);
-    if (room === 0) return [];
+    const slots = busy.retryableSlots(kind);
+    if (slots === 0) return [];
     const rows = await this.#reader.keys(
       (table) => {
         return {
@@ -197,7 +197,7 @@ export class Backlog {
           ],
         };
       },
-      room,
+      slots,
       'dueAt',
     );
     return rows.map(jobOf).filter(({ id }) => !busy.isLoaded(id));

@@ -39,7 +39,7 @@ export type Attempt = {
 );
 
 /** Makes one attempt. Transient errors that it throws are retried and not counted; other errors count as `again` after a minute. */
-export type RetryableWork = (system: AutomationSystem, job: RetryableJob, parts: ActionServices) => Promise<Attempt>;
+export type RetryableWork = (system: AutomationSystem, job: RetryableJob, services: ActionServices) => Promise<Attempt>;
 
 /** The `state` of a job cannot be read, e.g. because the row was written by other means. The job is dropped. */
 export class UnreadableJob extends Error {

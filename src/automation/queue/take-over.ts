@@ -26,9 +26,9 @@ export async function otherOwners(store: Store, alive: ReadonlySet<string>): Pro
  */
 export async function takeOver(store: Store, owners: readonly string[], shouldStop: () => boolean): Promise<number> {
   const ownedByThem = (table: TableSchema): Filter => {
-    const known = owners.filter((owner) => owner !== '');
-    const items: Filter[] = [among(table, 'owner', known)];
-    if (known.length < owners.length)
+    const named = owners.filter((owner) => owner !== '');
+    const items: Filter[] = [among(table, 'owner', named)];
+    if (named.length < owners.length)
       items.push({ kind: 'not', item: { kind: 'exists', ref: { field: fieldOf(table, 'owner'), path: [] } } });
     return { kind: 'or', items };
   };

@@ -44,15 +44,15 @@ export class BatchedDeletes {
       this.#failures = 0;
     } catch (error) {
       const outage = outageOf(this.#store);
-      const pause = (await outage.isCauseOf(error)) ? 0 : backoff(this.#failures++);
+      const delayMs = (await outage.isCauseOf(error)) ? 0 : backoff(this.#failures++);
       await outage.sleep(() => this.#isStopped);
-      if (!this.#isStopped) this.#timer = setTimeout(() => this.#again(), pause).unref();
+      if (!this.#isStopped) this.#timer = setTimeout(() => this.#retry(), delayMs).unref();
     } finally {
       this.#isRunning = false;
     }
   }
 
-  #again(): void {
+  #retry(): void {
     this.#timer = undefined;
     this.#isRunning = true;
     void this.#run();

@@ -15,9 +15,9 @@ export class CircuitBreaker {
    * maximum suspension
    */
   fail(kind: RetryableKind, now: number, maxDelayMs = MAX_OPEN_MS): void {
-    const known = this.#faults.get(kind);
-    if (known && now < known.until) return;
-    const pause = Math.min(maxDelayMs, known ? 2 * known.pause : MIN_OPEN_MS);
+    const fault = this.#faults.get(kind);
+    if (fault && now < fault.until) return;
+    const pause = Math.min(maxDelayMs, fault ? 2 * fault.pause : MIN_OPEN_MS);
     this.#faults.set(kind, { pause, until: now + pause });
   }
 
@@ -28,9 +28,9 @@ export class CircuitBreaker {
 
   /** @returns how many jobs of a kind may run concurrently: none while suspended, then one as a probe, and `limit` after a success */
   maxConcurrent(kind: RetryableKind, limit: number, now: number): number {
-    const known = this.#faults.get(kind);
-    if (!known) return limit;
-    return now < known.until ? 0 : 1;
+    const fault = this.#faults.get(kind);
+    if (!fault) return limit;
+    return now < fault.until ? 0 : 1;
   }
 
   /** Returns when the first suspended kind may be probed; `null` if none is suspended. */

@@ -103,7 +103,7 @@ class Completion {
  * @throws JobLost, JobPaused
  */
 async function call(job: WriteRun, work: Work, at: number): Promise<boolean> {
-  const { parts, calls } = job.jobContext;
+  const { services, calls } = job.jobContext;
   const { start, trigger, action } = work;
   const wasInterrupted = start.attempts > 1 && !calls.isOwn(start.runId);
   const interruptedRow = { id: newRowId(at), at, triggerId: trigger.id, actionId: action.id, error: endedMessage };
@@ -112,7 +112,7 @@ async function call(job: WriteRun, work: Work, at: number): Promise<boolean> {
   await job.recordStart(start, wasInterrupted ? job.logSteps(interruptedRow) : () => []);
   const completion = new Completion(work.end);
   const execute = async () => {
-    await parts.perform(await runOf(job, work, completion), parts);
+    await services.perform(await runOf(job, work, completion), services);
     calls.end(start.runId, null);
   };
   await attempt(job, work, execute, async (error) => calls.end(start.runId, error));
@@ -141,9 +141,9 @@ async function attempt(
 }
 
 /** The shutdown may begin while the action waits for its turn. */
-async function inTurn({ jobContext: { shouldStop: isEnough, parts } }: WriteRun, run: ActionRun): Promise<void> {
-  if (isEnough()) throw new JobPaused('the service ends');
-  await parts.perform(run, parts);
+async function inTurn({ jobContext: { shouldStop, services } }: WriteRun, run: ActionRun): Promise<void> {
+  if (shouldStop()) throw new JobPaused('the service ends');
+  await services.perform(run, services);
 }
 
 async function runOf(job: WriteRun, { trigger, action, start, sources }: Work, completion: Completion): Promise<ActionRun> {
@@ -161,10 +161,10 @@ function actionRun(
   { principal, hidden }: Authority,
   own: Pick<ActionRun, 'runId' | 'attempt' | 'sources' | 'done' | 'failed'>,
 ): ActionRun {
-  const { system, parts } = jobContext;
+  const { system, services } = jobContext;
   const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id, chain: job.chain };
   const { appId, store } = system;
-  const reading: RecordContext = { appId, store, principal, actor: master, hooks: parts.hooks, referer: null, cause };
+  const reading: RecordContext = { appId, store, principal, actor: master, hooks: services.hooks, referer: null, cause };
   const context: RecordContext = { ...reading, alongside: own.done };
   return { system, trigger, action, event: job.event, record: record.copy(hidden), cause, context, reading, ...own };
 }

@@ -22,13 +22,13 @@ const layouts = new WeakMap<TableSchema, Map<string, Layout>>();
 const MAX_LAYOUTS = 200;
 
 function layoutOf(table: TableSchema, names: string): Layout {
-  const known = layouts.get(table) ?? new Map<string, Layout>();
-  layouts.set(table, known);
-  let layout = known.get(names);
+  const byNames = layouts.get(table) ?? new Map<string, Layout>();
+  layouts.set(table, byNames);
+  let layout = byNames.get(names);
   if (!layout) {
-    if (known.size >= MAX_LAYOUTS) known.clear();
+    if (byNames.size >= MAX_LAYOUTS) byNames.clear();
     layout = layOut(table, namesOf(names));
-    known.set(names, layout);
+    byNames.set(names, layout);
   }
   return layout;
 }

@@ -50,7 +50,7 @@ export class RetryableJobs {
 
   /** Returns how many jobs of a kind may be started. */
   freeSlots(kind: RetryableKind): number {
-    const max = this.#context.parts.breaker.maxConcurrent(kind, CONCURRENCY[kind], performance.now());
+    const max = this.#context.services.breaker.maxConcurrent(kind, CONCURRENCY[kind], performance.now());
     return Math.max(0, max - this.#running[kind]);
   }
 
@@ -63,9 +63,9 @@ export class RetryableJobs {
     this.#running[kind]++;
     void this.#run(job, kind)
       .catch((error) => {
-        const { parts, system, shouldStop: isEnough } = this.#context;
-        if (!(error instanceof JobLost) && !isEnough())
-          parts.conditions.met('a queued job met a fault', { app: system.appId }, error);
+        const { services, system, shouldStop } = this.#context;
+        if (!(error instanceof JobLost) && !shouldStop())
+          services.conditions.met('a queued job met a fault', { app: system.appId }, error);
       })
       .finally(() => {
         this.#running[kind]--;
@@ -74,7 +74,7 @@ export class RetryableJobs {
   }
 
   async #run(job: Job, kind: RetryableKind): Promise<void> {
-    const work = this.#context.parts.retryable.get(kind);
+    const work = this.#context.services.retryable.get(kind);
     if (!work) return this.#record((schema) => removeJob(schema, job));
     if (kind === 'code' && !(await this.#begin(job))) return;
     const attempt = await this.#attempt(job, kind, work);
@@ -116,18 +116,18 @@ export class RetryableJobs {
   }
 
   async #attempt(job: Job, kind: RetryableKind, work: RetryableWork): Promise<Attempt> {
-    const { system, parts, isAborted: isOver } = this.#context;
+    const { system, services, isAborted } = this.#context;
     try {
-      const attempt = await work(system, this.#toRetryableJob(job), parts);
+      const attempt = await work(system, this.#toRetryableJob(job), services);
       if (attempt.kind === 'again' && attempt.isShared)
-        parts.breaker.fail(kind, performance.now(), attempt.isUncounted ? MAX_TRANSIENT_DELAY_MS : undefined);
-      else parts.breaker.succeed(kind);
+        services.breaker.fail(kind, performance.now(), attempt.isUncounted ? MAX_TRANSIENT_DELAY_MS : undefined);
+      else services.breaker.succeed(kind);
       return attempt;
     } catch (error) {
-      if (isOver()) throw error;
+      if (isAborted()) throw error;
       if (isPassing(error)) return this.#retryAfter(error, job);
       if (error instanceof UnreadableJob) return { kind: 'failed', steps: logSteps(job, error.message) };
-      parts.conditions.met('a queued job met a fault', { app: system.appId, kind: job.kind }, error);
+      services.conditions.met('a queued job met a fault', { app: system.appId, kind: job.kind }, error);
       if (Date.now() - job.queuedAt < RETRY_WINDOW_MS) return { kind: 'again', delayMs: MINUTE_MS };
       return { kind: 'failed', steps: logSteps(job, 'server error') };
     }
@@ -139,17 +139,17 @@ export class RetryableJobs {
     this.#faults.set(id, failures + 1);
     const isOutage = await outageOf(this.#context.system.store).isCauseOf(error);
     const maxDelayMs = isTimeout(error) ? Number.POSITIVE_INFINITY : MAX_TRANSIENT_DELAY_MS;
-    const pause = isOutage && failures <= FAULTS_BEFORE_WAIT ? 0 : Math.min(maxDelayMs, backoff(failures));
-    return { kind: 'again', delayMs: pause, isUncounted: true };
+    const delayMs = isOutage && failures <= FAULTS_BEFORE_WAIT ? 0 : Math.min(maxDelayMs, backoff(failures));
+    return { kind: 'again', delayMs, isUncounted: true };
   }
 
   #toRetryableJob(job: Job): RetryableJob {
-    const { system, parts } = this.#context;
+    const { system, services } = this.#context;
     const { appId, store } = system;
     const [triggerId = ''] = job.triggers;
     const cause: Cause = { triggerId, level: job.level, source: job.source ?? triggerId, chain: job.chain };
     const done: Steps = (schema) => removeJob(schema, job);
-    const reading: RecordContext = { appId, store, principal: master, hooks: parts.hooks, referer: null, cause };
+    const reading: RecordContext = { appId, store, principal: master, hooks: services.hooks, referer: null, cause };
     const { id, attempts, queuedAt } = job;
     return { id, state: stateOf(job), attempts, queuedAt, cause, done, context: { ...reading, alongside: done }, reading };
   }
@@ -160,15 +160,15 @@ export class RetryableJobs {
    * @throws JobLost
    */
   async #record(steps: Steps, isDone: () => Promise<boolean> = async () => false): Promise<void> {
-    const { system, shouldStop: isEnough, isAborted: isOver } = this.#context;
+    const { system, shouldStop, isAborted } = this.#context;
     let isOutcomeUnknown = false;
     for (let failures = 0; ; failures++)
       try {
-        if (isOver()) throw new JobLost();
+        if (isAborted()) throw new JobLost();
         return await commit(system.store, steps);
       } catch (error) {
-        if (error instanceof JobLost && isOutcomeUnknown && !isOver() && (await this.#untilKnown(isDone))) return;
-        if (error instanceof JobLost || isEnough()) throw error;
+        if (error instanceof JobLost && isOutcomeUnknown && !isAborted() && (await this.#untilKnown(isDone))) return;
+        if (error instanceof JobLost || shouldStop()) throw error;
         isOutcomeUnknown ||= isInDoubt((error as Error).cause);
         await this.#waitAfter(error as Error, failures);
       }
@@ -188,11 +188,12 @@ export class RetryableJobs {
 
   /** Waits until the store is back if there is an outage, else for the backoff. */
   async #waitAfter({ cause }: Pick<Error, 'cause'>, failures: number): Promise<void> {
-    const { system, parts, shouldStop: isEnough } = this.#context;
+    const { system, services, shouldStop } = this.#context;
     const outage = outageOf(system.store);
-    if (await outage.isCauseOf(cause)) return outage.sleep(isEnough);
-    if (!isPassing(cause)) parts.conditions.met('what became of a queued job could not be noted', { app: system.appId }, cause);
-    for (const until = performance.now() + backoff(failures); !isEnough() && performance.now() < until; )
+    if (await outage.isCauseOf(cause)) return outage.sleep(shouldStop);
+    if (!isPassing(cause))
+      services.conditions.met('what became of a queued job could not be noted', { app: system.appId }, cause);
+    for (const until = performance.now() + backoff(failures); !shouldStop() && performance.now() < until; )
       await wait(POLL_INTERVAL_MS, undefined, { ref: false });
   }
 }

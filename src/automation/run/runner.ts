@@ -20,7 +20,7 @@ const MIN_READ_INTERVAL_MS = 10;
 const MAX_TIMEOUTS = 5;
 
 /** What a runner needs of its environment. */
-export interface RunnerSettings extends Pick<JobContext, 'system' | 'parts'> {
+export interface RunnerSettings extends Pick<JobContext, 'system' | 'services'> {
   readonly processes: LiveProcesses;
   /** Keeps the system open until the returned function is called. */
   hold(): () => void;
@@ -60,11 +60,11 @@ export class Runner {
   #isOver = false;
 
   constructor(settings: RunnerSettings) {
-    const { system, parts } = settings;
+    const { system, services } = settings;
     this.#settings = settings;
     this.#outage = outageOf(system.store);
     this.#context = {
-      ...{ system, parts, calls: new Calls() },
+      ...{ system, services, calls: new Calls() },
       ...{ shouldStop: () => this.#isClosed, isAborted: () => this.#isOver, queued: () => this.#markDirty() },
     };
     this.#backlog = new Backlog(system.store);
@@ -147,19 +147,19 @@ export class Runner {
   /** Decides the next step: read the queue, wait for some milliseconds or for a signal (`null`), or stop. */
   #nextStep(now: number): 'read' | 'done' | number | null {
     if (this.#isHeld) return this.#loaded.size === 0 ? 'done' : null;
-    const pauses = this.#backoff.expire(now);
+    const expiry = this.#backoff.expire(now);
     const isDue = this.#nextDue !== null && this.#nextDue <= now;
-    if (pauses.hasExpired || isDue) this.#isDirty = true;
+    if (expiry.hasExpired || isDue) this.#isDirty = true;
     if (isDue) this.#nextDue = null;
-    const times = [pauses.next, this.#nextDue].filter((at) => at !== null).map((at) => at - now);
+    const waits = [expiry.next, this.#nextDue].filter((at) => at !== null).map((at) => at - now);
     if (this.#isDirty && this.#atWork.isHungry && !this.#backoff.isOverloaded) {
       const since = performance.now() - this.#readAt;
       const between = this.#loaded.size === 0 ? 0 : Math.max(MIN_READ_INTERVAL_MS, 2 * this.#readTook);
       if (since >= between) return 'read';
-      times.push(between - since);
+      waits.push(between - since);
     }
-    if (!this.#isDirty && this.#loaded.size === 0 && pauses.next === null) return 'done';
-    return times.length === 0 ? null : Math.max(1, Math.min(...times));
+    if (!this.#isDirty && this.#loaded.size === 0 && expiry.next === null) return 'done';
+    return waits.length === 0 ? null : Math.max(1, Math.min(...waits));
   }
 
   async #read(): Promise<void> {
@@ -181,7 +181,7 @@ export class Runner {
     else this.#take(batch);
   }
 
-  #take({ jobs, before, retryable: later, hasMoreRetryable: isLaterLeft, blocked, hasMore: isMore, nextDue }: Batch): void {
+  #take({ jobs, before, retryable, hasMoreRetryable, blocked, hasMore, nextDue }: Batch): void {
     const now = performance.now();
     for (const job of jobs) {
       if (this.#isRequeued(job) || !this.#atWork.add(job)) continue;
@@ -189,15 +189,15 @@ export class Runner {
       const snapshot = job.beforeId === null ? undefined : before.get(job.beforeId);
       if (snapshot) this.#before.set(job, snapshot);
     }
-    for (const job of later) {
+    for (const job of retryable) {
       this.#loaded.add(job.id);
       this.#retryable.begin(job);
     }
     for (const key of blocked) this.#backoff.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
-    const probe = isLaterLeft ? this.#context.parts.breaker.nextProbe(now) : null;
+    const probe = hasMoreRetryable ? this.#context.services.breaker.nextProbe(now) : null;
     const due = nextDue === null ? null : now + nextDue - Date.now();
     this.#nextDue = due === null || probe === null ? (due ?? probe) : Math.min(due, probe);
-    if (isMore) this.#isDirty = true;
+    if (hasMore) this.#isDirty = true;
     this.#atWork.start();
   }
 
@@ -253,8 +253,8 @@ export class Runner {
   }
 
   async #expand(job: Job, key: string): Promise<boolean> {
-    const { system, parts } = this.#context;
-    await parts.expand(system, job, this.#backoff.failures(key).timeouts >= MAX_TIMEOUTS);
+    const { system, services } = this.#context;
+    await services.expand(system, job, this.#backoff.failures(key).timeouts >= MAX_TIMEOUTS);
     this.#markDirty();
     return true;
   }
@@ -267,8 +267,8 @@ export class Runner {
 
   /** Logs a fault. Transient errors are logged by the engine. */
   #report(error: unknown, what: string): void {
-    const { parts, system } = this.#settings;
-    if (!isPassing(error)) parts.conditions.met(what, { app: system.appId }, error);
+    const { services, system } = this.#settings;
+    if (!isPassing(error)) services.conditions.met(what, { app: system.appId }, error);
   }
 
   async #delay(pause: number): Promise<void> {

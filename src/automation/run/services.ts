@@ -15,7 +15,7 @@ export interface JobServices extends ActionServices {
   readonly triggers: ActiveTriggers;
   readonly fires: typeof fires;
   /** Executes an action; throws as `Perform`. */
-  readonly perform: (run: ActionRun, parts: ActionServices) => Promise<void>;
+  readonly perform: (run: ActionRun, services: ActionServices) => Promise<void>;
   /** By kind of job. */
   readonly retryable: ReadonlyMap<RetryableKind, RetryableWork>;
   readonly expand: typeof expand;
@@ -27,7 +27,7 @@ export interface JobServices extends ActionServices {
 /** The environment of a job. */
 export interface JobContext {
   readonly system: AutomationSystem;
-  readonly parts: JobServices;
+  readonly services: JobServices;
   readonly calls: Calls;
   /** Whether the service is shutting down. Called between two steps. */
   readonly shouldStop: () => boolean;

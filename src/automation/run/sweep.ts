@@ -8,7 +8,7 @@ const MAX_WAIT_MS = 2_000;
 const RETRY_DELAY_MS = 1_000;
 
 /** The dependencies of a sweep. */
-export interface SweepParts {
+export interface SweepServices {
   /** Returns the ids of all systems. @throws unavailable */
   appIds(): Promise<readonly string[]>;
   /** Called with them before the first visit. */
@@ -26,17 +26,17 @@ export interface SweepParts {
 
 /** Visits all systems, one by one and in the background, to find work that an earlier or ended process left. */
 export class Sweep {
-  readonly #parts: SweepParts;
+  readonly #services: SweepServices;
   #sweeping: Promise<void> | undefined;
 
-  constructor(parts: SweepParts) {
-    this.#parts = parts;
+  constructor(services: SweepServices) {
+    this.#services = services;
   }
 
   /** Begins a sweep, unless one is in progress. @param what the message for a failure */
   begin(what: string): void {
     this.#sweeping ??= this.#visitAll()
-      .catch((error) => this.#parts.failed(error, what))
+      .catch((error) => this.#services.failed(error, what))
       .finally(() => {
         this.#sweeping = undefined;
       });
@@ -48,7 +48,7 @@ export class Sweep {
   }
 
   async #visitAll(): Promise<void> {
-    const { found, visit, atWork, shouldStop, background } = this.#parts;
+    const { found, visit, atWork, shouldStop, background } = this.#services;
     const appIds = await this.#allSystems();
     found(appIds);
     for (const appId of appIds) {
@@ -63,11 +63,11 @@ export class Sweep {
 
   /** Returns the systems, retrying until the registry answers. */
   async #allSystems(): Promise<readonly string[]> {
-    while (!this.#parts.shouldStop())
+    while (!this.#services.shouldStop())
       try {
-        return await this.#parts.appIds();
+        return await this.#services.appIds();
       } catch (error) {
-        this.#parts.failed(error, 'the systems could not be read');
+        this.#services.failed(error, 'the systems could not be read');
         await wait(RETRY_DELAY_MS, undefined, { ref: false });
       }
     return [];

@@ -35,7 +35,7 @@ export interface WorkerEvents {
 export class SystemWorker {
   readonly system: System;
   readonly runner: Runner;
-  readonly #parts: JobServices;
+  readonly #services: JobServices;
   readonly #processes: LiveProcesses;
   readonly #events: WorkerEvents;
   /** State of the tables at the last check. */
@@ -51,15 +51,15 @@ export class SystemWorker {
   #isClosed = false;
   readonly #outage: Outage;
 
-  constructor(system: System, parts: JobServices, processes: LiveProcesses, events: WorkerEvents) {
+  constructor(system: System, services: JobServices, processes: LiveProcesses, events: WorkerEvents) {
     this.system = system;
-    this.#parts = parts;
+    this.#services = services;
     this.#processes = processes;
     this.#events = events;
     this.#outage = outageOf(system.store);
     this.runner = new Runner({
       system,
-      parts,
+      services,
       processes,
       hold: () => {
         system.hold();
@@ -145,7 +145,7 @@ export class SystemWorker {
     [this.#queueVersion, this.#losses] = [version, losses];
   }
 
-  /** Finds own jobs that nobody was notified of, because the database did not answer after the commit that queued them. */
+  /** Finds own jobs that were queued without a notification, because the database did not answer after their commit. */
   async #searchOwn(): Promise<void> {
     if (this.#isClosed || performance.now() - this.#searchedAt < POLL_INTERVAL_MS) return;
     this.#searchedAt = performance.now();
@@ -169,7 +169,7 @@ export class SystemWorker {
   async #take(gone: readonly string[]): Promise<void> {
     const taken = await takeOver(this.system.store, gone, () => this.#isClosed);
     if (taken === 0) return;
-    this.#parts.log.info({ app: this.system.appId, jobs: taken }, 'jobs of a process that is gone were taken over');
+    this.#services.log.info({ app: this.system.appId, jobs: taken }, 'jobs of a process that is gone were taken over');
     this.runner.wake();
   }
 
@@ -193,7 +193,7 @@ export class SystemWorker {
       try {
         const version = system.store.tableVersion('_Trigger');
         const queued = system.store.tableVersion(queueTable);
-        const next = await this.#parts.runDue(system, Date.now(), clock.skewOf(system.appId));
+        const next = await this.#services.runDue(system, Date.now(), clock.skewOf(system.appId));
         this.#triggerVersion = version;
         this.#failures = 0;
         clock.seen(system.appId, jumps);
@@ -212,7 +212,7 @@ export class SystemWorker {
 
   /** Logs faults; transient errors are logged by the engine. @returns whether the store is unavailable */
   async #failed(error: unknown, what: string): Promise<boolean> {
-    if (!isPassing(error) && !this.#isClosed) this.#parts.conditions.met(what, { app: this.system.appId }, error);
+    if (!isPassing(error) && !this.#isClosed) this.#services.conditions.met(what, { app: this.system.appId }, error);
     return this.#outage.isCauseOf(error);
   }
 

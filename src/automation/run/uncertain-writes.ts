@@ -34,9 +34,9 @@ export class UncertainWrites {
   }
 
   #note(among: Map<string, PendingVisit>, appId: string, schedules: boolean, later: (look: () => void) => void): void {
-    const known = among.get(appId);
-    if (known) {
-      known.schedules ||= schedules;
+    const pending = among.get(appId);
+    if (pending) {
+      pending.schedules ||= schedules;
       return;
     }
     const visit = { schedules };

@@ -29,16 +29,16 @@ export type WriteOutcome = 'done' | 'idle' | 'stopped';
 /**
  * Processes a job for a write: its triggers in order, the actions of each in order, one commit per action (adr/0012).
  * @param before the record before the write; `null` if no trigger depends on it
- * @param failed consecutive failures of the record's jobs
+ * @param failures consecutive failures of the record's jobs
  * @throws JobLost if this process no longer owns the job; JobPaused if it must be started again from its row
  */
 export async function runWriteJob(
   jobContext: JobContext,
   job: Job,
   before: StoredSnapshot | null,
-  failed: Failures,
+  failures: Failures,
 ): Promise<WriteOutcome> {
-  return new WriteRun(jobContext, job, before, failed).run();
+  return new WriteRun(jobContext, job, before, failures).run();
 }
 
 /** A job for a write in progress. */
@@ -47,7 +47,7 @@ export class WriteRun {
   readonly job: Job;
   readonly record: RecordSnapshot;
   readonly #before: RecordSnapshot | null;
-  readonly #failed: Failures;
+  readonly #failures: Failures;
   #progress: Progress;
   /** The progress as stored in the job's row. */
   #savedState: string | null;
@@ -56,13 +56,13 @@ export class WriteRun {
   #fired: Steps = noSteps;
   #data: string | undefined;
 
-  constructor(jobContext: JobContext, job: Job, before: StoredSnapshot | null, failed: Failures) {
+  constructor(jobContext: JobContext, job: Job, before: StoredSnapshot | null, failures: Failures) {
     const { store } = jobContext.system;
     this.jobContext = jobContext;
     this.job = job;
     this.record = new RecordSnapshot(store, job, job.snapshot);
     this.#before = before && new RecordSnapshot(store, job, before);
-    this.#failed = failed;
+    this.#failures = failures;
     this.#progress = progressOf(job);
     this.#savedState = job.state;
   }
@@ -113,13 +113,13 @@ export class WriteRun {
 
   /** Returns the current definition of a trigger. */
   async #trigger(id: string): Promise<Trigger | undefined> {
-    const { system, parts } = this.jobContext;
+    const { system, services } = this.jobContext;
     try {
-      await parts.triggers.ready(system.store);
+      await services.triggers.ready(system.store);
     } catch (error) {
       throw new JobPaused('the triggers could not be read', { cause: error });
     }
-    return parts.triggers.byId(system.store, id);
+    return services.triggers.byId(system.store, id);
   }
 
   /** @returns false if the trigger does not fire or fails; the progress has moved to the next trigger then */
@@ -127,7 +127,7 @@ export class WriteRun {
     const { jobContext, job } = this;
     if (this.#progress.isFired) return true;
     try {
-      const { fires } = jobContext.parts;
+      const { fires } = jobContext.services;
       // Before the criteria, whose result must not reveal a record that the author may not read.
       const { principal } = await authorityOver(jobContext.system, trigger, this.record);
       if (await fires(jobContext.system, trigger, job.event, this.record, this.#before, job.relations, principal)) return true;
@@ -152,9 +152,9 @@ export class WriteRun {
     if (at === null) await this.#report(trigger.id, null);
     while (at !== null) {
       if (jobContext.shouldStop()) return false;
-      const spent = spend(jobContext.system.store, job.chain);
-      if (spent !== 'counted') {
-        await this.#giveUp(spent === 'logged' ? noSteps : this.#rowOf(trigger.id, spentMessage(job.source ?? trigger.id)));
+      const budget = spend(jobContext.system.store, job.chain);
+      if (budget !== 'counted') {
+        await this.#giveUp(budget === 'logged' ? noSteps : this.#rowOf(trigger.id, spentMessage(job.source ?? trigger.id)));
         return true;
       }
       const next = this.#nextAction(trigger, at + 1);
@@ -251,7 +251,7 @@ export class WriteRun {
   async hasTooManyTimeouts(error: unknown): Promise<boolean> {
     return (
       isTimeout(error) &&
-      this.#failed.timeouts >= MAX_TIMEOUTS &&
+      this.#failures.timeouts >= MAX_TIMEOUTS &&
       !(await outageOf(this.jobContext.system.store).isCauseOf(error))
     );
   }
@@ -264,9 +264,9 @@ export class WriteRun {
   }
 
   #logFault(error: unknown, triggerId: string): void {
-    const { system, parts, isAborted: isOver } = this.jobContext;
-    if (isOver()) return;
-    parts.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');
+    const { system, services, isAborted } = this.jobContext;
+    if (isAborted()) return;
+    services.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');
   }
 }
 

@@ -24,7 +24,7 @@ export interface World {
   readonly system: AutomationSystem;
   readonly store: Store;
   readonly master: RecordContext;
-  readonly parts: ActionServices;
+  readonly services: ActionServices;
   /** All writes so far. */
   readonly writes: WriteEvent[];
   /** Adds a custom function. */
@@ -79,7 +79,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
     system: { appId: 'app', name: 'App', store },
     store,
     master,
-    parts: { functions, mailer: {} as Mailer, log, conditions: { met: () => {}, over: () => {} } },
+    services: { functions, mailer: {} as Mailer, log, conditions: { met: () => {}, over: () => {} } },
     writes,
     addFunction: (name, source) => writeFileSync(join(directory, `${name}.mjs`), source),
     create: async (className, fields) => (await createRecord(master, className, fields)).objectId,

@@ -45,8 +45,8 @@ interface Evidence {
 export async function detectType(sample: Buffer, isWhole: boolean, fileName: string, declaredType?: string): Promise<string> {
   const evidence = await gatherEvidence(sample, isWhole, extensionOf(fileName));
   if (isExecutable(evidence)) return fail('invalidFileType');
-  const known = typesOfExtension.get(evidence.extension);
-  const type = known ? firstThatFits(known, evidence) : typeByBytes(evidence, declaredType);
+  const types = typesOfExtension.get(evidence.extension);
+  const type = types ? firstThatFits(types, evidence) : typeByBytes(evidence, declaredType);
   return type ?? fail('invalidFileType');
 }
 
@@ -57,8 +57,8 @@ export async function detectType(sample: Buffer, isWhole: boolean, fileName: str
 export async function describeType(sample: Buffer, isWhole: boolean, fileName: string): Promise<string | null> {
   const evidence = await gatherEvidence(sample, isWhole, extensionOf(fileName));
   if (isExecutable(evidence)) return null;
-  const known = typesOfExtension.get(evidence.extension);
-  return (known && firstThatFits(known, evidence)) ?? typeByBytes(evidence, undefined) ?? unknownType;
+  const types = typesOfExtension.get(evidence.extension);
+  return (types && firstThatFits(types, evidence)) ?? typeByBytes(evidence, undefined) ?? unknownType;
 }
 
 async function gatherEvidence(sample: Buffer, isWhole: boolean, extension: string): Promise<Evidence> {

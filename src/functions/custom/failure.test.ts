@@ -78,8 +78,8 @@ test('the log has the name, the place, the code and the causes', () => {
 
 test('answer and log are bounded', () => {
   const thrown = Object.assign(new Error(`${'x'.repeat(999)}${'😀'.repeat(100_000)}`), { code: 'c'.repeat(5_000) });
-  const { forCaller: shown, logged } = failureOf(thrown);
-  assert.equal(shown.message, `${'x'.repeat(999)}…`);
+  const { forCaller, logged } = failureOf(thrown);
+  assert.equal(forCaller.message, `${'x'.repeat(999)}…`);
   assert.ok(logged.message.isWellFormed() && logged.message.length <= 2_001);
   assert.match(logged.stack ?? '', /failure\.test\.ts/);
   assert.ok((logged.stack ?? '').length <= 8_001);

@@ -66,7 +66,7 @@ export const rowsIn = (store: Store, triggers: string, records: readonly string[
   );
 
 /** Returns the services of a system. */
-export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): JobServices {
+export function servicesOf({ triggers = [], later = {}, ...options }: WorldOptions): JobServices {
   const byId = new Map(triggers.map((one) => [one.id, one]));
   const unused = new Proxy({}, { get: (_, name) => (name === 'leave' ? () => {} : assertUnused(String(name))) });
   return {
@@ -108,7 +108,7 @@ export function worldOf(store: Store, options: WorldOptions, processes = new Liv
   let idle = (_: number | null): void => {};
   const runner = new Runner({
     system: { appId: 'app', name: 'System', store },
-    parts: partsOf(options),
+    services: servicesOf(options),
     processes,
     hold: () => {
       held++;

@@ -8,7 +8,7 @@ import type { JobServices } from './run/services.ts';
 import { expand, runDue } from './schedule/index.ts';
 
 /** The standard services of jobs, which tests can replace. */
-export const standardParts = {
+export const standardServices = {
   triggers: activeTriggers,
   fires,
   perform,
