@@ -6,8 +6,8 @@ import { addressesOf, type IssuerAddresses } from './addresses.ts';
 import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import { openKeys } from './keys.ts';
 import type { ProviderParts } from './provider.ts';
-import { OpenItems } from './storage/bounds.ts';
-import { Sealer } from './storage/encryption.ts';
+import { ItemEncryption } from './storage/encryption.ts';
+import { OpenItems } from './storage/item-limits.ts';
 import { Items } from './storage/items.ts';
 import { TokenReader } from './tokens.ts';
 
@@ -64,7 +64,7 @@ export class Issuers {
   async #make(system: System, base: string): Promise<Issuer> {
     const { secret, ...shared } = this.#parts;
     const addresses = addressesOf(base, system.appId);
-    const items = new Items(system.store, new Sealer(secret, system.appId), shared.progress);
+    const items = new Items(system.store, new ItemEncryption(secret, system.appId), shared.progress);
     const keys = await openKeys(items);
     const tokens = new TokenReader(keys, addresses);
     const openItems = new OpenItems(system.store);

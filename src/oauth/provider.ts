@@ -13,8 +13,8 @@ import { errorPage, pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';
 import { ItemAdapter } from './storage/adapter.ts';
-import type { OpenItems } from './storage/bounds.ts';
 import { keyOf } from './storage/encryption.ts';
+import type { OpenItems } from './storage/item-limits.ts';
 import type { Items } from './storage/items.ts';
 import { grantClaim, markClaim, type TokenReader } from './tokens.ts';
 

@@ -35,7 +35,7 @@ export interface JsonBody {
  * Reads a JSON body that may be an upload. A long base64 string stays in the file and is located by its quotes, so that memory is bounded whatever
  * the body contains.
  * @param file the received body
- * @returns `null` if it has more than `REST_BYTES` besides one base64 string
+ * @returns `null` if it has more than `MAX_REST_BYTES` besides one base64 string
  */
 export async function readJsonBody({ path, size }: { readonly path: string; readonly size: number }): Promise<JsonBody | null> {
   if (size <= MAX_REST_BYTES) return { text: withoutMark(await readFile(path, 'utf8')), longBase64: null };

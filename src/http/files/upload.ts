@@ -17,7 +17,7 @@ import { removalEndpoint } from '../routes/files.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
 import { type LongBase64, readJsonBody } from './json-body.ts';
 import { fileOf, HEAD_BYTES, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload, refersTo } from './json-upload.ts';
-import { ReservedBytes, uploadReservations } from './placed.ts';
+import { ReservedBytes, uploadReservations } from './reserved-bytes.ts';
 import { Upload, type Uploader } from './upload-exchange.ts';
 
 /** Time limit of a file's bytes: 32 MiB at 0.3 Mbit/s. */

@@ -2,9 +2,9 @@ import { Places } from '../../admission/places.ts';
 import { fail } from '../../errors/fail.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { type ExportFormat, ExportParameters, exportRecords } from '../../transfer/index.ts';
-import { AwaitedPieces } from '../endpoint/awaited-pieces.ts';
 import { memoryBounds } from '../endpoint/body-reader.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import { StallGuardedPieces } from '../endpoint/stall-guard.ts';
 
 /** Memory of an export that waits for its client: the page being sent and the next one, already read. */
 const EXPORT_BYTES = 2 * 1024 * 1024;
@@ -40,7 +40,7 @@ export function exportEndpoint(): Endpoint {
         // Table names consist of letters, digits and underscores, so they need no escaping.
         'content-disposition': `attachment; filename="${className}.${format}"`,
       };
-      return { status: 200, json: new AwaitedPieces(pieces, giveUp), headers };
+      return { status: 200, json: new StallGuardedPieces(pieces, giveUp), headers };
     },
   };
 }

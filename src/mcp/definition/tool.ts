@@ -97,7 +97,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
 
 type Effects = Pick<ToolDefinition<z.ZodRawShape>, 'effect' | 'isIdempotent' | 'isAdvanced'>;
 
-/** Writes of records are `openWorld`: they fire triggers, which may send mail. */
+/** Writes of records set `openWorldHint`: they fire triggers, which may send mail. */
 function hintsOf({ effect, isIdempotent, isAdvanced }: Effects): ToolHints {
   if (effect === 'read') return { readOnlyHint: true, openWorldHint: false };
   return {

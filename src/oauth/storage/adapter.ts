@@ -1,8 +1,8 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { JsonObject } from '../../kernel/json.ts';
 import { DAY_MS } from '../../kernel/time.ts';
-import { familyOfNetwork, type OpenItems } from './bounds.ts';
 import { keyOf } from './encryption.ts';
+import { familyOfNetwork, type OpenItems } from './item-limits.ts';
 import type { Items } from './items.ts';
 
 /** Counting of open items, which are created without sign-in. */

@@ -5,7 +5,7 @@ const TAG_BYTES = 16;
 const cipher = 'aes-256-gcm';
 
 /** Encrypts stored sign-in items, so that a copy of the database does not grant access. */
-export class Sealer {
+export class ItemEncryption {
   readonly #key: Buffer;
 
   /** @param secret of this installation, stored outside the system's tables */
@@ -14,23 +14,23 @@ export class Sealer {
   }
 
   /** Encrypts a text. @param place where it is stored, authenticated so that it cannot be decrypted elsewhere */
-  seal(text: string, place: string): string {
+  encrypt(text: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES);
-    const sealing = createCipheriv(cipher, this.#key, nonce).setAAD(Buffer.from(place));
-    const sealed = [sealing.update(text, 'utf8'), sealing.final()];
-    return Buffer.concat([nonce, sealing.getAuthTag(), ...sealed]).toString('base64url');
+    const encryptor = createCipheriv(cipher, this.#key, nonce).setAAD(Buffer.from(place));
+    const encrypted = [encryptor.update(text, 'utf8'), encryptor.final()];
+    return Buffer.concat([nonce, encryptor.getAuthTag(), ...encrypted]).toString('base64url');
   }
 
   /** Decrypts a text; `null` if it was encrypted for another place or by another installation, or is malformed. */
-  open(sealed: string, place: string): string | null {
-    const bytes = Buffer.from(sealed, 'base64url');
+  decrypt(encrypted: string, place: string): string | null {
+    const bytes = Buffer.from(encrypted, 'base64url');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
     try {
-      const opening = createDecipheriv(cipher, this.#key, nonce, { authTagLength: TAG_BYTES });
-      opening.setAAD(Buffer.from(place)).setAuthTag(tag);
-      return Buffer.concat([opening.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), opening.final()]).toString('utf8');
+      const decryptor = createDecipheriv(cipher, this.#key, nonce, { authTagLength: TAG_BYTES });
+      decryptor.setAAD(Buffer.from(place)).setAuthTag(tag);
+      return Buffer.concat([decryptor.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decryptor.final()]).toString('utf8');
     } catch {
       return null;
     }

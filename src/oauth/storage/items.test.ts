@@ -17,8 +17,8 @@ import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { openMigrated } from '../../systems/testing/open.ts';
 import { openKeys } from '../keys.ts';
 import { ItemAdapter } from './adapter.ts';
-import { OpenItems } from './bounds.ts';
-import { keyOf, Sealer } from './encryption.ts';
+import { ItemEncryption, keyOf } from './encryption.ts';
+import { OpenItems } from './item-limits.ts';
 import { Items, itemTable, sweepItems } from './items.ts';
 
 interface Place {
@@ -69,7 +69,7 @@ for (const [name, make] of [
       place = await make();
       // Uses a migrated table, which must equal that of a new system.
       store = await openMigrated(place.engine, 'items');
-      items = new Items(store, new Sealer('secret', 'items'));
+      items = new Items(store, new ItemEncryption('secret', 'items'));
       bound = new OpenItems(store);
     });
     after(async () => {
@@ -114,13 +114,13 @@ for (const [name, make] of [
 
     it('of another installation, or moved to another row, are none', async () => {
       await tokenOf(await grantFor('sealed'), 'sealed-token');
-      const foreign = new Items(store, new Sealer('another secret', 'items'));
+      const foreign = new Items(store, new ItemEncryption('another secret', 'items'));
       assert.equal(await foreign.read('RefreshToken', 'sealed-token'), null);
-      const sealer = new Sealer('secret', 'items');
-      assert.equal(sealer.open(sealer.seal('x', 'here'), 'there'), null);
-      assert.equal(sealer.open(sealer.seal('x', 'here'), 'here'), 'x');
-      assert.equal(new Sealer('secret', 'other').open(sealer.seal('x', 'here'), 'here'), null);
-      assert.equal(sealer.open('', 'here'), null);
+      const encryption = new ItemEncryption('secret', 'items');
+      assert.equal(encryption.decrypt(encryption.encrypt('x', 'here'), 'there'), null);
+      assert.equal(encryption.decrypt(encryption.encrypt('x', 'here'), 'here'), 'x');
+      assert.equal(new ItemEncryption('secret', 'other').decrypt(encryption.encrypt('x', 'here'), 'here'), null);
+      assert.equal(encryption.decrypt('', 'here'), null);
     });
 
     it('take the place of those before', async () => {
@@ -317,7 +317,7 @@ for (const [name, make] of [
       const made = await Promise.all([1, 2, 3].map(() => openKeys(items)));
       for (const keys of made) assert.deepEqual(keys, made[0]);
       assert.deepEqual(await openKeys(items), made[0]);
-      const moved = new Items(store, new Sealer('another secret', 'items'));
+      const moved = new Items(store, new ItemEncryption('another secret', 'items'));
       const [first, second] = await Promise.all([openKeys(moved), openKeys(moved)]);
       assert.deepEqual(first, second);
       assert.notDeepEqual(first, made[0]);

@@ -9,7 +9,7 @@ import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/mo
 import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
-import { keyOf, type Sealer } from './encryption.ts';
+import { type ItemEncryption, keyOf } from './encryption.ts';
 
 /** The table of sign-in items, one row each. Hidden from all callers. */
 export const itemTable = '_OAuthItem';
@@ -54,13 +54,13 @@ const RETRY_DELAY_MS = 100;
 /** The sign-in items of one system (docs/adr/0014-sign-in.md). Expired items count as missing. */
 export class Items {
   readonly #store: Store;
-  readonly #sealer: Sealer;
+  readonly #encryption: ItemEncryption;
   readonly #progress: () => Progress;
 
   /** @param progress returns that of the current request */
-  constructor(store: Store, sealer: Sealer, progress: () => Progress = () => ({ hasWritten: false })) {
+  constructor(store: Store, encryption: ItemEncryption, progress: () => Progress = () => ({ hasWritten: false })) {
     this.#store = store;
-    this.#sealer = sealer;
+    this.#encryption = encryption;
     this.#progress = progress;
   }
 
@@ -184,7 +184,7 @@ export class Items {
 
   #opened(row: Row | null, kind: string): Item | null {
     if (row?.payload === undefined || row.kind !== kind || isExpired(row)) return null;
-    const text = this.#sealer.open(row.payload, row.objectId);
+    const text = this.#encryption.decrypt(row.payload, row.objectId);
     if (text === null) return null;
     return { payload: JSON.parse(text), expiresAt: timeOf(row.expiresAt), consumedAt: timeOf(row.consumedAt) };
   }
@@ -210,7 +210,7 @@ export class Items {
       createdAt: at,
       updatedAt: at,
       kind,
-      payload: this.#sealer.seal(JSON.stringify(item.payload), key),
+      payload: this.#encryption.encrypt(JSON.stringify(item.payload), key),
       family: item.family ?? null,
       uid: item.uid === undefined ? null : keyOf(kind, item.uid),
       expiresAt: item.expiresAt,

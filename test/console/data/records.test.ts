@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ConflictError } from '../../../src/console/data/index.ts';
-import { idOfKey } from '../../../src/console/data/records/once.ts';
+import { idOfKey } from '../../../src/console/data/records/idempotency.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { createTogether } from '../../../src/records/index.ts';
 import { pointer } from '../../support/records.ts';

@@ -13,7 +13,7 @@ import type { CreateRequest, RecordAnswer } from '../../protocol/protocol.ts';
 import { bodyOf, objectAt, refuse, tableOf } from '../wire/parameters.ts';
 import { writtenAnswer } from './answer.ts';
 import { checkFields } from './fields.ts';
-import { idOfKey, once } from './once.ts';
+import { idOfKey, once } from './idempotency.ts';
 
 const MAX_REQUEST_ID_LENGTH = 200;
 

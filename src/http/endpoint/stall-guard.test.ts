@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StallAllowance } from '../../kernel/stall-allowance.ts';
-import { AwaitedPieces } from './awaited-pieces.ts';
+import { StallGuardedPieces } from './stall-guard.ts';
 
 /** Pieces for a client that has the given milliseconds for each, and their fate. */
 function waitedFor(pauseMs: number, pieces = ['1', '2', '3']) {
@@ -14,7 +14,7 @@ function waitedFor(pauseMs: number, pieces = ['1', '2', '3']) {
       seen.returned++;
     }
   }
-  const awaited = new AwaitedPieces(source(), () => seen.givenUp++, new StallAllowance(pauseMs));
+  const awaited = new StallGuardedPieces(source(), () => seen.givenUp++, new StallAllowance(pauseMs));
   return { awaited, seen };
 }
 
@@ -42,7 +42,7 @@ test('what makes them may take as long as it likes, and so may what comes after 
     yield 'late';
     await wait(100);
   }
-  const pieces = new AwaitedPieces(slow(), () => seen.givenUp++, new StallAllowance(20));
+  const pieces = new StallGuardedPieces(slow(), () => seen.givenUp++, new StallAllowance(20));
   for await (const piece of pieces) assert.equal(piece, 'late');
   assert.equal((await awaited.next()).done, true);
   await wait(60);
@@ -59,7 +59,7 @@ test('pieces that were never begun are returned', async () => {
       return { done: true, value: undefined };
     },
   };
-  await new AwaitedPieces(source, () => {}).return();
+  await new StallGuardedPieces(source, () => {}).return();
   assert.equal(returned, 1);
 });
 

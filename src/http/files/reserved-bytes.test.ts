@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Places } from '../../admission/places.ts';
-import { ReservedBytes } from './placed.ts';
+import { ReservedBytes } from './reserved-bytes.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

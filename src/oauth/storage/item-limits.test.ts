@@ -8,8 +8,8 @@ import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { openMigrated } from '../../systems/testing/open.ts';
 import { ItemAdapter } from './adapter.ts';
-import { OpenItems } from './bounds.ts';
-import { Sealer } from './encryption.ts';
+import { ItemEncryption } from './encryption.ts';
+import { OpenItems } from './item-limits.ts';
 import { Items } from './items.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-open-items-'));
@@ -20,7 +20,7 @@ let adapter: (kind: string) => ItemAdapter;
 before(async () => {
   store = await openMigrated(engine, 'items');
   const open = { items: new OpenItems(store, 6, 1), network: () => network };
-  const items = new Items(store, new Sealer('secret', 'items'));
+  const items = new Items(store, new ItemEncryption('secret', 'items'));
   adapter = (kind) => new ItemAdapter(items, kind, open);
 });
 after(async () => {

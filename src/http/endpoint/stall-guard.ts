@@ -5,7 +5,7 @@ import { StallAllowance } from '../../kernel/stall-allowance.ts';
  * Pieces of an answer, abandoned when the client takes them too slowly, because their source (e.g. a read snapshot) stays open meanwhile. Not a
  * generator: a generator that was never started would not notice `return`.
  */
-export class AwaitedPieces implements AsyncIterableIterator<string> {
+export class StallGuardedPieces implements AsyncIterableIterator<string> {
   readonly #pieces: AsyncIterator<string>;
   readonly #giveUp: () => void;
   readonly #allowance: StallAllowance;
