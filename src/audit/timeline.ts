@@ -1,6 +1,6 @@
 import { actorId, holdsKey } from '../access/index.ts';
 import { newRowId } from '../kernel/ids.ts';
-import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
+import { claimsFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import { type Field, type FieldType, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
@@ -153,7 +153,7 @@ function valuesOf(event: WriteEvent): readonly StoredValue[] {
 /** Returns the page that a session user wrote from; for a write with full rights only the name of a function (system-tables.md#_timeline). */
 function refererOf({ principal, referer }: WriteEvent): string | null {
   if (referer === null) return null;
-  if (holdsKey(principal)) return tellsOfFunction(referer) ? referer : null;
+  if (holdsKey(principal)) return claimsFunction(referer) ? referer : null;
   return withoutCredentials(withoutSecrets(truncate(referer, MAX_REFERER_LENGTH)), []);
 }
 

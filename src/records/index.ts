@@ -1,9 +1,9 @@
 export {
+  claimsFunction,
   endOf,
   functionReferer,
   type Progress,
   type RecordContext,
-  tellsOfFunction,
   type WriteHooks,
 } from './context/context.ts';
 export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './context/file-keeper.ts';
@@ -30,15 +30,15 @@ export {
   readRecord,
 } from './read/find.ts';
 export { readLabels } from './read/labels.ts';
-export { countOwn, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
+export { countRows, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
 export { definitionFields } from './read/trigger-definitions.ts';
-export { remembering } from './read/versioned-cache.ts';
+export { versionedCache } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';
-export { decideAnew, exclusively, holding } from './write/exclusive.ts';
+export { exclusively, holding, retryWhenOvertaken } from './write/exclusive.ts';
 export { isServerSet } from './write/fields.ts';
 export { deleteRecord } from './write/remove.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';

@@ -20,7 +20,7 @@ import { readDefinitions, switchOffDefinitions } from './read/trigger-definition
 import { type RecordWrite, type SchemaPlan, writeTogether } from './write/batch-write.ts';
 
 /**
- * All tables' schema records. SPEC "Schemas".
+ * Returns the schema records of all tables. Reference: schemas.md#read-a-schema.
  * @param withDictionary whether fields carry their labels
  * @throws masterKeyRequired (403)
  */
@@ -33,7 +33,7 @@ export async function listSchemas({ store, principal }: RecordContext, withDicti
 }
 
 /**
- * One table's schema record, with its triggers. SPEC "Schemas".
+ * Returns one table's schema record, with its triggers. Reference: schemas.md#read-a-schema.
  * @throws masterKeyRequired (403), classMissing (103)
  */
 export async function getSchema(
@@ -53,17 +53,17 @@ export async function getSchema(
   return grant ? { ...described, triggers: await readDefinitions(store, className, grant) } : described;
 }
 
-/** A table as a caller may know it: without the fields that are hidden from him, whatever he may do with its records. */
+/** Describes a table as a caller may know it: without the fields hidden from it, whatever it may do with the records. */
 const describeFor = (principal: Principal, table: TableSchema, labels: FieldLabels | undefined): SchemaRecord =>
   describeTable(table, labels, schemaViewFor(principal, table));
 
 /**
- * Makes a table. CONTRACT "Records", schemas.
- * @param className the path's; the body's `className` counts where the path has none
- * @param alongside records of the same commit, such as those of labels
+ * Creates a table. Reference: schemas.md#create-a-table.
+ * @param className of the path; if the path has none, the body's `className` counts
+ * @param alongside records of the same commit, such as labels
  * @returns the schema record
  * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`;
- *   what the records throw
+ * errors of the records alongside
  */
 export async function createSchema(
   context: RecordContext,
@@ -78,11 +78,11 @@ export async function createSchema(
 }
 
 /**
- * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. SPEC "Schemas: Add a field"; CONTRACT "Records", schemas.
- * @param body or what makes it of the table as the change meets it; pure
- * @param alongside as of `createSchema`
+ * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. Reference: schemas.md#change-a-table.
+ * @param body the change, or a pure function that derives it from the table as of the commit
+ * @param alongside as in `createSchema`
  * @returns the schema record after the change
- * @throws masterKeyRequired (403), and the errors of `planTableChange`; what the records throw
+ * @throws masterKeyRequired (403), and the errors of `planTableChange`; errors of the records alongside
  */
 export async function updateSchema(
   context: RecordContext,
@@ -99,9 +99,9 @@ export async function updateSchema(
 }
 
 /**
- * Drops an empty table, and switches its triggers off (docs/decisions.md "Triggers"): another one of its name has nothing to do with them.
- * CONTRACT "Records", schemas.
- * @throws masterKeyRequired (403), systemTable (119), classMissing (103), schemaOperation (255) where the table has records
+ * Drops an empty table and switches its triggers off, so that they do not apply to a later table of the same name.
+ * Reference: schemas.md#delete-a-table.
+ * @throws masterKeyRequired (403), systemTable (119), classMissing (103), schemaOperation (255) if the table has records
  */
 export async function deleteSchema({ store, principal }: RecordContext, className: string): Promise<void> {
   requireKey(principal);
@@ -114,7 +114,7 @@ export async function deleteSchema({ store, principal }: RecordContext, classNam
   });
 }
 
-/** @param plan pure; called again where the schema changes before the write's turn comes */
+/** @param plan pure; called again if the schema changes before the write's turn */
 async function changeSchema(
   context: RecordContext,
   className: string,

@@ -3,7 +3,7 @@ import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../au
 import { fail, isPassing } from '../errors/fail.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
-import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHooks } from '../records/index.ts';
+import { endOf, type Progress, type RecordContext, claimsFunction, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
 import { principalOfSession, rememberedPrincipal } from '../users/index.ts';
 
@@ -124,7 +124,7 @@ export class CallerRequest {
    */
   pageOf({ kind }: Principal): string | null {
     const { referer } = this.#http.headers;
-    return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
+    return kind === 'user' && referer !== undefined && !claimsFunction(referer) ? referer : null;
   }
 
   /** Returns the context of the request's reads and writes. @param referer see `RecordContext` */

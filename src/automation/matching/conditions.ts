@@ -4,7 +4,7 @@ import { canonicalJson } from '../../kernel/json.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import type { RecordContext } from '../../records/index.ts';
-import { underSchema } from '../../records/read/find.ts';
+import { retryOnSchemaChange } from '../../records/read/find.ts';
 import { type Field, fieldOf, rootOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { type Store, wholeText } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
@@ -45,7 +45,7 @@ export async function fires(
   const { store } = system;
   if (event === 'update' && before && !hasChanged(trigger, store.schema(), record, before, sentRelations, principal))
     return false;
-  return trigger.criteria === null || underSchema(store, async () => matches(store, trigger, record, principal));
+  return trigger.criteria === null || retryOnSchemaChange(store, async () => matches(store, trigger, record, principal));
 }
 
 function hasChanged(
@@ -111,7 +111,7 @@ async function matches(store: Store, trigger: Trigger, record: SnapshotRecord, p
  * @throws errors of `criteriaAsSeenBy` if the table no longer fits; classMissing (103); timeout, unavailable
  */
 export async function meetsCriteria({ store, principal }: RecordContext, trigger: Trigger, objectId: string): Promise<boolean> {
-  return underSchema(store, async (schema) => {
+  return retryOnSchemaChange(store, async (schema) => {
     const table = schema.tables.get(trigger.table) ?? fail('classMissing', trigger.table);
     return matchesNow(table, objectId, criteriaAsSeenBy(principal, trigger, table, schema))(store);
   });

@@ -1,11 +1,11 @@
-import { countOwn } from '../../records/index.ts';
+import { countRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { among } from './steps.ts';
 import { queueTable, retryableKinds } from './table.ts';
 
 /** Counts the jobs in a system's queue, of all processes. */
 export function countJobs(store: Store): Promise<number> {
-  return countOwn(store, {
+  return countRows(store, {
     className: queueTable,
     filter: (table) => among(table, 'kind', ['write', 'schedule', ...retryableKinds]),
   });

@@ -69,7 +69,7 @@ export class QueueReader {
           fields: whole,
           filter,
           limit,
-          mostCharacters: OVERRUN_FACTOR * this.#bounds.characters,
+          maxCharacters: OVERRUN_FACTOR * this.#bounds.characters,
         };
         const rows = await readRows<QueueRow>(this.#store, query);
         this.#list(rows, (row) => this.#isSmall(row));
@@ -126,7 +126,7 @@ export class QueueReader {
       const query = { className: queueTable, fields: whole, filter };
       const isOne = ids.length === 1;
       const maxCharacters = OVERRUN_FACTOR * this.#bounds.characters;
-      const rows = await readRows<QueueRow>(this.#store, isOne ? query : { ...query, mostCharacters: maxCharacters });
+      const rows = await readRows<QueueRow>(this.#store, isOne ? query : { ...query, maxCharacters: maxCharacters });
       // The batch grows gradually, because the following rows may be longer.
       const likely = this.#bounds.characters / (Math.max(0, ...rows.map((row) => lengthOf([row]))) + 1);
       this.#batchSize = Math.max(1, Math.min(this.#bounds.rows, 8 * this.#batchSize, Math.floor(likely)));

@@ -32,7 +32,7 @@ export async function listUsers({ store }: RecordContext): Promise<ListedUser[]>
     fields: ['objectId', 'username', 'active', 'name', 'last_success_login'],
     filter: () => ({ kind: 'always' }),
     orderBy: 'username',
-    mostCharacters: Number.POSITIVE_INFINITY,
+    maxCharacters: Number.POSITIVE_INFINITY,
   });
   return rows.map(({ objectId, username = '', active, name = null, last_success_login: last = null }) => ({
     username,
@@ -59,7 +59,7 @@ export async function changeUser(context: RecordContext, username: string, chang
 export async function blockUser(context: RecordContext, username: string, evenLast: boolean): Promise<void> {
   const userId = await idOf(context, username);
   try {
-    await updateRecord(evenLast ? { ...context, evenLastAdministrator: true } : context, '_User', userId, { active: false });
+    await updateRecord(evenLast ? { ...context, mayRemoveLastAdministrator: true } : context, '_User', userId, { active: false });
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'lastAdministrator')
       throw new OperatorError(`the user is the last active member of ${ADMIN}: --force blocks him all the same`);

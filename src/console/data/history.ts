@@ -6,7 +6,7 @@ import { namesOf } from '../../crm/queries/names.ts';
 import { beginningOf } from '../../crm/wire/short-text.ts';
 import { fail } from '../../errors/fail.ts';
 import { isStorable, type JsonValue } from '../../kernel/json.ts';
-import { tellsOfFunction } from '../../records/index.ts';
+import { claimsFunction } from '../../records/index.ts';
 import { isLog } from '../../schema/system-tables.ts';
 import { parseIsoDate } from '../../values/index.ts';
 import type { ApiEndpoint, ApiRequest } from '../protocol/api-endpoint.ts';
@@ -88,7 +88,7 @@ function meansOf({ userId, referer, triggerId }: WriteCause, triggers: ReadonlyM
     const name = triggers.get(triggerId);
     return name ? { kind: 'trigger', name } : { kind: 'trigger' };
   }
-  if (referer !== undefined && tellsOfFunction(referer)) {
+  if (referer !== undefined && claimsFunction(referer)) {
     const name = referer.slice(referer.indexOf(':') + 1);
     return { kind: 'function', name };
   }

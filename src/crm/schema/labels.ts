@@ -1,11 +1,11 @@
-import { readRows, remembering } from '../../records/index.ts';
+import { readRows, versionedCache } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { DICTIONARY, type DictionaryRow, TABLE_ITSELF } from './dictionary.ts';
 
 /** Labels of a table's fields by name; `TABLE_ITSELF` is the table's own. */
 export type TableLabels = ReadonlyMap<string, string>;
 
-const remembered = remembering(DICTIONARY, (store) => readAll(store));
+const remembered = versionedCache(DICTIONARY, (store) => readAll(store));
 
 /** The labels of all tables, by table: what the caller may be told of them is for who asks. Of several rows for a field the one created first counts. */
 export const allLabels = (store: Store): Promise<ReadonlyMap<string, TableLabels>> => remembered(store, '');

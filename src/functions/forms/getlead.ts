@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
-import { createRecord, readFirst, remembering } from '../../records/index.ts';
+import { createRecord, readFirst, versionedCache } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
@@ -14,7 +14,7 @@ import { type FormFunction, isPresent, isValidEmail, isValidPhone, openTable, se
  * none. Cached until the table is written.
  * Reference: functions.md#getlead.
  */
-const leadStatus: (store: Store, key: 'new' | 'duplicate') => Promise<string | null> = remembering(
+const leadStatus: (store: Store, key: 'new' | 'duplicate') => Promise<string | null> = versionedCache(
   'LeadStatuses',
   async (store, value) => {
     const query = { className: 'LeadStatuses', field: 'SystemKey', value, fields: ['objectId'] };

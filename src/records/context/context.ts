@@ -8,78 +8,85 @@ import type { Condition, Mutation, Store } from '../../storage/port.ts';
 import type { FileKeeper } from './file-keeper.ts';
 import type { Cause, TableRules, WriteObserver } from './write-hooks.ts';
 
-/** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
+/** Extension points of writes. `app.ts` passes them to `records/`, which does not know the layers below it. */
 export interface WriteHooks {
-  /** They observe every write, whatever path it comes by. */
+  /** Called for every write, whatever its protocol. */
   readonly observers: readonly WriteObserver[];
   /** Rules of system tables, by class. */
   readonly rules: ReadonlyMap<string, TableRules>;
-  /** Who knows the files that records hold. */
+  /** Attaches the files that records hold. */
   readonly files: FileKeeper;
 }
 
-/** What every operation on records needs: whose data, who asks, and who has a say in writes. */
+/** What every operation on records needs: the store, the caller and the hooks of writes. */
 export interface RecordContext {
-  /** Of the system. */
+  /** Application id of the system. */
   readonly appId: string;
   readonly store: Store;
   readonly principal: Principal;
-  /** By whom the audit says that writes are, where that is not the principal: a trigger writes as the master, with the rights of its author. */
+  /** Author of writes in the audit, if that is not the principal: a trigger writes as the master with the rights of its author. */
   readonly actor?: Principal;
-  /** Whose rights to files count where it is not the principal: forms write with full rights what anybody sent them. */
+  /**
+   * Whose rights to files count, if not the principal's: forms write with full rights, but attach files with the rights of their anonymous sender.
+   */
   readonly attacher?: Principal;
-  /** Names of files that this write may attach whatever the rights of `attacher`. */
+  /** Names of files that this write may attach regardless of the rights of `attacher`. */
   readonly ownFiles?: ReadonlySet<string>;
   /**
-   * Whether creates leave the schema as it is, whatever happens to it meanwhile: fields that a table has not are passed over, a missing table
-   * is refused. Forms make nothing.
+   * Whether creates never change the schema: unknown fields are dropped, a missing table is refused. Set by forms
+   * (functions.md#forms).
    */
   readonly keepsSchema?: true;
   readonly hooks: WriteHooks;
-  /** Whether its writes may leave the system without an administrator who may sign in: a command that was told to. */
-  readonly evenLastAdministrator?: true;
-  /** What the patterns of the request may cost together, however many queries and definitions it brings; each has its own where it is left out. */
+  /** Whether its writes may leave the system without an administrator who can sign in (`user block --force`; users.md#administrators). */
+  readonly mayRemoveLastAdministrator?: true;
+  /**
+   * Shared budget for the regular expressions of the request, across all its queries and definitions. Left out: each query has a budget of its own.
+   */
   readonly patterns?: SharedPatterns;
-  /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */
+  /** For the audit: the request's Referer, used if a session user writes; `server-side-code:<fn>` for functions; `null` if there is none. */
   readonly referer: string | null;
-  /** The trigger that has this written; left out where a client has. */
+  /** The trigger that performs the write; left out for writes of clients. */
   readonly cause?: Cause;
-  /** What has to hold for each write: who writes has decideAnew by it, and decides anew where it no longer holds (`decideAnew`). Pure. */
+  /** Conditions that each commit checks. Their owner retries its whole decision if one no longer holds (`retryWhenOvertaken`). Pure. */
   readonly conditions?: (schema: Schema) => readonly Condition[];
-  /** The keys under which each write is made, which nobody else may have written under meanwhile (`exclusively`). */
+  /**
+   * The keys under which each write is made, with the versions that were read. The commit fails if another process wrote under one since
+   * (`exclusively`).
+   */
   readonly held?: Omit<Extract<Condition, { kind: 'unchanged' }>, 'kind'>;
-  /** Of which values of other records a write is made, where its table keeps that (`copyFields.sources`). */
+  /** The source records of the written values, for tables that keep them (`copyFields.sources`). */
   readonly sources?: string;
   /**
-   * Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure.
-   * @param changes of the schema in the same commit
+   * Further steps of each commit, after all others; used to record progress in the same commit. Pure.
+   * @param changes schema changes of the same commit
    */
   readonly alongside?: (schema: Schema, changes: readonly SchemaChange[]) => readonly Mutation[];
-  /** Of the request, told of each write that is carried out. */
+  /** Progress of the request, set after each commit. */
   readonly progress?: Progress;
-  /** Ends lists and counts that are under way, in the database too, with `timeout`: nobody waits for them any more. Where it is left out they go on. */
+  /** Ends running lists and counts with `timeout`, in the database too, because their caller is gone. Left out: they run to their end. */
   readonly until?: AbortSignal;
 }
 
-/** What the Referer of writes by functions begins with (SPEC "`_Timeline` fields"). */
-const mark = 'server-side-code';
+/** Prefix of the Referer of writes by functions. Reference: system-tables.md#_timeline. */
+const functionPrefix = 'server-side-code';
 
-/** The Referer of what a function writes. */
-export const functionReferer = (name: string): string => `${mark}:${name}`;
+/** Returns the Referer of what a function writes. */
+export const functionReferer = (name: string): string => `${functionPrefix}:${name}`;
 
-/** Whether a Referer says that a function wrote, which no client may say. */
-export const tellsOfFunction = (referer: string): boolean => referer.startsWith(mark);
+/** Whether a Referer claims that a function wrote; clients may not send such a one. */
+export const claimsFunction = (referer: string): boolean => referer.startsWith(functionPrefix);
 
-/** How far the work of one request has come, which may be several writes. */
+/** Progress of one request, which may consist of several writes. */
 export interface Progress {
-  /** Whether one of its writes was carried out. */
+  /** Whether at least one of its writes was committed. */
   hasWritten: boolean;
 }
 
 /**
- * What a request ends with that met an error: where a part of it was done before, nobody may be told that nothing was (CONTRACT "Faults of the
- * store").
- * @param isWrite whether it was to write: that took too long is told of reads alone
+ * Returns the error to report for a failed request. After a committed write a passing fault becomes "in doubt", since part of the request was
+ * done. Reference: faults.md#writes-in-doubt.
+ * @param isWrite whether the request was to write: only reads report a timeout
  */
 export function endOf(error: unknown, { hasWritten }: Progress, isWrite = false): unknown {
   if (hasWritten && isPassing(error)) return inDoubtSince(error);

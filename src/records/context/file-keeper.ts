@@ -6,18 +6,18 @@ import type { RecordContext } from './context.ts';
 
 /** A file that a record is to hold. */
 export interface HeldFile {
-  /** As the upload answered it. */
+  /** The stored name, as the upload returned it. */
   readonly name: string;
-  /** Of the field. */
+  /** Type of the field. */
   readonly type: 'File' | 'PrivateFile';
 }
 
 /** A File object of a body. */
 export interface NamedFile {
   readonly field: string;
-  /** What the client sent for its name. */
+  /** The name that the client sent. */
   readonly name: string;
-  /** What the client sent for its address; may be anything. */
+  /** The URL that the client sent; any JSON value. */
   readonly url: JsonValue | undefined;
 }
 
@@ -25,31 +25,31 @@ export interface NamedFile {
 export interface FileWrite {
   readonly className: string;
   readonly objectId: string;
-  /** One at least. */
+  /** At least one. */
   readonly files: readonly NamedFile[];
 }
 
-/** What was found out about the files of a write that its commit did not take as they were. */
+/** What `settle` found about the files of a write that its commit refused. */
 export interface SettledFiles {
-  /** Fields to be left as they are: they hold the file already, which is deleted or not the caller's to attach. Clients send whole forms. */
+  /** Fields left unchanged: they already hold the file, which was deleted or which the caller may not attach. Clients send whole forms back. */
   readonly kept: ReadonlySet<string>;
-  /** Names of private files that the caller may attach, since he may read them. */
+  /** Names of private files that the caller may attach, because it may read them. */
   readonly granted: ReadonlySet<string>;
 }
 
-/** Who knows the stored files. `app.ts` hands it to the records, which know nobody above them. SPEC "Files" rule 5. */
+/** Access to stored files. `app.ts` passes it to `records/`, which does not know the layers below it. Reference: files.md#attach-a-file. */
 export interface FileKeeper {
   /**
-   * Steps of the record's own commit, after the record's, so that who may not write it learns nothing of files. They fail where a file is not
-   * there, or is private and nothing says that the caller may attach it. Pure.
-   * @param files one at least
+   * Returns the steps that attach files in the record's own commit. They follow the record's steps, so that a caller who may not write the record
+   * learns nothing about files. They fail if a file is missing, or is private and not in `granted`. Pure.
+   * @param files at least one
    * @param granted of `SettledFiles`
-   * @throws unknownFile (1) for a name that no upload has; the steps fail with it too
+   * @throws unknownFile (1) for a name that no upload has; failing steps throw it too
    */
   attach(schema: Schema, principal: Principal, files: readonly HeldFile[], granted: SettledFiles['granted']): readonly Mutation[];
   /**
-   * Finds out about the files of a write that failed with unknownFile: uploads that came past the service are noted then.
-   * @throws unknownFile (1) where nothing helps
+   * Resolves the files of a write that failed with unknownFile. Records uploads that went straight to the file store.
+   * @throws unknownFile (1) if a file cannot be attached
    */
   settle(context: RecordContext, write: FileWrite): Promise<SettledFiles>;
 }

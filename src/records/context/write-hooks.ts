@@ -5,14 +5,14 @@ import type { OwnValues } from '../../storage/column-values.ts';
 import type { Assignment, Condition, Mutation } from '../../storage/port.ts';
 import type { RecordContext } from './context.ts';
 
-/** The trigger whose action writes (SPEC "States and transitions": trigger chain). */
+/** The trigger whose action writes. Reference: triggers.md#chain-depth. */
 export interface Cause {
   readonly triggerId: string;
-  /** Of this trigger: 1 where a client's write or the clock fired it. */
+  /** Depth of this trigger in its chain: 1 if a client's write or the clock fired it. */
   readonly level: number;
   /** The trigger of level 1. */
   readonly source: string;
-  /** What all has in common that one write of a client's brings about: the id of its job. */
+  /** Id of the chain: the id of the job of the client's write that started it. */
   readonly chain: string;
 }
 
@@ -25,38 +25,38 @@ export interface WriteEvent {
   readonly sent: JsonObject;
   /** What the write sets, by field, secrets included; empty for a delete. A field that a create does not set is empty. */
   readonly assignments: ReadonlyMap<string, Assignment>;
-  /** What a create sets in place of what the service would, by field: when and by whom it was made elsewhere. */
+  /** What a create sets instead of the service's defaults, by field: when and by whom the record was created elsewhere. */
   readonly known?: OwnValues;
-  /** By whom the audit says that it is. */
+  /** The author in the audit. */
   readonly principal: Principal;
   readonly flags: SilencingFlags;
-  /** Of a session user's request, or `server-side-code:<fn>`. */
+  /** The Referer of a session user's request, or `server-side-code:<fn>`. */
   readonly referer: string | null;
   readonly cause: Cause | null;
-  /** When, in milliseconds since 1970. */
+  /** Time of the write, in milliseconds since 1970. */
   readonly at: number;
 }
 
 /** Steps that an observer adds to the commit of a write. */
 export interface AddedSteps {
-  /** Before all steps of the write: what was there is still there. */
+  /** Run before all steps of the write, so they see the state before it. */
   readonly before?: readonly Mutation[];
-  /** After the steps of the write. */
+  /** Run after the steps of the write. */
   readonly after?: readonly Mutation[];
 }
 
-/** Audit and automation observe every write, whatever path it came by. `workshop.ts` hands them to the records. */
+/** Audit and automation observe every write, whatever its protocol. `workshop.ts` passes them to `records/`. */
 export interface WriteObserver {
   /** Reads what its steps depend on, before a write is planned. */
   ready?(context: RecordContext): Promise<void>;
   /**
-   * What it adds to the commit. Pure.
-   * @param schema before the write's own changes. Called again under a newer one where there is one by the time of the commit
+   * Returns what it adds to the commit. Pure.
+   * @param schema before the write's own changes. Called again if the schema changes before the commit
    */
   plan?(event: WriteEvent, schema: Schema, context: RecordContext): AddedSteps;
-  /** Called after the commit. @param added what `plan` gave for it */
+  /** Called after the commit. @param added what `plan` returned for the event */
   committed?(event: WriteEvent, context: RecordContext, added: AddedSteps): void;
-  /** Called instead where the outcome of the commit is unknown: the database did not answer. */
+  /** Called instead if the outcome of the commit is unknown, because the database did not answer. */
   inDoubt?(event: WriteEvent, context: RecordContext, added: AddedSteps): void;
 }
 
@@ -64,16 +64,16 @@ export interface WriteObserver {
 export interface Attempt {
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The writes before it in the same commit: what is read and the conditions tell nothing of them yet. */
+  /** Earlier writes of the same commit. Reads and conditions do not see them yet. */
   readonly earlier: readonly EarlierWrite[];
   /**
-   * Whether rules look now for what a condition of theirs decides in the commit: one has failed there, or nobody prepares the write again.
-   * Else they read nothing for it, so that a write keeps its place among those of its turn.
+   * Whether rules check now what one of their conditions decides in the commit. True if such a condition has failed, or if the write cannot be
+   * prepared again. Otherwise rules read nothing for it, so that a write keeps its place among those of its turn.
    */
   readonly looksAhead: boolean;
 }
 
-/** A write of one record, as its table's rules see it before it is planned. The caller's rights are looked at first where they can be. */
+/** A write of one record, as its table's rules see it before it is planned. The caller's rights are checked first if possible. */
 export interface RuledWrite extends Omit<Attempt, 'at'> {
   readonly context: RecordContext;
   readonly objectId: string;
@@ -81,37 +81,37 @@ export interface RuledWrite extends Omit<Attempt, 'at'> {
   readonly fields: JsonObject;
 }
 
-/** A write that another one of the same commit comes after. */
+/** An earlier write of the same commit. */
 export interface EarlierWrite extends Pick<RuledWrite, 'objectId' | 'fields'> {
   readonly className: string;
   readonly action: keyof TableRules;
 }
 
-/** What the rules make of a write. */
+/** The result of the rules. */
 export interface RuledFields {
-  /** What is planned as the client's; observers see it, so it holds no secret. */
+  /** The fields to plan as the client's. Observers see them, so they hold no secrets. */
   readonly fields: JsonObject;
-  /** Stored values of fields that no client writes as they are: hashes, the service's own notes. */
+  /** Stored values of fields that clients cannot write as stored, such as hashes. */
   readonly set?: OwnValues;
   /** Steps of the same commit, before the record's own. Pure. */
   readonly before?: (schema: Schema) => readonly Mutation[];
   /**
-   * Of an update: `updatedAt` of the record that the rules have read and decided by, in milliseconds since 1970. Where it is another in the
-   * commit they are asked again (`retryOutdated`). Each such update makes it later.
+   * Of an update: `updatedAt` of the record that the rules have read, in milliseconds since 1970. If it differs in the commit, the rules run
+   * again (`retryOutdated`). Each such update increases it.
    */
   readonly version?: number;
-  /** What the rules have found and the commit looks at again. Where one does not hold by then, the rules are asked again. Pure. */
+  /** What the rules found, to be checked again in the commit. If a condition no longer holds, the rules run again. Pure. */
   readonly conditions?: (schema: Schema) => readonly Condition[];
 }
 
-/** What a system table asks of writes beyond its schema and permissions, whatever path they come by. */
+/** Rules of a system table for writes beyond its schema and permissions, whatever the protocol. */
 export interface TableRules {
   create?(write: RuledWrite): Promise<RuledFields>;
   update?(write: RuledWrite): Promise<RuledFields>;
   remove?(write: RuledWrite): Promise<RuledFields>;
 }
 
-/** SPEC "Trigger-silencing flags". */
+/** Reference: records.md#silencing-flags. */
 export interface SilencingFlags {
   /** `dontRunPlatformTriggers`: no data-change trigger runs. */
   readonly triggers: boolean;

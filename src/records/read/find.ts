@@ -22,13 +22,13 @@ import { type FindResult, type JsonText, SchemaChanged, type Store } from '../..
 import { rowsOf, valueOfText } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 
-/** Whole records as a grant shows them. Grants are remembered, so that the engine compiles them once for each. */
+/** Selections of whole records, by grant. Grants are cached, so that the engine compiles each selection once. */
 const wholeRecords = new WeakMap<Grant, Selection>();
 
 /**
- * Reads one record. SPEC "Records: Read one".
- * @param options all that is shown of it where they are left out
- * @returns JSON text of the record, piece by piece where it is large
+ * Reads one record. Reference: records.md#read.
+ * @param options left out: the whole record as the caller may see it
+ * @returns JSON text of the record, in pieces if it is large
  * @throws objectNotFound (101), permissionDenied (119); what the options throw
  */
 export async function readRecord(
@@ -38,7 +38,7 @@ export async function readRecord(
   options?: ReadOptions,
 ): Promise<JsonText> {
   const { store, principal } = context;
-  const found = await underSchema(store, (schema) => {
+  const found = await retryOnSchemaChange(store, (schema) => {
     refuseOutright(principal, 'get', className);
     const table = schema.tables.get(className);
     if (!table) return fail('objectNotFound');
@@ -58,15 +58,15 @@ function wholeRecord(grant: Grant, scope: QueryScope): Selection {
   return selection;
 }
 
-/** Records that were found, and their class where the query was led to it. */
+/** Found records, with their class if `redirectClassNameForKey` led the query to another table. */
 export interface FoundRecords extends FindResult {
   readonly className?: string;
 }
 
 /**
- * Runs a query. SPEC "Records: Query"; a table that does not exist has no records.
- * @param className what the query is sent to; `redirectClassNameForKey` leads it to the table of a Relation
- * @param wantsRows as of `Reader.find`
+ * Runs a query; a table that does not exist has no records. Reference: queries.md#parameters.
+ * @param className the table the query is sent to; `redirectClassNameForKey` leads it to the table of a Relation
+ * @param wantsRows as in `Reader.find`
  * @throws badQuery (102), permissionDenied (119), timeout (124); what the options throw
  */
 export function findRecords(
@@ -76,12 +76,12 @@ export function findRecords(
   wantsRows = false,
 ): Promise<FoundRecords> {
   const { store, principal, patterns, until } = context;
-  return underSchema(store, async (schema) => {
+  return retryOnSchemaChange(store, async (schema) => {
     refuseOutright(principal, 'find', className);
     const scope = { schema, principal, patterns };
     const key = options.redirectClassNameForKey;
-    const asked = schema.tables.get(className);
-    const table = asked && key !== undefined ? redirected(asked, key, scope) : asked;
+    const requested = schema.tables.get(className);
+    const table = requested && key !== undefined ? redirected(requested, key, scope) : requested;
     if (!table) return findNothing(className, options, scope);
     if (key !== undefined) refuseOutright(principal, 'find', table.className);
     const alone = countsAlone(options);
@@ -96,8 +96,8 @@ export function findRecords(
 }
 
 /**
- * What a query would read, for who carries it out in parts of his own: whatever `findRecords` would refuse is refused.
- * @throws classMissing (103) where there is no such table; else as `findRecords`
+ * Returns the query without running it, for callers that run it page by page. Refuses what `findRecords` refuses.
+ * @throws classMissing (103) if there is no such table; otherwise as `findRecords`
  */
 export async function planRecords(
   { store, principal, patterns }: RecordContext,
@@ -111,8 +111,8 @@ export async function planRecords(
 }
 
 /**
- * SPEC "Query": a table that does not exist has no records. The options are checked as for any other; of those that nobody in
- * particular sends, only what costs nothing: the names, and the form of each by itself.
+ * Answers a query of a table that does not exist: no records. The options are checked as for any other table; of those of an anonymous caller
+ * only names and forms, which is cheap. Reference: queries.md#query-limits.
  */
 function findNothing(className: string, options: FindOptions, scope: QueryScope): FindResult {
   const { count } =
@@ -122,12 +122,15 @@ function findNothing(className: string, options: FindOptions, scope: QueryScope)
   return count ? { results: '[]', count: 0 } : { results: '[]' };
 }
 
-/** More changes of the schema than this while one read waits are no accident. */
-const ATTEMPTS = 100;
+/** Maximum number of plans of one read. That many schema changes while one read waits point to a fault. */
+const MAX_ATTEMPTS = 100;
 
-/** Plans a read and runs it; again where the schema loses something before its turn comes. @param read plans under the schema in the same turn */
-export async function underSchema<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
-  for (let left = ATTEMPTS; ; left--) {
+/**
+ * Plans a read and runs it; repeats both if the schema loses a field or table before the read starts. @param read plans under the schema in the same
+ * turn
+ */
+export async function retryOnSchemaChange<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
+  for (let left = MAX_ATTEMPTS; ; left--) {
     try {
       return await read(store.schema());
     } catch (error) {
@@ -137,16 +140,16 @@ export async function underSchema<T>(store: Store, read: (schema: Schema) => Pro
 }
 
 /**
- * Runs an aggregation. SPEC "Aggregation"; CONTRACT "Records".
+ * Runs an aggregation. Reference: aggregation.md#request.
  * @returns JSON array of the result rows
  * @throws permissionDenied (119), badQuery (102), timeout (124); what the options throw
  */
 export async function aggregateRecords(context: RecordContext, className: string, options: AggregateOptions): Promise<JsonText> {
   const { store, principal, patterns } = context;
-  // Whatever the table would answer else (SPEC "Aggregation").
+  // Anonymous callers are refused whatever the table's permissions (aggregation.md#request).
   if (principal.kind === 'anonymous') fail('permissionDenied', 'find', className);
   refuseOutright(principal, 'find', className);
-  return underSchema(store, async (schema) => {
+  return retryOnSchemaChange(store, async (schema) => {
     const table = schema.tables.get(className);
     if (!table) {
       options.refuseUnknown?.();
@@ -157,33 +160,38 @@ export async function aggregateRecords(context: RecordContext, className: string
   });
 }
 
-/** A record in wire form, as its caller may see it: Dates, Pointers and Files are objects with `__type`. */
+/** A record in wire form, as the caller may see it: Dates, Pointers and Files are objects with `__type`. */
 export type Row = JsonObject & { objectId: string };
 
 /**
- * The records of a query, in memory (SPEC "Records: Query").
- * @param most characters of their JSON text; left out: as many as memory should hold
+ * Returns the records of a query, in memory. Reference: queries.md#parameters.
+ * @param maxCharacters of their JSON text; left out: the bound of one text in memory
  * @throws resultTooLarge (116); what `findRecords` throws
  */
-export async function findRows(context: RecordContext, className: string, options: FindOptions, most?: number): Promise<Row[]> {
-  return rowsOf<Row>(await findRecords(context, className, options, true), most);
+export async function findRows(
+  context: RecordContext,
+  className: string,
+  options: FindOptions,
+  maxCharacters?: number,
+): Promise<Row[]> {
+  return rowsOf<Row>(await findRecords(context, className, options, true), maxCharacters);
 }
 
-/** How many records match, of those that the caller may count. @throws what `findRecords` throws */
+/** Returns the number of matching records that the caller may count. @throws what `findRecords` throws */
 export async function countRecords(context: RecordContext, className: string, where?: JsonObject): Promise<number> {
   return (await findRecords(context, className, { where, limit: 0, count: true })).count ?? 0;
 }
 
 /**
- * One record, in memory (SPEC "Records: Read one").
- * @param options all that is shown of it where they are left out
+ * Returns one record, in memory. Reference: records.md#read.
+ * @param options left out: the whole record as the caller may see it
  * @throws resultTooLarge (116); what `readRecord` throws
  */
 export async function getRow(context: RecordContext, className: string, objectId: string, options?: ReadOptions): Promise<Row> {
   return valueOfText<Row>(await readRecord(context, className, objectId, options));
 }
 
-/** Result rows of an aggregation, in memory. @throws resultTooLarge (116); what `aggregateRecords` throws */
+/** Returns the result rows of an aggregation, in memory. @throws resultTooLarge (116); what `aggregateRecords` throws */
 export async function aggregateRows(context: RecordContext, className: string, options: AggregateOptions): Promise<JsonObject[]> {
   return valueOfText<JsonObject[]>(await aggregateRecords(context, className, options));
 }

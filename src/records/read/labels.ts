@@ -14,8 +14,9 @@ interface LabelRow {
 }
 
 /**
- * Reads the labels of fields from `_Dictionary` (SPEC "Other system tables"). Of several rows for a field the one created first counts.
- * @param className the table whose labels are wanted; all tables' where it is left out
+ * Reads the labels of fields from `_Dictionary`. Of several rows for a field the one created first counts.
+ * Reference: system-tables.md#_dictionary.
+ * @param className the table whose labels are wanted; left out: all tables
  */
 export async function readLabels(store: Store, className?: string): Promise<Labels> {
   const labels = new Map<string, Map<string, string>>();
@@ -28,7 +29,7 @@ export async function readLabels(store: Store, className?: string): Promise<Labe
   return labels;
 }
 
-/** `null` where the table has lost the field that tells whose label it is. */
+/** Returns `null` if `_Dictionary` has lost the field `tblName`. */
 function labelsOf(dictionary: TableSchema, className: string | undefined): Filter | null {
   const field = dictionary.fields.get('tblName');
   if (!field) return null;

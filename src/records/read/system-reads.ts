@@ -4,27 +4,27 @@ import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { rowsOf, valueOfText } from '../../storage/text-values.ts';
 import { storageOf } from '../../values/index.ts';
-import { underSchema } from './find.ts';
+import { retryOnSchemaChange } from './find.ts';
 
-/** What the service reads for itself: beyond every permission, fields that exist for nobody too. */
+/** A read of the service itself: ignores permissions, and also reads fields that are hidden from every caller. */
 export interface OwnQuery {
   readonly className: string;
-  /** Fields that the table has not are passed over. */
+  /** Fields that the table does not have are ignored. */
   readonly fields: readonly string[];
-  /** Which records; `null` where the table has not what is asked for, so that it has no such records. */
+  /** Returns the filter; `null` if the table lacks a field that the filter needs, so that no record matches. */
   readonly filter: (table: TableSchema) => Filter | null;
-  /** The field by which records come, ascending; in the order of creation where it is left out. */
+  /** Field to sort by, ascending; left out: order of creation. */
   readonly orderBy?: string;
-  /** At most; all where it is left out. */
+  /** Maximum number of records; left out: all. */
   readonly limit?: number;
-  /** Of all records together; what one text in memory may have where it is left out. */
-  readonly mostCharacters?: number;
+  /** Maximum of all records together; left out: the bound of one text in memory. */
+  readonly maxCharacters?: number;
 }
 
-/** Records in wire form. Never for an answer: see `find.ts`. @throws resultTooLarge (116) where they are more than memory should hold */
+/** Returns records in wire form. Never for an answer to a client: see `find.ts`. @throws resultTooLarge (116) if they exceed the memory bound */
 export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[]> {
-  const { className, fields, filter, orderBy, limit, mostCharacters } = query;
-  return underSchema(store, async (schema) => {
+  const { className, fields, filter, orderBy, limit, maxCharacters } = query;
+  return retryOnSchemaChange(store, async (schema) => {
     const table = schema.tables.get(className);
     const wanted = table && filter(table);
     if (!table || !wanted) return [];
@@ -39,14 +39,14 @@ export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[
       count: false,
       withScore: false,
     };
-    if (mostCharacters === undefined) return rowsOf<Row>(await store.reader.find(query, true));
-    return valueOfText<Row[]>((await store.reader.find(query)).results, mostCharacters);
+    if (maxCharacters === undefined) return rowsOf<Row>(await store.reader.find(query, true));
+    return valueOfText<Row[]>((await store.reader.find(query)).results, maxCharacters);
   });
 }
 
-/** How many records match. */
-export function countOwn(store: Store, { className, filter }: Pick<OwnQuery, 'className' | 'filter'>): Promise<number> {
-  return underSchema(store, async (schema) => {
+/** Returns how many records match. */
+export function countRows(store: Store, { className, filter }: Pick<OwnQuery, 'className' | 'filter'>): Promise<number> {
+  return retryOnSchemaChange(store, async (schema) => {
     const table = schema.tables.get(className);
     const wanted = table && filter(table);
     if (!table || !wanted) return 0;
@@ -56,7 +56,7 @@ export function countOwn(store: Store, { className, filter }: Pick<OwnQuery, 'cl
   });
 }
 
-/** One record of a table by what a text field holds. */
+/** Finds one record of a table by the value of a text field. */
 export interface TextQuery {
   readonly className: string;
   readonly field: string;
@@ -66,7 +66,7 @@ export interface TextQuery {
   readonly orderBy?: string;
 }
 
-/** The first record whose field holds a text, in wire form; `null` where there is none, or the table has no such field of text. */
+/** Returns the first record whose field equals a text, in wire form; `null` if there is none or the table has no such text field. */
 export async function readFirst<Row>(store: Store, { field: name, value, ...query }: TextQuery): Promise<Row | null> {
   const filter = (table: TableSchema): Filter | null => {
     const field = table.fields.get(name);
@@ -80,8 +80,9 @@ export async function readFirst<Row>(store: Store, { field: name, value, ...quer
 const selections = new WeakMap<TableSchema, WeakMap<readonly string[], Selection>>();
 
 /**
- * One record in wire form; `null` where there is none. Never for an answer, as `readRows`. At once where the store is embedded.
- * @param fields the same list each time, since the read is remembered by it; fields that the table has not are passed over
+ * Returns one record in wire form; `null` if there is none. Never for an answer to a client, like `readRows`. Needs no reader thread on the
+ * embedded engine.
+ * @param fields the same array object each time, since the compiled read is cached by it; fields that the table does not have are ignored
  */
 export async function readRow<Row>(
   store: Store,
@@ -89,7 +90,7 @@ export async function readRow<Row>(
   fields: readonly string[],
   objectId: string,
 ): Promise<Row | null> {
-  return underSchema(store, async (schema) => {
+  return retryOnSchemaChange(store, async (schema) => {
     const table = schema.tables.get(className);
     const text = table ? await store.reader.get(selectionOf(table, fields), objectId) : null;
     return text === null ? null : valueOfText<Row>(text);
@@ -109,7 +110,7 @@ function selectionOf(table: TableSchema, names: readonly string[]): Selection {
 
 const fieldLists = new WeakMap<TableSchema, Map<string, readonly Field[]>>();
 
-/** One list for the same names, by which engines remember how its rows are written. */
+/** Returns the same array for the same names, by which engines cache how rows are written. */
 function fieldsOf(table: TableSchema, names: readonly string[]): readonly Field[] {
   const ofTable = fieldLists.get(table) ?? new Map<string, readonly Field[]>();
   fieldLists.set(table, ofTable);

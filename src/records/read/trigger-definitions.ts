@@ -7,15 +7,15 @@ import type { Mutation, Store } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';
 import { readRows } from './system-reads.ts';
 
-/** What of a trigger's row its definition is (SPEC "Schema record": triggers). */
+/** The fields of a trigger's row that make up its definition. Reference: schemas.md#schema-record. */
 export const definitionFields: readonly string[] = [
   ...['objectId', 'Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'],
   ...['nextRun', 'lastRun'],
 ];
 
 /**
- * The triggers of a table as they are stored, in the order of creation, those too that are switched off (SPEC "Schema record": triggers).
- * @param grant of `_Trigger`: what the caller may find of them
+ * Returns the trigger definitions of a table in the order of creation, inactive ones included. Reference: schemas.md#schema-record.
+ * @param grant of `_Trigger`: which of them the caller may find
  */
 export async function readDefinitions(store: Store, className: string, grant: Grant): Promise<JsonObject[]> {
   const rows = await readRows<JsonObject>(store, {
@@ -30,7 +30,7 @@ export async function readDefinitions(store: Store, className: string, grant: Gr
   return rows.map(({ objectId, ...definition }) => ({ _id: objectId as string, ...definition }));
 }
 
-/** The step that switches the triggers of a table off; none where `_Trigger` is not as the service made it. Pure. */
+/** Returns the step that switches the triggers of a table off; no step if `_Trigger` was changed and lacks the fields. Pure. */
 export function switchOffDefinitions(schema: Schema, className: string): readonly Mutation[] {
   const triggers = schema.tables.get('_Trigger');
   const field = triggers?.fields.get('table');

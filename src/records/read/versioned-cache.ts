@@ -1,26 +1,26 @@
 import type { Store } from '../../storage/port.ts';
 
-/** Keys of a store: functions of an operator may ask for what their callers name. */
-const MOST_KEYS = 1_000;
+/** Maximum number of keys per store. Custom functions may pass keys that their callers chose. */
+const MAX_KEYS = 1_000;
 
-/** What was made of a table's records, as of a version of the table. */
-interface Remembered<T> {
+/** Values computed from a table, as of a version of the table. */
+interface CachedValues<T> {
   readonly version: number;
   readonly values: Map<string, T>;
 }
 
 /**
- * Makes a reading of a system table that is remembered for each store until anybody writes to the table.
- * @param className a table that is watched (`isWatched`), so that writes of other processes count too
- * @param read by a key
+ * Returns a cached read of a system table. Values are cached per store until the table is written to.
+ * @param className a watched table (`isWatched`), so that writes of other processes are noticed
+ * @param read reads the value of a key
  */
-export function remembering<T>(
+export function versionedCache<T>(
   className: string,
   read: (store: Store, key: string) => Promise<T>,
 ): (store: Store, key: string) => Promise<T> {
-  const remembered = new WeakMap<Store, Remembered<T>>();
+  const remembered = new WeakMap<Store, CachedValues<T>>();
   return async (store, key) => {
-    // Before reading: a write meanwhile is then seen at the next request.
+    // Taken before reading, so that a concurrent write invalidates the entry at the next request.
     const version = store.tableVersion(className);
     let known = remembered.get(store);
     if (known?.version !== version) {
@@ -30,7 +30,7 @@ export function remembering<T>(
     let value = known.values.get(key);
     if (value === undefined) {
       value = await read(store, key);
-      if (known.values.size >= MOST_KEYS) known.values.clear();
+      if (known.values.size >= MAX_KEYS) known.values.clear();
       known.values.set(key, value);
     }
     return value;

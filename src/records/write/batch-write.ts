@@ -8,23 +8,23 @@ import { type Created, type NewRecord, prepareCreate } from './create.ts';
 import { prepareRemove, type RecordRemoval } from './remove.ts';
 import { prepareUpdate, type RecordUpdate } from './update.ts';
 
-/** One of several writes of a commit. Silencing flags count for each by itself. */
+/** One of several writes of a commit. Each has its own silencing flags. */
 export type RecordWrite =
   | ({ readonly kind: 'create' } & NewRecord)
   | ({ readonly kind: 'update' } & RecordUpdate)
   | ({ readonly kind: 'delete' } & RecordRemoval);
 
-/** What came of one of them. */
+/** Result of one of them. */
 export interface Written {
   readonly objectId: string;
-  /** ISO 8601: when the commit was made. */
+  /** Time of the commit, in ISO 8601. */
   readonly at: string;
 }
 
 /**
- * Creates several records in one commit: all of them or none. A later one may point at an earlier one, whose objectId was chosen before.
+ * Creates several records in one commit: all of them or none. A later one may point at an earlier one whose objectId the caller chose.
  * @param records in the order in which they are created
- * @throws what `createRecord` throws, of the first that cannot be
+ * @throws what `createRecord` throws, for the first record that fails
  */
 export async function createTogether(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
   const written = await writeTogether(
@@ -34,13 +34,13 @@ export async function createTogether(context: RecordContext, records: readonly N
   return written.map(({ objectId, at }) => ({ objectId, createdAt: at }));
 }
 
-/** Schema changes that are made of a schema. Pure. */
+/** Derives schema changes from a schema. Pure. */
 export type SchemaPlan = (schema: Schema) => readonly SchemaChange[];
 
 /**
- * Carries several writes out in one commit, in their order: all of them or none.
- * @param before schema changes of the same commit; called again where the schema changes before its turn comes
- * @throws what the operations on single records throw, of the first that cannot be; what `before` throws
+ * Executes several writes in one commit, in their order: all of them or none.
+ * @param before schema changes of the same commit; called again if the schema changes before its turn
+ * @throws what the operations on single records throw, for the first that fails; what `before` throws
  */
 export async function writeTogether(
   context: RecordContext,
@@ -52,9 +52,9 @@ export async function writeTogether(
 }
 
 /**
- * Looks whether several writes can be carried out together, and writes nothing: names, types, permissions of tables and fields, rules of
- * system tables. What only the commit knows is not looked at: whether a record is there, is the caller's, or has a value that is taken.
- * @throws what `writeTogether` throws for that
+ * Checks whether several writes could be committed together, without writing: names, types, permissions of tables and fields, rules of system
+ * tables. Does not check what only the commit knows: whether a record exists, is writable for the caller, or holds a duplicate value.
+ * @throws what `writeTogether` throws for these
  */
 export async function checkTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
   const attempt = { at: Date.now(), earlier: [], looksAhead: true };

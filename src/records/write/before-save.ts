@@ -11,8 +11,8 @@ import type { PreparedRecord } from './commit.ts';
 const rights = { create: 'create', update: 'update', remove: 'delete' } as const;
 
 /**
- * Applies the rules of a table, where it has any.
- * @throws permissionDenied (119) before, since what the rules say tells of the records; what the rules throw
+ * Applies the rules of a table, if it has any.
+ * @throws permissionDenied (119) before the rules run, since their errors reveal facts about records; what the rules throw
  */
 export async function runBeforeSave(className: string, action: keyof TableRules, write: RuledWrite): Promise<RuledFields> {
   const { store, principal, hooks } = write.context;
@@ -23,16 +23,15 @@ export async function runBeforeSave(className: string, action: keyof TableRules,
   return (await rules[action]?.(write)) ?? { fields: write.fields };
 }
 
-/** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
-const latecomers = new KeyedMutex();
+/** Systems with writes that are being prepared again. Only one at a time per system; otherwise all but one would be outdated again each time. */
+const retryMutex = new KeyedMutex();
 
 /**
- * Prepares writes whose first commit failed anew and commits them, until a record is as its rules have read it, and the conditions of the
- * rules hold.
- * @param first the writes, and what their commit failed by
+ * Prepares and commits outdated writes again, until each record is as its rules have read it and the conditions of the rules hold.
+ * @param first the writes, and the error of their first commit
  * @param prepare applies the rules
- * @throws the failure, where another preparation changes nothing; unavailable where others are faster for seconds; what `prepare` and
- *   `commit` throw
+ * @throws the error of the commit if preparing again changes nothing; unavailable if other writers were faster for seconds; what `prepare` and
+ * `commit` throw
  */
 export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | 'conditions'>, T>(
   context: RecordContext,
@@ -43,7 +42,7 @@ export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | '
   let { prepared, failure } = first;
   if (!isOutdated(failure, prepared, context)) throw failure;
   const contention = new Contention();
-  return latecomers.runExclusive(context.appId, async () => {
+  return retryMutex.runExclusive(context.appId, async () => {
     for (;;) {
       if (contention.isOver) return fail('unavailable');
       await contention.next();
@@ -60,7 +59,7 @@ export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | '
   });
 }
 
-/** Whether the rules may have decided by what has changed since. Under conditions of the context's own, its owner decides anew. */
+/** Whether the rules decided by data that has changed since. If the context has conditions of its own, their owner retries instead. */
 function isOutdated(
   error: unknown,
   prepared: readonly Pick<PreparedRecord, 'version' | 'conditions'>[],
@@ -79,7 +78,7 @@ const flagNames = {
   dontRunPlatformTriggersUpdate: 'updateActions',
 } as const;
 
-/** Whether a key of a body is a flag, never a field. */
+/** Whether a key of a body is a silencing flag, never a field. */
 export function isSilencingFlag(key: string): boolean {
   return Object.hasOwn(flagNames, key);
 }
@@ -87,8 +86,9 @@ export function isSilencingFlag(key: string): boolean {
 const none: SilencingFlags = { triggers: false, timeline: false, createActions: false, updateActions: false };
 
 /**
- * Takes the silencing flags out of a body: they are consumed whoever sends them, and count under a key only.
- * @param honoured whether the caller's flags count
+ * Takes the silencing flags out of a body. They are consumed under every credential, and take effect under a key only.
+ * Reference: records.md#silencing-flags.
+ * @param honoured whether the caller's flags take effect
  */
 export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonObject; flags: SilencingFlags } {
   if (!Object.keys(flagNames).some((name) => Object.hasOwn(body, name))) return { fields: body, flags: none };
@@ -102,8 +102,8 @@ export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonOb
 }
 
 /**
- * The objectId that `createdBy` and `updatedBy` of a record get. A row of `Config` names whose rights it was written with, whatever the audit
- * says: forms are judged by it (docs/adr/0015).
+ * Returns the objectId that `createdBy` and `updatedBy` of a record get. A row of `Config` names the user with whose rights it was written,
+ * whatever the audit says, because forms are authorised by it (adr/0015).
  */
 export const signerOf = ({ principal, actor = principal }: RecordContext, className: string): string | null =>
   actorId(className === 'Config' ? principal : actor);

@@ -10,22 +10,22 @@ import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from
 import { retryOutdated } from './before-save.ts';
 import { type FieldsWrite, settleFiles, unsettled } from './file-attachments.ts';
 
-/** A plan of a write, with the events that observers are told of: one for each record. */
+/** A plan of a write, with one event for each record, for the observers. */
 export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };
 
-/** A write of one record: its caller is authorised as far as that is possible without a plan, and the rules of its table have been applied. */
+/** A prepared write of one record: the caller is authorised as far as possible without a plan, and the rules of the table have been applied. */
 export interface PreparedRecord extends FieldsWrite {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** As of `RuledFields`. */
+  /** As in `RuledFields`. */
   readonly version?: number;
-  /** As of `RuledFields`. */
+  /** As in `RuledFields`. */
   readonly conditions?: RuledFields['conditions'];
   /** Pure. */
   plan(schema: Schema, settled: SettledFiles): RecordPlan;
 }
 
-/** What a commit holds beside its records. */
+/** What a commit contains besides its records. */
 export interface CommitAdditions {
   /** Schema changes, before those of the records. Pure. */
   readonly changes?: (schema: Schema) => readonly SchemaChange[];
@@ -36,14 +36,14 @@ export interface CommitAdditions {
 /** Records that were written. */
 export interface Committed {
   readonly records: readonly PreparedRecord[];
-  /** As of `WriteOutcome`. */
+  /** As in `WriteOutcome`. */
   readonly returned: string;
 }
 
 /**
- * Writes records in one commit, all of them or none: prepare → plan → commit → notify. Prepared anew where a record was changed after the rules
- * of its table had read it; planned anew where the commit did not accept a file as it was.
- * @throws Overtaken where a condition of the context does not hold; what `prepare`, the plans and their steps throw
+ * Writes records in one commit, all of them or none: prepare → plan → commit → notify. Prepares again if a record changed after the rules of its
+ * table had read it; plans again if the commit refused a file.
+ * @throws Overtaken if a condition of the context does not hold; what `prepare`, the plans and their steps throw
  */
 export async function commitRecords(
   context: RecordContext,
@@ -51,7 +51,7 @@ export async function commitRecords(
   additions: CommitAdditions = {},
 ): Promise<Committed> {
   const order = nextWriteOrder();
-  // Where the context has conditions of its own, nobody prepares the write again.
+  // If the context has conditions of its own, a failed commit is not prepared again here.
   let looksAhead = context.held !== undefined || context.conditions !== undefined;
   const prepareNow = () => {
     const attempt = { at: Date.now(), earlier: none, looksAhead };
@@ -79,8 +79,8 @@ export async function commitRecords(
 }
 
 /**
- * The plan of several records, each under the schema that those before it leave.
- * @param settled by record; an empty list where nothing was found out about files
+ * Plans several records, each under the schema that the earlier ones leave.
+ * @param settled by record; an empty list if no files were resolved
  */
 export function planRecords(
   records: readonly PreparedRecord[],
@@ -90,7 +90,7 @@ export function planRecords(
 ): RecordPlan {
   const before = changes(schema);
   const after = steps(schema, records);
-  // They are looked at before anything of the plan is carried out.
+  // Conditions are checked before any step of the plan.
   const conditions = records.flatMap((record) => record.conditions?.(schema) ?? none);
   const [first] = records;
   if (first && records.length === 1 && before.length + after.length === 0) {
@@ -112,10 +112,10 @@ export function planRecords(
 }
 
 /**
- * Commits a plan, with what the observers add to it, and notifies them once it is durable.
- * @param plan pure; called again where the schema changes before the write's turn
+ * Commits a plan with the additions of the observers, and notifies them once it is durable.
+ * @param plan pure; called again if the schema changes before the write's turn
  * @param order of the write (`nextWriteOrder`)
- * @throws Overtaken where a condition of the context does not hold; what the plan and its steps throw
+ * @throws Overtaken if a condition of the context does not hold; what the plan and its steps throw
  */
 export async function commitPlan(
   context: RecordContext,
@@ -124,7 +124,7 @@ export async function commitPlan(
 ): Promise<WriteOutcome> {
   const { observers } = context.hooks;
   for (const observer of observers) if (observer.ready) await observer.ready(context);
-  /** The last one that was made is the one that is committed. */
+  /** The plan made last is the one that is committed. */
   let observed: ObservedPlan = nothing;
   const planObserved = (schema: Schema) => {
     observed = observedPlan(context, schema, plan(schema));
@@ -142,7 +142,7 @@ export async function commitPlan(
   }
 }
 
-/** What an observer has added for an event. */
+/** What an observer added for an event. */
 interface Observed {
   readonly event: WriteEvent;
   readonly observer: WriteObserver;
@@ -185,7 +185,7 @@ function conditionsOf({ conditions, held }: RecordContext, schema: Schema): read
   return held ? [{ kind: 'unchanged', ...held }, ...own] : own;
 }
 
-/** The event of a write by a context. */
+/** Returns the event of a write in a context. */
 export function eventOf(
   { principal, actor = principal, referer, cause }: RecordContext,
   about: Omit<WriteEvent, 'principal' | 'referer' | 'cause'>,

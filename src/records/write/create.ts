@@ -15,7 +15,7 @@ import { planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
 
-/** What a create answers (SPEC "Records"). */
+/** Answer of a create. Reference: records.md#create. */
 export interface Created {
   readonly objectId: string;
   /** ISO 8601. */
@@ -27,19 +27,19 @@ export interface NewRecord {
   readonly className: string;
   /** The fields, operators and silencing flags that the client sent. */
   readonly body: JsonObject;
-  /** Chosen by the service; left out: by the body under a key, else a new one. */
+  /** Chosen by the service. Left out: the body's under a key, otherwise a new one. */
   readonly objectId?: string;
-  /** What the service knows of it, by field, in place of what it would else set: when it was created, and by whom. */
+  /** Values that replace the service's defaults, by field: when and by whom the record was created elsewhere. */
   readonly known?: OwnValues;
 }
 
 /**
- * Creates a record. SPEC "Records: Create"; CONTRACT "Records".
+ * Creates a record. Reference: records.md#create.
  * @param body the fields, operators and silencing flags that the client sent
  * @param alongside further steps of the same commit, after the record's own; pure
- * @param known as of `NewRecord`
+ * @param known as in `NewRecord`
  * @throws captcha, permissionDenied (119); invalidClassName (103), invalidFieldName (105), schemaMismatch (111), duplicateValue (137);
- *   unknownFile (1)
+ * unknownFile (1)
  */
 export async function createRecord(
   context: RecordContext,
@@ -57,9 +57,7 @@ export async function createRecord(
   return { objectId, createdAt: isoText(at) };
 }
 
-/**
- * Authorises, takes the flags out of the body, chooses the objectId, applies the rules of the table.
- */
+/** Authorises the caller, takes the flags out of the body, chooses the objectId and applies the rules of the table. */
 export async function prepareCreate(context: RecordContext, record: NewRecord, attempt: Attempt): Promise<PreparedRecord> {
   const { principal } = context;
   const { className } = record;
@@ -79,7 +77,7 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
   };
 }
 
-/** A create that is prepared. */
+/** A prepared create. */
 interface Creation {
   readonly context: RecordContext;
   readonly record: NewRecord;
@@ -89,7 +87,7 @@ interface Creation {
   readonly at: number;
 }
 
-/** Authorises by the table, adds the fields that are new, decodes the values, and gives the steps. Pure. */
+/** Authorises by the table, adds new fields, decodes the values, and returns the steps. Pure. */
 function planCreate(
   { context, record: { className, known }, ruled, objectId, flags, at }: Creation,
   schema: Schema,
@@ -128,14 +126,14 @@ function planCreate(
 const knownFields = ({ fields }: TableSchema, sent: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(sent).filter(([name]) => fields.has(name)));
 
-/** SPEC "Records": under a key a caller may send its own objectId, of any length. @throws invalidObjectId (104) */
+/** Returns the objectId that a caller with a key chose, of any length (records.md#create). @throws invalidObjectId (104) */
 export function chosenId(body: JsonObject, principal: Principal): string | undefined {
   if (!Object.hasOwn(body, 'objectId') || !actsAsMaster(principal)) return undefined;
   const { objectId } = body;
   return typeof objectId === 'string' && objectId !== '' ? objectId : fail('invalidObjectId');
 }
 
-/** The table as the create finds it, or a new one. @throws permissionDenied (119), invalidClassName (103), classMissing (103) */
+/** Returns a draft of the table, existing or new. @throws permissionDenied (119), invalidClassName (103), classMissing (103) */
 function draftFor(
   schema: Schema,
   className: string,

@@ -7,12 +7,12 @@ import { type KeyVersion, Overtaken, type Store } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 
 /**
- * Does work that reads, decides and writes under conditions; from the beginning where a condition no longer held in the commit, since another
- * process was faster.
- * @param work writes nothing before the write that a condition may refuse, or may do so again
- * @throws unavailable where others are faster for seconds; what the work throws
+ * Runs work that reads, decides and writes under conditions; restarts it if a condition no longer held in the commit, because another process was
+ * faster.
+ * @param work must not write before the conditional write, unless that may be repeated
+ * @throws unavailable if other writers were faster for seconds; what the work throws
  */
-export async function decideAnew<T>(work: () => Promise<T>): Promise<T> {
+export async function retryWhenOvertaken<T>(work: () => Promise<T>): Promise<T> {
   const contention = new Contention();
   for (;;)
     try {
@@ -27,24 +27,23 @@ export async function decideAnew<T>(work: () => Promise<T>): Promise<T> {
 const mutexOf = memoByObject<Store, KeyedMutex>(() => new KeyedMutex());
 
 /**
- * Does work of a system one after the other with all other work under the same key, whatever process it is in: what reads, decides and then
- * writes, and would else decide by what the other is about to change. Within a process works wait for each other; of two processes one is
- * overtaken in its commit, and does its work anew.
- * @param work writes by the context that it is handed, and may be done again from its beginning (`decideAnew`). It may do further work under
- *   another key by that context; then keys are taken in one order wherever several are
+ * Runs work of a system serially with all other work under the same key, in any process: for read-decide-write sequences. Within a process a
+ * mutex orders the work; between processes the slower one fails in its commit and restarts (optimistic locking).
+ * @param work writes with the context passed to it and may be restarted (`retryWhenOvertaken`). It may take further keys with that context; then all
+ * callers must take them in the same order
  * @throws unavailable; what the work throws
  */
 export function exclusively<T>(context: RecordContext, key: string, work: (context: RecordContext) => Promise<T>): Promise<T> {
   const once = async () => work(holding(context, await context.store.keyVersions([key])));
-  // Who is overtaken under an outer key begins with the outer work.
-  return mutexOf(context.store).runExclusive(key, () => (context.held ? once() : decideAnew(once)));
+  // If work under an outer key is overtaken, the outer work restarts.
+  return mutexOf(context.store).runExclusive(key, () => (context.held ? once() : retryWhenOvertaken(once)));
 }
 
-/** The context of writes under further keys, as they were read. */
+/** Returns the context of writes under further keys, with the versions that were read. */
 export function holding(context: RecordContext, read: readonly KeyVersion[]): RecordContext {
   if (read.length === 0) return context;
   const { writer = newObjectId(), versions: known = [] } = context.held ?? {};
-  // What was read first counts: the work has begun by then.
+  // The version read first counts, because the work started from it.
   const versions = [...known, ...read.filter(({ slot }) => !known.some((one) => one.slot === slot))];
   return { ...context, held: { writer, versions } };
 }

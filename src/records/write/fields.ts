@@ -23,10 +23,10 @@ import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SchemaDraft } from './schema-draft.ts';
 
-/** Members to add to, or remove from, a Relation; or all of them to be removed. */
+/** Members to add to, or remove from, a Relation; or the removal of all. */
 type RelationChange = { readonly relation: Field } & (RelationStep | { readonly op: 'clear' });
 
-/** What a body asks of a record's columns. */
+/** What a body changes in a record's columns. */
 export interface FieldPlan {
   /** At most one for each column. */
   readonly assignments: ReadonlyMap<string, Assignment>;
@@ -37,14 +37,14 @@ export interface FieldPlan {
   readonly returning: readonly Field[];
 }
 
-/** SPEC "Fields on every record": set by the server; what clients send for them is passed over. */
+/** Fields set by the server; values sent by clients are ignored. Reference: records.md#system-fields. */
 const serverSet: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
 
-/** Whether what clients send for a field is passed over. */
+/** Whether values that clients send for a field are ignored. */
 export const isServerSet = (name: string): boolean => serverSet.has(name);
 
 /**
- * Plans the fields of a body against a table, which grows by the fields that are new. Fields that follow others come with them.
+ * Plans the fields of a body against a table, and adds new fields to the draft. Fields derived from others are set too.
  * @param hidden fields that do not exist for the caller
  * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName (105); permissionDenied for a new field (119)
  */
@@ -73,7 +73,7 @@ export function planFields(
   return planner;
 }
 
-/** The steps that change a record's Relations. */
+/** Returns the steps that change a record's Relations. */
 export function relationSteps(table: TableSchema, relations: readonly RelationChange[], ownerId: string): Mutation[] {
   return relations.map((change) => {
     const about = { table, relation: change.relation, ownerId };
@@ -86,7 +86,7 @@ class FieldPlanner implements FieldPlan {
   readonly assignments = new Map<string, Assignment>();
   readonly relations: RelationChange[] = [];
   setsFile = false;
-  /** Of the assignments that are edits: one list for each, since a body may name thousands of places. */
+  /** Edits of the assignments of kind `edit`: one list per field, since a body may name thousands of places. */
   readonly #edits = new Map<string, JsonEdit[]>();
   readonly #returning = new Set<Field>();
   readonly #draft: SchemaDraft;
@@ -121,10 +121,10 @@ class FieldPlanner implements FieldPlan {
     if (edit.op !== 'set' && edit.op !== 'unset') this.#return(field);
   }
 
-  /** To be called after the last field: sets what follows from them. */
+  /** To be called after the last field: sets derived fields. */
   finish(): void {
     this.#derive();
-    // A record that is new has no value that edits begin with.
+    // A new record has no stored value, so edits are applied here.
     if (this.#mode === 'create')
       for (const { kind, field } of [...this.assignments.values()]) if (kind === 'edit') this.#apply(field);
   }
@@ -135,7 +135,7 @@ class FieldPlanner implements FieldPlan {
     this.#assign({ kind: 'set', field, value });
   }
 
-  /** Sets the fields that follow those that are set, which can be text alone: no operator changes a text that is there. */
+  /** Sets the fields derived from those that are set. Sources are text, which no operator changes in place. */
   #derive(): void {
     for (const [source, { field: name, key }] of derivedFieldsOf(this.#draft.table.className)) {
       const assignment = this.assignments.get(source);
@@ -167,7 +167,7 @@ class FieldPlanner implements FieldPlan {
         this.#set(field, null);
         return;
       case 'setOnInsert':
-        // An update never inserts, so only the answer tells of it.
+        // An update never inserts, so the value only shows in the answer.
         this.#decode(field, operator.value);
         break;
       case 'increment':
@@ -185,7 +185,7 @@ class FieldPlanner implements FieldPlan {
     for (const step of operator.steps) this.relations.push({ ...step, relation: field });
   }
 
-  /** CONTRACT "Records": an operator on a field of the wrong type is 111. */
+  /** An operator on a field of the wrong type is 111 (records.md#field-operators). */
   #checkOperand(field: Field, operator: Operator): void {
     if (operator.op === 'delete' || operator.op === 'setOnInsert') return;
     const type = operatorType(operator);
@@ -196,7 +196,7 @@ class FieldPlanner implements FieldPlan {
     fail('schemaMismatch', this.#draft.table.className, field.name, typeText(field.type, field.targetClass), got);
   }
 
-  /** The field, new where need be; `undefined` where nothing would be stored in it. */
+  /** Returns the field, added if it is new; `undefined` if nothing would be stored in it. */
   #fieldFor(name: string, typeOf: () => ReturnType<typeof inferType>): Field | undefined {
     const known = this.#draft.table.fields.get(name);
     if (known) return known;
@@ -266,13 +266,13 @@ class FieldPlanner implements FieldPlan {
   }
 }
 
-/** What a write keeps of where its values come from. */
+/** Returns the value that records the source records of a write, if the table keeps it. */
 export const sourcesFor = ({ className, fields }: TableSchema, { sources }: RecordContext): OwnValues =>
   sources !== undefined && secretFieldsOf(className).has(copyFields.sources) && fields.has(copyFields.sources)
     ? { [copyFields.sources]: sources }
     : {};
 
-/** What an update by hand takes away: of a text that somebody else wrote nothing tells whose values it has. */
+/** Clears the class that a row is about when `data` is written by hand, since its values may then be those of any record. */
 export const disownedBy = ({ className, fields }: TableSchema, sent: JsonObject): OwnValues =>
   Object.hasOwn(sent, 'data') && secretFieldsOf(className).has(copyFields.className) && fields.has(copyFields.className)
     ? { [copyFields.className]: null }

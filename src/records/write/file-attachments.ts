@@ -6,10 +6,10 @@ import { storedFileName } from '../../values/types/file.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { HeldFile, NamedFile, SettledFiles } from '../context/file-keeper.ts';
 
-/** Nothing was found out. */
+/** No files were resolved. */
 export const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
 
-/** A write of one record as far as files are concerned. */
+/** The parts of a write of one record that concern files. */
 export interface FieldsWrite {
   readonly className: string;
   readonly objectId: string;
@@ -18,9 +18,9 @@ export interface FieldsWrite {
 }
 
 /**
- * Finds out about the files of records whose commit did not accept one as it was.
- * @returns by record
- * @throws unknownFile (1) where nothing helps
+ * Resolves the files of records whose commit refused a file.
+ * @returns one result per record
+ * @throws unknownFile (1) if a file cannot be attached
  */
 export async function settleFiles(context: RecordContext, writes: readonly FieldsWrite[]): Promise<readonly SettledFiles[]> {
   const asking = { ...context, principal: attacherOf(context) };
@@ -32,13 +32,13 @@ export async function settleFiles(context: RecordContext, writes: readonly Field
   return settled;
 }
 
-/** Whose rights to files count. */
+/** Returns the principal whose rights to files count. */
 const attacherOf = ({ attacher, principal }: RecordContext): Principal => attacher ?? principal;
 
 /**
- * The File objects of a body that its fields would hold. Those at places inside Objects and Arrays are plain JSON; those for fields of
- * another type are told of when the write is planned.
- * @param table `undefined` where there is none yet
+ * Returns the File objects of a body that its fields would hold. Those at places inside Objects and Arrays are plain JSON; those for fields of
+ * another type are refused when the write is planned.
+ * @param table `undefined` if it does not exist yet
  */
 function namedFiles(fields: JsonObject, table: TableSchema | undefined): readonly NamedFile[] {
   const found: NamedFile[] = [];
@@ -51,7 +51,7 @@ function namedFiles(fields: JsonObject, table: TableSchema | undefined): readonl
   return found;
 }
 
-/** SPEC "Field operators on update": of all operators only SetOnInsert brings a value as it is. */
+/** Of all operators only SetOnInsert brings a value unchanged (records.md#field-operators). */
 function fileOf(sent: JsonValue): (JsonObject & { readonly name: string }) | null {
   if (!isJsonObject(sent)) return null;
   const value = own(sent, '__op') === 'SetOnInsert' ? own(sent, 'amount') : sent;
@@ -59,10 +59,10 @@ function fileOf(sent: JsonValue): (JsonObject & { readonly name: string }) | nul
   return isFile ? (value as JsonObject & { readonly name: string }) : null;
 }
 
-/** A field that is new becomes a File. */
+/** A new field becomes a File. */
 const isFor = (field: Field | undefined): boolean => field === undefined || isFileType(field.type);
 
-/** The steps of a plan that attach what the record is to hold. @throws unknownFile (1) */
+/** Returns the steps that attach the files of a plan. @throws unknownFile (1) */
 export function attachments(
   context: RecordContext,
   schema: Schema,

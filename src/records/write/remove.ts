@@ -8,24 +8,24 @@ import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hook
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 
-/** A record that is to be deleted. */
+/** A record to be deleted. */
 export interface RecordRemoval {
   readonly className: string;
   readonly objectId: string;
-  /** May hold silencing flags; empty for most. */
+  /** May hold silencing flags; usually empty. */
   readonly body: JsonObject;
 }
 
 /**
- * Deletes a record. SPEC "Records: Delete".
- * @param body as of `RecordRemoval`
- * @throws objectNotFound (101); pointedAt (119) where another record points at it; captcha, permissionDenied (119)
+ * Deletes a record. Reference: records.md#delete.
+ * @param body as in `RecordRemoval`
+ * @throws objectNotFound (101); pointedAt (119) if another record points at it; captcha, permissionDenied (119)
  */
 export async function deleteRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<void> {
   await commitRecords(context, async (attempt) => [await prepareRemove(context, { className, objectId, body }, attempt)]);
 }
 
-/** As `prepareCreate`. */
+/** Prepares a delete, as `prepareCreate` does a create. */
 export async function prepareRemove(context: RecordContext, removal: RecordRemoval, attempt: Attempt): Promise<PreparedRecord> {
   const { principal } = context;
   const { className, objectId, body } = removal;
@@ -44,7 +44,7 @@ export async function prepareRemove(context: RecordContext, removal: RecordRemov
   };
 }
 
-/** A delete that is prepared. */
+/** A prepared delete. */
 interface Deletion {
   readonly context: RecordContext;
   readonly removal: RecordRemoval;

@@ -6,14 +6,14 @@ import { checkFieldName, type Field, type Schema, type TableSchema } from '../..
 import { settledType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
 
-/** A table in the course of planning a write: the fields that the write brings are added as they are met. */
+/** A table while a write is planned. Fields that the write brings are added as they are met. */
 export class SchemaDraft {
   readonly #grant: Pick<Grant, 'mayAddField'>;
   readonly #isNew: boolean;
   #table: TableSchema;
   #growth: TableGrowth | undefined;
   readonly #added: NewField[] = [];
-  /** Whether some of its changes are the caller's, not the service's own. */
+  /** Whether the caller made some of its changes, not only the service. */
   isGrown: boolean;
 
   constructor(table: TableSchema, grant: Pick<Grant, 'mayAddField'>, isNew = false) {
@@ -28,32 +28,35 @@ export class SchemaDraft {
     return new SchemaDraft(createdTable(schema, className), { mayAddField: true }, true);
   }
 
-  /** The table with the fields that it has so far. */
+  /** The table with the fields added so far. */
   get table(): TableSchema {
     return this.#table;
   }
 
-  /** A new table comes with its fields, which costs one statement. */
+  /** A new table is created with its fields, in one statement. */
   get changes(): readonly SchemaChange[] {
     const { className } = this.#table;
     if (this.#isNew) return [{ kind: 'createTable', className, ...(this.#added.length > 0 && { fields: this.#added }) }];
     return this.#added.map((field) => ({ kind: 'addField', className, ...field }));
   }
 
-  /** The field of a name, added with the type of its first value where it is new and nothing has settled it. @throws invalidFieldName, permissionDenied, fieldCannotBeAdded */
+  /**
+   * Returns the field of a name. Adds it if it is new: with its fixed type if it has one, otherwise with the type of its first value. @throws
+   * invalidFieldName, permissionDenied, fieldCannotBeAdded
+   */
   fieldFor(name: string, type: InferredType): Field {
     const known = this.table.fields.get(name);
     if (known) return known;
     checkFieldName(name);
     const settled = settledType(this.table.className, name);
-    // A field that every system has once it is written is no new one of the caller's (SPEC "`_User`").
+    // A field with a fixed type exists in every system once it is written, so it needs no `addField` (system-tables.md#_user).
     if (!settled && !this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
     if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
     this.isGrown ||= !settled;
     return this.#add({ name, ...(settled ? { type: settled } : type) });
   }
 
-  /** A field of the service's own, whatever the caller may add; `undefined` where the table is full. */
+  /** Returns a field of the service itself, regardless of the caller's `addField`; `undefined` if the table is full. */
   ownField(name: string): Field | undefined {
     const known = this.table.fields.get(name);
     if (known || this.table.fields.size >= limits.fieldsPerTable) return known;

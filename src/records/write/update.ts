@@ -17,22 +17,22 @@ import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
 
-/** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
+/** A condition on the record that the commit checks. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;
 
-/** What a change of a record answers. */
+/** Answer of an update. */
 export interface Updated {
   readonly updatedAt: string;
   readonly objectId: string;
-  /** The new values of fields that operators changed, as `WriteOutcome.returned`. */
+  /** New values of fields that operators changed, as `WriteOutcome.returned`. */
   readonly returned: string;
 }
 
-/** JSON text of the answer: `{updatedAt, objectId}` and what operators made. */
+/** Returns the JSON text of the answer: `{updatedAt, objectId}` and the values that operators produced. */
 export const updatedText = ({ updatedAt, objectId, returned }: Updated): string =>
   `{"updatedAt":"${updatedAt}","objectId":${JSON.stringify(objectId)}${returned}}`;
 
-/** The same as values. */
+/** Returns the answer as values. */
 export const updatedRow = ({ updatedAt, objectId, returned }: Updated): Row => ({
   updatedAt,
   objectId,
@@ -40,10 +40,11 @@ export const updatedRow = ({ updatedAt, objectId, returned }: Updated): Row => (
 });
 
 /**
- * Changes a record. SPEC "Records: Update", "Field operators on update".
- * @param onlyIf for who changes what he has read, as long as nobody has written since
- * @throws objectNotFound (101) where there is none or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111); unknownFile (1);
- *   changedMeanwhile (409) where `onlyIf` does not hold
+ * Changes a record. Reference: records.md#update, records.md#field-operators.
+ * @param onlyIf optimistic condition: writes only if the record is still as the caller has read it
+ * @throws objectNotFound (101) if it does not exist or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111); unknownFile
+ * (1);
+ * changedMeanwhile (409) if `onlyIf` does not hold
  */
 export async function updateRecord(
   context: RecordContext,
@@ -61,7 +62,7 @@ export async function updateRecord(
     return { updatedAt: isoText(at), objectId, returned };
   } catch (error) {
     if (onlyIf && error instanceof ServiceError && error.key === 'objectNotFound') {
-      // It throws the same where the record is not there for the caller.
+      // Throws objectNotFound too if the caller cannot read the record.
       await getRow(context, className, objectId);
       throw serviceError('changedMeanwhile');
     }
@@ -78,7 +79,7 @@ export interface RecordUpdate {
   readonly onlyIf?: OnlyIf;
 }
 
-/** As `prepareCreate`. */
+/** Prepares an update, as `prepareCreate` does a create. */
 export async function prepareUpdate(context: RecordContext, update: RecordUpdate, attempt: Attempt): Promise<PreparedRecord> {
   const { principal } = context;
   const { className, objectId } = update;
@@ -86,7 +87,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
   const ruled = await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt });
   const { version, conditions } = ruled;
-  // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
+  // Always later than the version that the rules have read, also within one millisecond and if clocks of processes differ.
   const at = version === undefined ? attempt.at : Math.max(attempt.at, version + 1);
   const change = { context, update, ruled, flags, at };
   return {
@@ -100,7 +101,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   };
 }
 
-/** An update that is prepared. */
+/** A prepared update. */
 interface Change {
   readonly context: RecordContext;
   readonly update: RecordUpdate;
@@ -109,7 +110,7 @@ interface Change {
   readonly at: number;
 }
 
-/** As `planCreate`. Pure. */
+/** Plans an update, as `planCreate` does a create. Pure. */
 function planUpdate(
   { context, update: { className, objectId, onlyIf }, ruled, flags, at }: Change,
   schema: Schema,
@@ -132,7 +133,7 @@ function planUpdate(
     updatedAt: at,
     updatedBy: signerOf(context, className),
   });
-  // What operators made is read like anything else.
+  // Values that operators produced are returned only if the caller may read them.
   const reading = returning.length > 0 ? grantFor(principal, 'get', stored, schema) : null;
   return {
     changes: draft.changes,
@@ -155,7 +156,7 @@ function planUpdate(
   };
 }
 
-/** What has to hold of the record in the commit: what the caller asks for, and that it is as the rules have read it. */
+/** Returns the condition that the commit checks: the caller's, and that the record is as the rules have read it. */
 function conditionOf(
   table: TableSchema,
   onlyIf: OnlyIf | undefined,

@@ -20,46 +20,46 @@ import { chosenId } from './create.ts';
 import { type FieldPlan, planFields } from './fields.ts';
 import { SchemaDraft } from './schema-draft.ts';
 
-/** What is wrong with a record to be. */
+/** An error of a record to be created. */
 export interface RecordFault {
-  /** Left out where the record as a whole is meant. */
+  /** Left out if the error concerns the whole record. */
   readonly field?: string;
   readonly error: ServiceError;
 }
 
-/** A record that a record to be points at. */
+/** A record that a new record points at. */
 export interface NamedRecord {
   readonly field: string;
   readonly className: string;
   readonly objectId: string;
 }
 
-/** A record to be, looked at. */
+/** The result of checking one record. */
 export interface CheckedRecord {
   /** All of them. */
   readonly faults: readonly RecordFault[];
-  /** Whether these are there was not looked at. */
+  /** Whether these exist was not checked. */
   readonly pointers: readonly NamedRecord[];
   /** The id that the caller chose. */
   readonly objectId?: string;
 }
 
-/** What creating records would come to. */
+/** The result of checking records to be created. */
 export interface CheckedRecords {
   readonly records: readonly CheckedRecord[];
-  /** The table as it would be then, with what the records add. */
+  /** The table including the fields that the records add. */
   readonly table: TableSchema;
-  /** Fields of it that do not exist for the caller. */
+  /** Its fields that do not exist for the caller. */
   readonly hiddenFields: ReadonlySet<string>;
-  /** Why the caller may not create them at all; `null` where he may. */
+  /** Why the caller may not create records at all; `null` if it may. */
   readonly refusal: ServiceError | null;
 }
 
 /**
- * Checks records as creating them one after the other would, and writes nothing (SPEC "Records: Create"). Which records and files are there
- * is not looked at.
- * @param asksRules whether the rules of a system table are asked, too
- * @throws permissionDenied (119) for who may neither find nor create records of the table; invalidClassName (103)
+ * Checks records as creating them one after another would, without writing. Does not check whether referenced records and files exist.
+ * Reference: records.md#create.
+ * @param asksRules whether the rules of a system table are applied too
+ * @throws permissionDenied (119) if the caller may neither find nor create records of the table; invalidClassName (103)
  */
 export async function checkRecords(
   context: RecordContext,
@@ -72,7 +72,7 @@ export async function checkRecords(
   let draft = before ? new SchemaDraft(before, grant) : SchemaDraft.create(context.store.schema(), className);
   const records: CheckedRecord[] = [];
   for (const [index, body] of bodies.entries()) {
-    if (index > 0 && index % SLICE === 0) await nextTurn();
+    if (index > 0 && index % BATCH_SIZE === 0) await nextTurn();
     const checker = new RecordChecker(draft, grant);
     const { fields: sent } = takeFlags(body, actsAsMaster(principal));
     const objectId = checker.chosenId(sent, principal);
@@ -85,12 +85,12 @@ export async function checkRecords(
   return { records, table: draft.table, hiddenFields: grant.hiddenFields, refusal };
 }
 
-/** So many records are looked at before others have their turn. */
-const SLICE = 100;
+/** Records checked before other requests get a turn of the event loop. */
+const BATCH_SIZE = 100;
 
-/** What a caller may know of a table while he checks records for it. */
+/** What a caller may know of a table while it checks records. */
 interface Rights {
-  /** `undefined`: there is none yet. */
+  /** `undefined` if it does not exist yet. */
   readonly table: TableSchema | undefined;
   readonly grant: Pick<Grant, 'mayAddField' | 'hiddenFields'>;
   readonly refusal: ServiceError | null;
@@ -113,7 +113,7 @@ function rightsTo({ store, principal }: RecordContext, className: string): Right
   }
 }
 
-/** One record, field by field, so that a fault does not hide the next. */
+/** Checks one record field by field, so that one fault does not hide the next. */
 class RecordChecker {
   readonly faults: RecordFault[] = [];
   readonly pointers: NamedRecord[] = [];
@@ -129,12 +129,12 @@ class RecordChecker {
     try {
       return chosenId(fields, principal);
     } catch (error) {
-      this.#note(error, 'objectId');
+      this.#addFault(error, 'objectId');
       return undefined;
     }
   }
 
-  /** The fields as the rules leave them; as they were sent where these refuse. */
+  /** Returns the fields as the rules leave them; as they were sent if the rules refuse. */
   async fieldsToSave(context: RecordContext, className: string, fields: JsonObject, objectId?: string): Promise<JsonObject> {
     try {
       return (
@@ -147,13 +147,13 @@ class RecordChecker {
         })
       ).fields;
     } catch (error) {
-      this.#note(error);
+      this.#addFault(error);
       return fields;
     }
   }
 
   check(fields: JsonObject): void {
-    // A body may name a field and places inside it, which count together.
+    // A body may name a field and places inside it; these are checked together.
     const parts = new Map<string, [string, JsonValue][]>();
     for (const [key, value] of Object.entries(fields)) {
       const root = rootOf(key);
@@ -170,7 +170,7 @@ class RecordChecker {
       this.#point(planFields(trial, part, 'create', this.#grant.hiddenFields));
       this.draft = trial;
     } catch (error) {
-      this.#note(error, field);
+      this.#addFault(error, field);
     }
   }
 
@@ -183,13 +183,13 @@ class RecordChecker {
     }
   }
 
-  #note(error: unknown, field?: string): void {
+  #addFault(error: unknown, field?: string): void {
     if (!isRefusal(error)) throw error;
     this.faults.push({ ...(field !== undefined && { field }), error });
   }
 }
 
-/** The Pointers that a column would hold: its own, or the elements of an Array. */
+/** Returns the Pointers that a column would hold: its own, or the elements of an Array. */
 function pointersOf(assignment: Assignment): NamedRecord[] {
   if (assignment.kind !== 'set' || typeof assignment.value !== 'string') return [];
   const { field, value } = assignment;

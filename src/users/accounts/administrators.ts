@@ -32,9 +32,9 @@ const rights = { update: 'update', remove: 'delete' } as const;
  */
 export async function keepAdministrator(write: AccountWrite): Promise<Pick<RuledFields, 'conditions'>> {
   const { context, className, action, objectId, earlier, looksAhead } = write;
-  const { store, principal, evenLastAdministrator } = context;
+  const { store, principal, mayRemoveLastAdministrator } = context;
   const own = removalBy(write);
-  if (own.users.length === 0 || evenLastAdministrator) return {};
+  if (own.users.length === 0 || mayRemoveLastAdministrator) return {};
   const removals = [...earlier.map(removalBy).filter(({ users }) => users.length > 0), own];
   const left = looksAhead
     ? await readRows(store, {
