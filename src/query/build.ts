@@ -11,22 +11,22 @@ import type { QueryScope } from './where/context.ts';
 import { allOf, always, guardedFilter, parseWhere } from './where/index.ts';
 
 /**
- * A query from its options (SPEC "Query"; docs/decisions.md "Queries").
+ * Builds a checked query from its options. Reference: queries.md#parameters.
  * @throws badQuery (102); what the options, `parseWhere`, `keys`, `order` and `include` throw
  */
 export function buildQuery(options: FindOptions, grant: Grant, scope: QueryScope): Query {
   options.refuseUnknown?.();
-  const asked = parseWhere(options.where ?? {}, grant, scope);
-  const where = options.within ? allOf([options.within(grant), asked]) : asked;
+  const requested = parseWhere(options.where ?? {}, grant, scope);
+  const where = options.within ? allOf([options.within(grant), requested]) : requested;
   const ranked = findSearch(where) !== undefined;
-  const { shape, places, asksScore } = shapeOf(options);
+  const { shape, places, wantsScore } = shapeOf(options);
   const selection = selectionOf(shape, guardedFilter(grant, where), grant, scope);
   return {
     ...(options.idsAlone ? idsOf(selection) : selection),
     places,
     order: parseOrder(options.order ?? none, grant, ranked),
     ...pageOf(options),
-    withScore: ranked && asksScore,
+    withScore: ranked && wantsScore,
   };
 }
 
@@ -35,8 +35,8 @@ function idsOf({ table, fields, filter }: Selection): Selection {
 }
 
 /**
- * Reads the options of a query by themselves, against no table and for no caller.
- * @returns whether the number of records is asked for
+ * Checks the options of a query by themselves, without table and caller.
+ * @returns whether the number of records is requested
  * @throws what the options throw; badQuery (102) for too many places
  */
 export function checkOptions(options: FindOptions): { readonly count: boolean } {
@@ -47,12 +47,12 @@ export function checkOptions(options: FindOptions): { readonly count: boolean } 
   return pageOf(options);
 }
 
-/** Whether a query asks for the number of records and none of them. Refuses nothing: `buildQuery` does. */
+/** Whether a query requests the number of records and no records. Refuses nothing: `buildQuery` does. */
 export function countsAlone(options: FindOptions): boolean {
   return options.countsAlone ?? (options.limit === 0 && options.count === true);
 }
 
-/** What to read of one record (SPEC "Read one"). @throws what the options, `keys` and `include` throw */
+/** Builds the selection of a read of one record (records.md#read). @throws what the options, `keys` and `include` throw */
 export function buildSelection(options: ReadOptions, grant: Grant, scope: QueryScope): Selection {
   options.refuseUnknown?.();
   const { shape, places } = shapeOf(options);
@@ -67,7 +67,7 @@ function pageOf(options: FindOptions): Pick<Query, 'limit' | 'skip' | 'stride' |
 }
 
 /** @throws badQuery (102) for too many places */
-function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places: number; readonly asksScore: boolean } {
+function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places: number; readonly wantsScore: boolean } {
   const { keys = none, excludeKeys = none, include = none, includeAll = false } = options;
   const asksScore = keys.includes('$score');
   const shape = {
@@ -75,23 +75,23 @@ function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places
     excludeKeys,
     include: includeAll ? [...include, '*'] : include,
   };
-  return { shape, places: countPlaces(shape), asksScore };
+  return { shape, places: countPlaces(shape), wantsScore };
 }
 
-const maxKeys = 100;
+const MAX_ORDER_KEYS = 100;
 
 const unordered: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
 
-/** Parse's other names for them, which its clients send. */
+/** Parse's storage names of these fields, which its clients send. */
 const synonyms: ReadonlyMap<string, string> = new Map([
   ['_created_at', 'createdAt'],
   ['_updated_at', 'updatedAt'],
 ]);
 
 /**
- * `order`: names, `-` before one for descending, `$score` for the relevance of `$text` (SPEC "Query").
- * Unknown fields are passed over: all records are alike in them. An order ends in objectId, so that pages are stable.
- * @param ranked whether the query has a relevance; `$score` is passed over otherwise
+ * Parses `order`: names, `-` before one for descending, `$score` for the relevance of `$text`. Unknown fields are ignored: all records are
+ * alike in them. An order ends in objectId, so that pages are stable. Reference: queries.md#order.
+ * @param ranked whether the query has a relevance; `$score` is ignored otherwise
  * @throws invalidFieldName (105), fieldDenied, badParameterValue
  */
 export function parseOrder(names: readonly string[], grant: Grant, ranked: boolean): OrderKey[] {
@@ -108,7 +108,7 @@ export function parseOrder(names: readonly string[], grant: Grant, ranked: boole
     const ref = resolveName(name, grant);
     if (ref && !unordered.has(ref.field.type)) keys.set(name, { kind: 'field', ref, descending });
   }
-  if (keys.size > maxKeys) fail('badParameterValue', 'order', `more than ${maxKeys} keys`);
+  if (keys.size > MAX_ORDER_KEYS) fail('badParameterValue', 'order', `more than ${MAX_ORDER_KEYS} keys`);
   const objectId = grant.table.fields.get('objectId');
   if (names.length > 0 && !keys.has('objectId') && objectId)
     keys.set('objectId', { kind: 'field', ref: { field: objectId, path: [] }, descending: false });

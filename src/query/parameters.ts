@@ -6,7 +6,7 @@ import { splitNames } from './model/names.ts';
 import type { FindOptions, ReadOptions } from './model/options.ts';
 import { refuseDepth } from './where/context.ts';
 
-/** Parameters by name: text from an address; JSON values where a query came in a body, or from a function. */
+/** Parameters by name: text from an address; JSON values if a query came in a body, or from a function. */
 export type NamedParameters = ReadonlyMap<string, JsonValue>;
 
 const ofReads: readonly string[] = ['keys', 'excludeKeys', 'include', 'includeAll'];
@@ -19,7 +19,7 @@ const yes: ReadonlySet<JsonValue | undefined> = new Set(['1', 'true', 1, true]);
 const no: ReadonlySet<JsonValue | undefined> = new Set([undefined, '0', 'false', 0, false]);
 
 /**
- * The options of a read, parsed from parameters when each is read: the first that is malformed, in the order of the core, is refused.
+ * The options of a read, parsed from parameters when each is read: the first malformed one, in the order of the core, is refused.
  * All getters throw badParameterValue (102).
  */
 export class ReadParameters implements ReadOptions {
@@ -63,7 +63,7 @@ export class ReadParameters implements ReadOptions {
   }
 }
 
-/** The options of a query, in the same way. */
+/** The options of a query, parsed in the same way. */
 export class FindParameters extends ReadParameters implements FindOptions {
   constructor(given: NamedParameters) {
     super(given, knownOfQueries);
@@ -114,23 +114,26 @@ export class FindParameters extends ReadParameters implements FindOptions {
   }
 }
 
-/** A `where` that comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+/** Parses a `where` that comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
 export function whereOption(value: JsonValue | undefined): JsonObject | undefined {
   if (value === undefined) return undefined;
   const where = whereValue(value);
   return isJsonObject(where) ? where : fail('invalidWhere', 'should be a JSON object');
 }
 
-/** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
-const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
-/** A member of an object stands after two marks, its name's and that before it. */
+/**
+ * JSON levels allowed in the text of a `where`. Each of its levels takes up to two of JSON, plus those of values, so that a `where` that nests
+ * too deeply gets its own error.
+ */
+const MAX_WHERE_JSON_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
+/** Maximum number of JSON marks. Each member of an object takes up to two: one for its name and one before it. */
 const MAX_MARKS = 2 * limits.queryValues;
 
-/** The value of a `where` parameter, which comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+/** Parses the value of a `where` parameter, which comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
 export function whereValue(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   try {
-    return queryJson(value, WHERE_DEPTH);
+    return queryJson(value, MAX_WHERE_JSON_DEPTH);
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'nestedTooDeep') refuseDepth();
     if (error instanceof ServiceError && error.key === 'badQuery') throw error;
@@ -139,7 +142,9 @@ export function whereValue(value: JsonValue): JsonValue {
   }
 }
 
-/** The value of a parameter that is JSON text. @throws badQuery (102) for a longer text, or more values, than a query may bring; invalidJson (107) */
+/**
+ * Parses a parameter that is JSON text. @throws badQuery (102) if the text is longer, or has more values, than a query may have; invalidJson (107)
+ */
 export function queryJson(text: string, levels: number = limits.jsonDepth): JsonValue {
   if (text.length > limits.queryLength) refuseLength();
   try {
@@ -150,14 +155,14 @@ export function queryJson(text: string, levels: number = limits.jsonDepth): Json
   }
 }
 
-/** Insists that JSON has no more values than a query may bring. @throws badQuery (102) */
+/** Checks that JSON has no more values than a query may have. @throws badQuery (102) */
 export function checkValues(value: JsonValue): void {
   // The value itself is one.
   if (hasMoreParts(value, limits.queryValues - 1)) refuseValues();
 }
 
 /**
- * Insists that a pipeline that a tool has made nests no deeper and is no longer than one that comes as text.
+ * Checks that a pipeline built by a tool nests no deeper and is no longer than one that comes as text.
  * @throws badQuery (102), nestedTooDeep (107)
  */
 export function checkExtent(pipeline: readonly JsonValue[]): void {

@@ -9,7 +9,7 @@ import { grant, narrowGrant, userScope } from './testing/fixture.ts';
 import { parseWhere } from './where/index.ts';
 
 const rows: RowGuard = { kind: 'userFields', fields: ['OwnerId'], userId: 'u1' };
-/** `Hidden` shows nowhere; `Total`, `AccountId`, `extra` and `products` in some records. */
+/** `Hidden` is shown nowhere; `Total`, `AccountId`, `extra` and `products` in some records. */
 const reveals = new Map(['Total', 'AccountId', 'extra', 'products'].map((name) => [name, rows]));
 const partial: Grant = { ...narrowGrant, hiddenFields: new Set(['Hidden', ...reveals.keys()]), reveals };
 const denied = (name: string) => ({ code: 119, message: `This user is not allowed to access ${name} on class Sales` });

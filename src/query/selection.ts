@@ -8,14 +8,14 @@ import type { Include, Selection } from './model/selection.ts';
 import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter } from './where/index.ts';
 
-/** Levels of included records: each is a further read. */
-const maxLevels = 10;
-/** Places that one query may name to expand, `a.b` and `a.c` being three of them. */
-const maxPlaces = 500;
+/** Maximum number of levels of included records: each is a further read. */
+const MAX_LEVELS = 10;
+/** Maximum number of places that one query may expand, `a.b` and `a.c` being three of them. */
+const MAX_PLACES = 500;
 const expandable: ReadonlySet<FieldType> = new Set(['Pointer', 'Array']);
 const none: readonly Include[] = [];
 
-/** What a query says of the records' shape; names relative to the table, dotted names reach into what is included. */
+/** The shape of the records as a query requests it; names are relative to the table, dotted names reach into included records. */
 export interface Shape {
   /** `null` for all fields. */
   readonly keys: readonly string[] | null;
@@ -24,7 +24,7 @@ export interface Shape {
 }
 
 /**
- * What to read of a table's records, and what to expand (SPEC "Query": keys, include; CONTRACT "Records").
+ * Builds the selection of a table's records: fields and expansions. Reference: queries.md#keys, queries.md#include.
  * @throws fieldDenied, invalidFieldName (105) for names of this table; badQuery for an include of too many levels or places
  */
 export function selectionOf(shape: Shape, filter: Filter, grant: Grant, scope: QueryScope): Selection {
@@ -46,12 +46,12 @@ function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, target
     .map((field) => targets.include(field, shapeBelow(shape, field.name)));
 }
 
-/** How many places a shape reaches into. @throws badQuery */
+/** Returns how many places a shape reaches into. @throws badQuery */
 export function countPlaces({ include, keys }: Shape): number {
   const places = new Set<string>();
   const reach = (place: string) => {
     places.add(place);
-    if (places.size > maxPlaces) fail('badQuery', `include and keys reach into more than ${maxPlaces} places`);
+    if (places.size > MAX_PLACES) fail('badQuery', `include and keys reach into more than ${MAX_PLACES} places`);
   };
   const add = (name: string) => {
     for (let end = name.indexOf('.'); end >= 0; end = name.indexOf('.', end + 1)) reach(name.slice(0, end));
@@ -66,7 +66,7 @@ export function countPlaces({ include, keys }: Shape): number {
 
 function head(name: string, grant: Grant): string {
   const segments = name.split('.');
-  if (segments.length > maxLevels) fail('badQuery', `include reaches deeper than ${maxLevels} levels`);
+  if (segments.length > MAX_LEVELS) fail('badQuery', `include reaches deeper than ${MAX_LEVELS} levels`);
   const first = segments[0] as string;
   if (first !== '*') resolveShown(first, grant);
   return first;
@@ -81,17 +81,17 @@ function shapeBelow(shape: Shape, name: string): Shape {
   };
 }
 
-/** How the records that one query includes are read. */
+/** Creates the selections of the records that one query includes. */
 class Targets {
   readonly #scope: QueryScope;
-  /** Of classes that are read whole, as most are: a table may have a thousand Pointers to one. */
+  /** Selections of classes that are read whole, as most are: a table may have a thousand Pointers to one class. */
   readonly #whole = new Map<string, Selection | null>();
 
   constructor(scope: QueryScope) {
     this.#scope = scope;
   }
 
-  /** The right to read the class of a Pointer is asked for at once; that of an element of an Array when it is met, and once. */
+  /** Authorises the class of a Pointer now; that of an element of an Array when it is met, once per class. */
   include(field: Field, shape: Shape): Include {
     if (field.type === 'Pointer') return { field, target: this.#target(field.targetClass ?? '', shape) };
     const known = new Map<string, Selection | null>();
@@ -127,16 +127,16 @@ function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {
   return value;
 }
 
-/** Returned whatever `keys` and `excludeKeys` say. */
+/** Shown whatever `keys` and `excludeKeys` say (queries.md#keys). */
 const alwaysShown: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
 
 /** The fields that a query reads of its own table. */
 export type Projection = Pick<Selection, 'fields' | 'paths' | 'shownIn'>;
 
 /**
- * `keys` and `excludeKeys` (SPEC "Query"): which fields, objectId first, then in the schema's order. Unknown fields are passed over,
- * hidden ones are left out; those that are hidden in some records come with the condition under which they show. A dotted name selects
- * places inside an Object; through a Pointer or Array it selects the field, and `include` does the rest.
+ * Applies `keys` and `excludeKeys`: objectId first, then fields in the schema's order. Unknown fields are ignored, hidden ones are left out;
+ * fields hidden in some records come with the guard of the records that show them. A dotted name selects places inside an Object; through a
+ * Pointer or Array it selects the field, and `include` narrows the record. Reference: queries.md#keys.
  * @param keys `null` for all
  * @throws fieldDenied for a field in `keys` that is hidden everywhere, invalidFieldName (105)
  */
@@ -157,7 +157,7 @@ export function projectFields(grant: Grant, keys: readonly string[] | null, excl
 
 const wholeProjections = new WeakMap<TableSchema | Grant, Projection>();
 
-/** All that the caller may see: one object for all callers from whom nothing is hidden but what exists for nobody. */
+/** Returns the projection of all visible fields; one shared object for all callers who see all fields except the secret ones. */
 function wholeProjection(grant: Grant): Projection {
   const { table, hiddenFields, reveals } = grant;
   const holder = hiddenFields === secretFieldsOf(table.className) ? table : grant;

@@ -19,7 +19,8 @@ const inequalities: ReadonlyMap<string, Inequality> = new Map([
 ]);
 
 /**
- * A `$match` over what earlier stages made: comparisons, `$in $nin $exists $regex $not $and $or $nor`, with the meanings of `where`.
+ * Parses a `$match` over columns that earlier stages made: comparisons, `$in $nin $exists $regex $not $and $or $nor`, with the meaning of
+ * `where`. Reference: aggregation.md#match.
  * @throws badQuery (102) for other operators and wrong forms; badConstraint (107); fieldDenied (119); invalidFieldName (105)
  */
 export function parseCondition(match: JsonObject, pipeline: PipelineBuilder, depth = 0): Condition {
@@ -89,7 +90,7 @@ function equals(column: Column | null, value: JsonValue): Condition {
   return value === null ? not(present(column)) : compare(column, 'eq', value);
 }
 
-/** Values of another kind than the column's match nothing, as in `where`; a json column is asked row by row. */
+/** Values of another kind than the column's match nothing, as in `where`; a json column is compared row by row. */
 function compare(column: Column | null, op: Comparison, value: JsonValue): Condition {
   const operand = column && literalFor(literalOf(value), column);
   if (!column || !operand || operand.value === null) return never;

@@ -3,22 +3,23 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { isWrapped, literalOf, nullLiteral } from './literal.ts';
 import { dateParts, type Expression } from './model.ts';
 import { outputName } from './names.ts';
-import { callOf, isOperator, maxItems } from './operators.ts';
+import { callOf, isOperator, MAX_ITEMS } from './operators.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 
-const maxDepth = 50;
-const ofDates: ReadonlySet<string> = new Set(dateParts.map((part) => `$${part}`));
+const MAX_DEPTH = 50;
+const dateOperators: ReadonlySet<string> = new Set(dateParts.map((part) => `$${part}`));
 
 /**
- * An expression over the row as it is: `$field`, a literal, an operator, or an object or array of expressions.
+ * Parses an expression over the current row: `$field`, a literal, an operator, or an object or array of expressions.
+ * Reference: aggregation.md#expressions.
  * @throws badQuery (102) for unknown operators and wrong forms; fieldDenied (119); invalidFieldName (105)
  */
 export function parseExpression(value: JsonValue, pipeline: PipelineBuilder, depth = 0): Expression {
-  if (depth > maxDepth) fail('badQuery', `Expressions nest at most ${maxDepth} levels.`);
+  if (depth > MAX_DEPTH) fail('badQuery', `Expressions nest at most ${MAX_DEPTH} levels.`);
   pipeline.spend(1);
   if (typeof value === 'string' && value.startsWith('$')) return fieldOf(value, pipeline);
   if (Array.isArray(value)) {
-    if (value.length > maxItems) fail('badQuery', `An array of expressions has at most ${maxItems} of them.`);
+    if (value.length > MAX_ITEMS) fail('badQuery', `An array of expressions has at most ${MAX_ITEMS} of them.`);
     return { form: 'array', kind: 'json', items: value.map((item) => parseExpression(item, pipeline, depth + 1)) };
   }
   if (!isJsonObject(value) || isWrapped(value)) return literalOf(value);
@@ -33,7 +34,7 @@ export function parseExpression(value: JsonValue, pipeline: PipelineBuilder, dep
   return callOf(operator, items);
 }
 
-/** `$name` or `$name.place`. @throws badQuery (102) for variables and empty names */
+/** Parses `$name` or `$name.place`. @throws badQuery (102) for variables and empty names */
 function fieldOf(reference: string, pipeline: PipelineBuilder): Expression {
   if (reference.startsWith('$$')) fail('badQuery', `Variables are not supported: ${reference.slice(0, 50)}`);
   if (reference.length === 1) fail('badQuery', "'$' by itself is not a field.");
@@ -42,9 +43,9 @@ function fieldOf(reference: string, pipeline: PipelineBuilder): Expression {
 
 function objectOf(value: JsonObject, pipeline: PipelineBuilder, depth: number): Expression {
   const entries = Object.entries(value);
-  if (entries.length > maxItems) fail('badQuery', `An object of expressions has at most ${maxItems} members.`);
+  if (entries.length > MAX_ITEMS) fail('badQuery', `An object of expressions has at most ${MAX_ITEMS} members.`);
   const members = entries.map(([name, item]) => {
-    // The key of an object is the object's own: `_id` inside stays `_id`.
+    // Inside an object `_id` is an ordinary key and is not renamed to `objectId`.
     if (name !== '_id') outputName(name);
     return [name, parseExpression(item, pipeline, depth + 1)] as const;
   });
@@ -55,7 +56,7 @@ function operandsOf(operator: string, operand: JsonValue): JsonValue[] {
   if (Array.isArray(operand)) return operand;
   if (!isJsonObject(operand)) return [operand];
   if (operator === '$cond') return memberValues(operator, operand, ['if', 'then', 'else']);
-  if (ofDates.has(operator) && Object.hasOwn(operand, 'date')) {
+  if (dateOperators.has(operator) && Object.hasOwn(operand, 'date')) {
     const zone = own(operand, 'timezone');
     if (zone !== undefined && zone !== 'UTC' && zone !== 'GMT')
       fail('badQuery', 'Date parts are in UTC; timezone is not supported.');

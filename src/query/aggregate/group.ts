@@ -21,7 +21,8 @@ const accumulators: ReadonlyMap<string, readonly [Accumulator['operator'], (argu
 ]);
 
 /**
- * `$group`: `_id` (or `objectId`) is null, a value, an expression, or an object of expressions; the keys come back as `objectId`.
+ * Parses `$group`: `_id` (or `objectId`) is null, a value, an expression, or an object of expressions; the keys come back as `objectId`.
+ * Reference: aggregation.md#group.
  * @throws invalidParameter (102) without a key; badQuery (102) for unknown accumulators; what expressions throw
  */
 export function parseGroup(spec: JsonValue, pipeline: PipelineBuilder): void {
@@ -54,7 +55,7 @@ export function parseGroup(spec: JsonValue, pipeline: PipelineBuilder): void {
   pipeline.setRow(new Map([['objectId', objectId as Column], ...row]));
 }
 
-/** `$count`: one row with the number of rows, none where there are none. @throws badQuery (102) for a bad name */
+/** Parses `$count`: one row with the number of rows, no row if there are none. @throws badQuery (102) for a bad name */
 export function parseCount(name: JsonValue, pipeline: PipelineBuilder): void {
   if (typeof name !== 'string' || name === '') fail('badQuery', 'The $count stage takes the name of a field.');
   const column = pipeline.column({ kind: 'number' }, true);
@@ -83,13 +84,13 @@ function parseAccumulator(name: string, value: JsonValue, pipeline: PipelineBuil
   return { name: output, operator, kind: kindOfResult(argument), argument };
 }
 
-/** What an engine groups by: the members of an object one by one, so that they keep their kinds; nothing for a constant. */
+/** Returns the expressions to group by: the members of an object one by one, so that they keep their kinds; none for a constant. */
 function keyParts(key: Expression): readonly Expression[] {
   if (key.form === 'object') return key.members.flatMap(([, value]) => keyParts(value));
   return key.form === 'literal' ? [] : [key];
 }
 
-/** The key of a group from its parts. */
+/** Builds the key of a group from its parts. */
 function rebuilt(key: Expression, parts: Column[]): Expression {
   const rest = parts.values();
   const build = (part: Expression): Expression => {

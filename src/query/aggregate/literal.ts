@@ -4,10 +4,10 @@ import { pointerOf } from '../../values/types/pointer.ts';
 import { instantOf } from '../where/context.ts';
 import type { Expression, Literal, ValueKind } from './model.ts';
 
-/** The literal of null, and of what no row has. */
+/** The literal of null, and of absent values. */
 export const nullLiteral: Literal = { form: 'literal', kind: 'json', value: null };
 
-/** A value as it stands; Dates and Pointers by what they are. */
+/** Returns the literal of a value; Dates and Pointers become literals of their kind. */
 export function literalOf(value: JsonValue): Literal {
   if (value === null) return nullLiteral;
   if (typeof value === 'string') return { form: 'literal', kind: 'text', value };
@@ -20,12 +20,12 @@ export function literalOf(value: JsonValue): Literal {
   return { form: 'literal', kind: 'json', value: canonicalJson(value) };
 }
 
-/** Whether an object is a value, not an expression. */
+/** Whether an object is a value (Date, Pointer), not an expression. */
 export function isWrapped(value: JsonValue): boolean {
   return isJsonObject(value) && (instantOf(value) !== undefined || pointerOf(value) !== undefined);
 }
 
-/** Parse takes ISO text for a Date and `Class$id` for a Pointer, where it is compared with one. */
+/** Converts ISO text compared with a Date, and `Class$id` compared with a Pointer, as Parse does (aggregation.md#match). */
 export function literalFor(literal: Literal, { kind, targetClass }: ValueKind): Literal {
   if (literal.kind !== 'text') return literal;
   const text = literal.value as string;
@@ -38,7 +38,7 @@ export function literalFor(literal: Literal, { kind, targetClass }: ValueKind): 
   return text.startsWith(prefix) ? { form: 'literal', kind, targetClass, value: text.slice(prefix.length) } : literal;
 }
 
-/** Operands of a comparison, literals turned into what the others are. */
+/** Returns the operands of a comparison, with literals converted to the kind of the others. */
 export function alignedLiterals(items: readonly Expression[]): Expression[] {
   return items.map((item) => {
     const other = items.find((one) => one !== item);

@@ -8,8 +8,8 @@ import { aliasOf } from './names.ts';
 const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
 
 /**
- * A `$match` over records as a `where`: storage names of Parse become field names, ISO text where a Date stands and `Class$id` where a
- * Pointer stands become the full objects that a `where` asks for. Whatever is wrong with it is left to `parseWhere`.
+ * Converts a `$match` over records to a `where`: Parse's storage names become field names; ISO text for a Date and `Class$id` for a Pointer
+ * become full objects. Errors are left to `parseWhere`.
  */
 export function whereOfMatch(match: JsonObject, table: TableSchema): JsonObject {
   const entries = Object.entries(match).map(([key, value]): [string, JsonValue] => {
@@ -25,7 +25,7 @@ export function whereOfMatch(match: JsonObject, table: TableSchema): JsonObject 
   return Object.fromEntries(entries);
 }
 
-/** The operators of the constraint, or the value itself, with values in full. */
+/** Converts the operands of a constraint, or the bare value, to full objects. */
 function constraintOn(field: Field, value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((item) => constraintOn(field, item));
   if (!isJsonObject(value)) return inFull(field, value);

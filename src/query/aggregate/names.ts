@@ -8,12 +8,12 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['_updated_at', 'updatedAt'],
 ]);
 
-/** The name that a storage name of Parse stands for (`_id`, `_created_at`, `_p_owner`); others stand for themselves. */
+/** Returns the field of one of Parse's storage names (`_id`, `_created_at`, `_p_owner`); other names stand for themselves. */
 export function aliasOf(name: string): string {
   return aliases.get(name) ?? (name.startsWith('_p_') ? name.slice(3) : name);
 }
 
-/** The name of a field that a stage makes; `_id` makes `objectId`. @throws invalidFieldName (105) */
+/** Returns the output name of a field that a stage makes; `_id` makes `objectId`. @throws invalidFieldName (105) */
 export function outputName(name: string): string {
   if (name === '_id') return 'objectId';
   if (name === '' || name.length > limits.nameLength || name.startsWith('$') || name.includes('.') || forbiddenKeys.has(name))

@@ -4,50 +4,47 @@ import { dateParts, type Expression, kindOf, type Operator, sameKind, type Value
 
 interface OperatorRule {
   readonly operator: Operator;
-  /** How many operands it takes. */
-  readonly least: number;
-  readonly most: number;
+  /** Minimum and maximum number of operands. */
+  readonly min: number;
+  readonly max: number;
   readonly kind: (items: readonly Expression[]) => ValueKind;
 }
 
-/** Operands of one operator; members of one object. */
-export const maxItems = 100;
+/** Maximum number of operands of an operator, of elements of an array and of members of an object. */
+export const MAX_ITEMS = 100;
 
 const number: ValueKind = { kind: 'number' };
 const isDate = (item: Expression | undefined) => item?.kind === 'date';
 
 const rules = new Map<string, OperatorRule>();
-const define = (names: readonly Operator[], least: number, most: number, kind: OperatorRule['kind']) => {
-  for (const operator of names) rules.set(`$${operator}`, { operator, least, most, kind });
+const define = (names: readonly Operator[], min: number, max: number, kind: OperatorRule['kind']) => {
+  for (const operator of names) rules.set(`$${operator}`, { operator, min, max, kind });
 };
-define(['add'], 1, maxItems, (items) => (items.some(isDate) ? { kind: 'date' } : number));
+define(['add'], 1, MAX_ITEMS, (items) => (items.some(isDate) ? { kind: 'date' } : number));
 define(['subtract'], 2, 2, ([from, amount]) => (isDate(from) && !isDate(amount) ? { kind: 'date' } : number));
-define(['multiply'], 1, maxItems, () => number);
+define(['multiply'], 1, MAX_ITEMS, () => number);
 define(['divide', 'mod'], 2, 2, () => number);
 define(['abs', 'size'], 1, 1, () => number);
 define(dateParts, 1, 1, () => number);
 define(['round'], 1, 2, () => number);
-define(['concat'], 1, maxItems, () => ({ kind: 'text' }));
+define(['concat'], 1, MAX_ITEMS, () => ({ kind: 'text' }));
 define(['toUpper', 'toLower'], 1, 1, () => ({ kind: 'text' }));
-define(['ifNull'], 2, maxItems, common);
+define(['ifNull'], 2, MAX_ITEMS, common);
 define(['cond'], 3, 3, (items) => common(items.slice(1)));
 define(['eq', 'ne', 'gt', 'gte', 'lt', 'lte'], 2, 2, () => ({ kind: 'boolean' }));
-define(['and', 'or'], 0, maxItems, () => ({ kind: 'boolean' }));
+define(['and', 'or'], 0, MAX_ITEMS, () => ({ kind: 'boolean' }));
 define(['not'], 1, 1, () => ({ kind: 'boolean' }));
 
-/** Whether there is an expression operator of the name, `$` included. */
+/** Whether an expression operator of this name exists, `$` included. */
 export const isOperator = (name: string): boolean => rules.has(name);
 
-/** The call of an operator. @throws badQuery (102) for a wrong number of operands */
+/** Returns the call of an operator. @throws badQuery (102) for a wrong number of operands */
 export function callOf(name: string, items: readonly Expression[]): Expression {
   const rule = rules.get(name) as OperatorRule;
-  if (items.length < rule.least || items.length > rule.most)
-    fail(
-      'badQuery',
-      `Expression ${name} takes ${rule.least === rule.most ? rule.least : `${rule.least} to ${rule.most}`} arguments.`,
-    );
+  if (items.length < rule.min || items.length > rule.max)
+    fail('badQuery', `Expression ${name} takes ${rule.min === rule.max ? rule.min : `${rule.min} to ${rule.max}`} arguments.`);
   if (rule.operator === 'round') checkPlaces(items[1]);
-  const compares = rule.least === 2 && rule.kind(items).kind === 'boolean';
+  const compares = rule.min === 2 && rule.kind(items).kind === 'boolean';
   return { form: 'call', operator: rule.operator, items: compares ? alignedLiterals(items) : items, ...rule.kind(items) };
 }
 
@@ -58,7 +55,7 @@ function checkPlaces(places: Expression | undefined): void {
     fail('badQuery', '$round takes a whole number of places from -20 to 20.');
 }
 
-/** The kind that all values have; json where they differ. A null has any. */
+/** Returns the common kind of all values; json if they differ. Nulls have any kind. */
 function common(items: readonly Expression[]): ValueKind {
   const [first, ...rest] = items.filter((item) => item.form !== 'literal' || item.value !== null);
   if (!first || !rest.every((item) => sameKind(item, first))) return { kind: 'json' };

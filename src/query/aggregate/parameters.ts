@@ -10,8 +10,8 @@ const shortStages = ['unwind', 'group', 'project', 'sort', 'skip', 'limit', 'cou
 const known: ReadonlySet<string> = new Set(['pipeline', 'where', ...shortStages]);
 
 /**
- * The options of an aggregation, parsed from parameters when each is read (as `FindParameters`): `pipeline`, or the short form with one
- * parameter for each stage.
+ * The options of an aggregation, parsed from parameters when each is read (as in `FindParameters`): `pipeline`, or the short form with one
+ * parameter for each stage. Reference: aggregation.md#short-form.
  */
 export class AggregateParameters implements AggregateOptions {
   readonly #given: NamedParameters;
@@ -48,7 +48,10 @@ export class AggregateParameters implements AggregateOptions {
   }
 }
 
-/** Numbers and names come bare in an address, and lists of names as in `order` and `keys` of a query; all else is JSON. */
+/**
+ * Parses one parameter of the short form. Numbers and names come bare in an address, and lists of names as in `order` and `keys` of a query;
+ * everything else is JSON.
+ */
 function specOf(name: string, text: string): JsonValue {
   if ((name === 'sort' || name === 'project') && !/^\s*[[{"]/.test(text)) return namesOf(name, text);
   const bare = name === 'count' || (name === 'unwind' && !text.startsWith('{'));
@@ -58,7 +61,7 @@ function specOf(name: string, text: string): JsonValue {
   return queryJson(text);
 }
 
-/** `-a,b` as `{a: -1, b: 1}` of a sort. @throws badParameterValue (102) for a list that is too long */
+/** Parses `-a,b` of a sort as `{a: -1, b: 1}`. @throws badParameterValue (102) for a list that is too long */
 function namesOf(parameter: 'sort' | 'project', list: string): JsonValue {
   const directed = parameter === 'sort';
   const names = splitNames(parameter, list);

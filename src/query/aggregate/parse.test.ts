@@ -22,12 +22,12 @@ const parse = (parameters: Record<string, JsonValue>) =>
   buildAggregation(new AggregateParameters(new Map(Object.entries(parameters))), grant, scope);
 
 const nested = (levels: number): JsonValue => (levels === 0 ? '$n' : { $abs: nested(levels - 1) });
-/** Twelve stages that each make a value twice as long. */
+/** Twelve stages that each double a value. */
 const doubled = (stage: (of: string) => JsonValue): JsonValue =>
   Array.from({ length: 12 }, (_, at) => stage(at === 0 ? '$tags' : '$x'));
-/** A place that many levels below a field. */
+/** Returns a place that many levels below a field. */
 const below = (field: string, levels: number) => [field, ...Array.from({ length: levels }, () => 'k')].join('.');
-/** Members that are made from their number. */
+/** Returns members derived from their numbers. */
 const members = <T extends JsonValue>(count: number, make: (at: number) => readonly [string, T]) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => make(at)));
 const sorted = (keys: number) => ({ $sort: members(keys, (at) => [`tags.k${at}`, 1]) });

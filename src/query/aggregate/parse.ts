@@ -15,10 +15,10 @@ import { PipelineBuilder } from './pipeline.ts';
 import { parseAddFields, parseProject } from './project.ts';
 import { parseUnwind } from './unwind.ts';
 
-const maxStages = 50;
+const MAX_STAGES = 50;
 
 /**
- * An aggregation from its options (CONTRACT "Records"). Without a stage it answers the records.
+ * Builds a checked aggregation from its options. Without a stage it answers the records. Reference: aggregation.md#request.
  * @throws badQuery (102); fieldDenied (119); invalidFieldName (105); what the options and `parseWhere` throw
  */
 export function buildAggregation(options: AggregateOptions, grant: Grant, scope: QueryScope): Aggregation {
@@ -38,11 +38,11 @@ export function buildAggregation(options: AggregateOptions, grant: Grant, scope:
 }
 
 function stagesOf(pipeline: readonly JsonValue[]): (readonly [name: string, spec: JsonValue])[] {
-  if (pipeline.length > maxStages) fail('badQuery', `A pipeline has at most ${maxStages} stages.`);
+  if (pipeline.length > MAX_STAGES) fail('badQuery', `A pipeline has at most ${MAX_STAGES} stages.`);
   return pipeline.map(stageOf);
 }
 
-/** `{"$name": spec}`; old SDKs leave the `$` out. */
+/** Parses `{"$name": spec}`; old SDKs leave the `$` out. */
 function stageOf(stage: JsonValue): readonly [name: string, spec: JsonValue] {
   if (!isJsonObject(stage)) fail('badQuery', 'Pipeline stages should be objects.');
   const keys = Object.keys(stage);
@@ -67,8 +67,8 @@ const stages: ReadonlyMap<string, ParseStage> = new Map<string, ParseStage>([
 ]);
 
 /**
- * Reads one stage, given by its name without `$`, and adds it to the pipeline. A `$match` that still speaks of the records goes to
- * `filters`, with all operators of `where`.
+ * Parses one stage, named without `$`, and adds it to the pipeline. A `$match` that still applies to records goes to `filters`, with all
+ * operators of `where`. Reference: aggregation.md#stages.
  * @throws badQuery (102) for an unknown stage and a wrong form; invalidFieldName (105); fieldDenied (119); what `parseWhere` throws
  */
 function parseStage(name: string, spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[]): void {

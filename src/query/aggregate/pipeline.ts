@@ -8,32 +8,32 @@ import type { Spending } from '../where/index.ts';
 import { type Column, type Expression, kindOf, type Stage, type ValueKind } from './model.ts';
 import { aliasOf } from './names.ts';
 
-/** Parts of expressions and conditions in one pipeline, all stages together; engines bound the size of a statement. */
-const maxParts = 1_000;
-/** Values of records that one value may be put together from: stages that double a text or an array would soon fill the memory. */
-const maxCopies = 1_000;
-/** Members of a result object; SQLite has at most 2,000 columns in a result. */
-const maxColumns = 1_900;
+/** Maximum number of parts of expressions and conditions in one pipeline, all stages together; engines bound the size of a statement. */
+const MAX_PARTS = 1_000;
+/** Maximum number of values of records that one value may be put together from: stages that double a text or an array would soon fill the memory. */
+const MAX_COPIES = 1_000;
+/** Maximum number of members of a result object; SQLite has at most 2,000 columns in a result. */
+const MAX_COLUMNS = 1_900;
 
-/** A pipeline in the making: the columns that the rows have so far, by name, and the stages that made them. */
+/** A pipeline under construction: the current columns of the rows, by name, and the stages that made them. */
 export class PipelineBuilder {
   readonly grant: Grant;
   readonly scope: QueryScope;
-  /** What the `where` before it and its stages have brought so far. */
+  /** Budget spent so far by the `where` before the stages and by the stages. */
   readonly spent: Spending;
   readonly stages: Stage[] = [];
   readonly base: (readonly [Column, Field])[] = [];
   readonly sequence: Column;
-  /** Whether the rows are still records, whole and all of them, so that a `$match` may yet go into the scan. */
+  /** Whether the rows are still all records, unchanged, so that a `$match` can be part of the scan. */
   atRecords = true;
   row = new Map<string, Column>();
   readonly #places = new Map<string, Column>();
-  /** How many values of records a computed column may hold; those of the records hold one. */
+  /** Number of record values that a computed column may hold; columns of the records hold one. */
   readonly #copies = new Map<Column, number>();
   #pending: (readonly [Column, Expression])[] = [];
   #columns = 0;
   #parts = 0;
-  /** Columns that the rows are sorted by so far. */
+  /** Number of columns that the rows are sorted by so far. */
   #sortKeys = 1;
 
   constructor(grant: Grant, scope: QueryScope, spent: Spending) {
@@ -54,7 +54,7 @@ export class PipelineBuilder {
     }
   }
 
-  /** A new column. @param from the column whose values it takes over, or collects */
+  /** Creates a column. @param from the column whose values it takes over or collects */
   column({ kind, targetClass }: ValueKind, keepNull = false, from?: Column): Column {
     const id = this.#columns++;
     const column = targetClass === undefined ? { id, kind, keepNull } : { id, kind, targetClass, keepNull };
@@ -69,27 +69,27 @@ export class PipelineBuilder {
     this.stages.push(stage);
   }
 
-  /** Replaces what the rows are made of. @throws badQuery (102) for too many columns */
+  /** Replaces the columns of the rows. @throws badQuery (102) for too many columns */
   setRow(row: Map<string, Column>): void {
     this.#computePending();
-    if (row.size > maxColumns) fail('badQuery', `An aggregation makes at most ${maxColumns} fields.`);
+    if (row.size > MAX_COLUMNS) fail('badQuery', `An aggregation makes at most ${MAX_COLUMNS} fields.`);
     this.row = row;
     this.atRecords = false;
   }
 
-  /** Columns that hold the values of expressions over the row; new ones are computed before the next stage. */
+  /** Returns columns that hold the values of expressions over the row; new ones are computed before the next stage. */
   columnsOf(expressions: readonly Expression[]): Column[] {
     return expressions.map((expression) => {
       if (expression.form === 'column') return expression.column;
       if (expression.form === 'place') return this.#placeColumn(expression);
-      // What is computed may speak of a column that is still to be computed.
+      // The expression may refer to a column that is still to be computed.
       if (expression.form === 'edited') this.#computePending();
       return this.#compute(expression);
     });
   }
 
   /**
-   * What a name, or a dotted place, means in the row as it is now; `null` where no row has it. What is below the field counts as parts.
+   * Resolves a name, or a dotted place, in the current row; `null` if no row has it. Each key below the field counts as a part.
    * @throws badQuery (102) for too many parts; fieldDenied (119) for a hidden field; invalidFieldName (105) for an ill-formed name
    */
   resolve(name: string): Expression | null {
@@ -101,24 +101,24 @@ export class PipelineBuilder {
       return null;
     }
     if (path.length === 0) return { form: 'column', column, ...kindOf(column) };
-    // The name of the field is known to be good; what follows it is not.
+    // The name of the field is valid; this checks the keys below it.
     resolveName(`objectId.${path.join('.')}`, this.grant);
     return column.kind === 'json' ? { form: 'place', column, path, kind: 'json' } : null;
   }
 
-  /** The field of the row that a name, or a dotted place, begins with; there may be none of that name. */
+  /** Returns the field of the row that a name, or a dotted place, begins with; it may not exist. */
   keyOf(name: string): string {
     const [first = ''] = name.split('.', 1);
     return this.row.has(first) ? first : aliasOf(first);
   }
 
-  /** Counts parts of the pipeline. @throws badQuery (102) where there are too many */
+  /** Counts parts of the pipeline. @throws badQuery (102) if there are too many */
   spend(parts: number): void {
     this.#parts += parts;
-    if (this.#parts > maxParts) fail('badQuery', `A pipeline has at most ${maxParts} parts.`);
+    if (this.#parts > MAX_PARTS) fail('badQuery', `A pipeline has at most ${MAX_PARTS} parts.`);
   }
 
-  /** Counts the order of the rows as often as a statement writes it out: for the rows that a stage keeps, for what groups take in order. */
+  /** Counts the sort keys as often as a statement repeats them: for stages that cut rows, and for accumulators that depend on the order. */
   #spendOrder(stage: Stage): void {
     switch (stage.kind) {
       case 'sort':
@@ -141,7 +141,7 @@ export class PipelineBuilder {
     }
   }
 
-  /** A `where` may ask for one place many times. */
+  /** Reuses the column of a place, since a `where` may name one place many times. */
   #placeColumn(place: Extract<Expression, { form: 'place' }>): Column {
     const key = `${place.column.id} ${JSON.stringify(place.path)}`;
     const column = this.#places.get(key) ?? this.#compute(place);
@@ -151,7 +151,7 @@ export class PipelineBuilder {
 
   #compute(expression: Expression): Column {
     const copies = this.#copiesIn(expression);
-    if (copies > maxCopies) fail('badQuery', `A value of a pipeline is put together from at most ${maxCopies} others.`);
+    if (copies > MAX_COPIES) fail('badQuery', `A value of a pipeline is put together from at most ${MAX_COPIES} others.`);
     const column = this.column(expression, !mayBeAbsent(expression));
     this.#copies.set(column, copies);
     this.#pending.push([column, expression]);
@@ -190,7 +190,7 @@ const growing: ReadonlySet<ValueKind['kind']> = new Set(['text', 'json']);
 
 const absentForms: ReadonlySet<Expression['form']> = new Set(['place', 'edited', 'without']);
 
-/** Whether a value that is not there is left out of the results, as a field is; other values come out as null. */
+/** Whether an absent value is left out of the results, as a field is; other values come out as null. */
 function mayBeAbsent(expression: Expression): boolean {
   return absentForms.has(expression.form) || (expression.form === 'object' && expression.compact);
 }

@@ -11,7 +11,7 @@ type Tree = Map<string, Expression | Tree>;
 const isOff = (value: JsonValue) => value === 0 || value === false;
 const isOn = (value: JsonValue) => value === true || (typeof value === 'number' && value !== 0);
 
-/** `$addFields`: all values are computed over the row as it came in. @throws badQuery (102), invalidFieldName (105), fieldDenied (119) */
+/** Parses `$addFields`: all values are computed over the input row. @throws badQuery (102), invalidFieldName (105), fieldDenied (119) */
 export function parseAddFields(spec: JsonValue, pipeline: PipelineBuilder): void {
   const entries = entriesOf('$addFields', spec);
   const names = entries.map(([name]) => outputName(name));
@@ -22,7 +22,8 @@ export function parseAddFields(spec: JsonValue, pipeline: PipelineBuilder): void
 }
 
 /**
- * `$project`: names to keep, or names to leave out, and new names for expressions; the id stays unless it is left out.
+ * Parses `$project`: names to keep or names to leave out, and new names for expressions; the id stays unless it is left out.
+ * Reference: aggregation.md#project.
  * @throws badQuery (102), invalidFieldName (105), fieldDenied (119)
  */
 export function parseProject(spec: JsonValue, pipeline: PipelineBuilder): void {
@@ -69,7 +70,7 @@ function include(entries: ReadonlyArray<readonly [string, JsonValue]>, withoutId
   for (const [name, value] of entries) {
     const path = (isOn(value) ? aliasOf(name) : name).split('.').map(outputName);
     const kept = isOn(value) ? pipeline.resolve(name) : parseExpression(value, pipeline);
-    // What a name holds was counted as a place; the objects around a new one were not.
+    // The place of a kept name was counted by `resolve`; the objects around a new name were not.
     pipeline.spend(isOn(value) ? 1 : path.length);
     if (kept) plant(tree, path, kept, name);
   }

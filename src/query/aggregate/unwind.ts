@@ -8,7 +8,8 @@ import type { PipelineBuilder } from './pipeline.ts';
 const options: ReadonlySet<string> = new Set(['path', 'includeArrayIndex', 'preserveNullAndEmptyArrays']);
 
 /**
- * `$unwind`: `"$field"` or `{path, includeArrayIndex, preserveNullAndEmptyArrays}`; the field holds one element in each row.
+ * Parses `$unwind`: `"$field"` or `{path, includeArrayIndex, preserveNullAndEmptyArrays}`; the field then holds one element in each row.
+ * Reference: aggregation.md#unwind.
  * @throws badQuery (102), invalidFieldName (105), fieldDenied (119)
  */
 export function parseUnwind(spec: JsonValue, pipeline: PipelineBuilder): void {
@@ -19,7 +20,7 @@ export function parseUnwind(spec: JsonValue, pipeline: PipelineBuilder): void {
   const element = source.kind === 'json' ? pipeline.column({ kind: 'json' }, false, source) : source;
   const position = pipeline.column({ kind: 'number' }, true);
   if (source.kind === 'json') pipeline.add({ kind: 'unwind', source, element, position, preserve });
-  // A single value is its own element: the row stays, if the value is there.
+  // A single value is its own element: the row stays if the value is present.
   else if (!preserve) pipeline.add({ kind: 'match', condition: { kind: 'exists', column: source } });
 
   const row = new Map(pipeline.row);
@@ -31,8 +32,8 @@ export function parseUnwind(spec: JsonValue, pipeline: PipelineBuilder): void {
     row.set(pipeline.keyOf(name), edited as Column);
   }
   if (index !== undefined) {
-    const [none] = source.kind === 'json' ? [position] : pipeline.columnsOf([nullLiteral]);
-    row.set(index, none as Column);
+    const [indexColumn] = source.kind === 'json' ? [position] : pipeline.columnsOf([nullLiteral]);
+    row.set(index, indexColumn as Column);
   }
   pipeline.setRow(row);
 }

@@ -1,4 +1,4 @@
-/** What the evaluator asks the database for, and when. */
+/** Which conditions the evaluator asks the database for, and in which order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../../kernel/limits.ts';
@@ -47,7 +47,7 @@ const cases: ReadonlyArray<readonly [name: string, filter: Filter, answer: boole
 for (const [name, filter, answer, asked] of cases)
   test(`asked: ${name}`, async () => {
     assert.deepEqual(await asking(filter, new Map([[p, true]])), [answer, asked]);
-    // The same questions on every other record: nothing hangs on what was answered before.
+    // Other records lead to the same questions: no state is kept between evaluations.
     assert.deepEqual(await asking(filter, new Map([[p, true]])), [answer, asked]);
   });
 

@@ -1,4 +1,4 @@
-/** The evaluator passes the cases that the engines pass, and asks for nothing that a record can tell by itself. */
+/** The evaluator passes the cases that the engines pass, and asks only for conditions that the record alone cannot decide. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { filterCases } from '../../storage/sql/testing/filter-cases.ts';

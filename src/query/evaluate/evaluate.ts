@@ -1,40 +1,40 @@
 import type { Field } from '../../schema/model.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { Filter } from '../model/filter.ts';
-import { partsLeft } from './partial-evaluation.ts';
+import { remainingParts } from './partial-evaluation.ts';
 import { StoredRecord } from './record.ts';
 
-/** Asks the database whether a part of a filter holds of the record as it is now. */
+/** Checks in the database whether a part of a filter holds for the record now. */
 type Ask = (part: Filter) => Promise<boolean>;
 
 /**
- * Whether a record matches a filter, just as the engines answer it (docs/decisions.md "Queries", "Triggers").
- * What other tables have a say in, full text, and patterns that take their time are asked for, one after the other, and only where the
- * rest of the filter leaves it open. Such a part is a condition of the filter itself, never an `and`, `or` or `not`.
- * @param stored the record's stored value of a field, null where absent
- * @param ask a rejection of it rejects the answer
+ * Returns whether a record matches a filter, with the same result as the engines. Conditions that depend on other tables, full text, and slow
+ * patterns are asked of the database, one after another, and only if the rest of the filter does not decide. Such a part is always a
+ * single condition of the filter, never an `and`, `or` or `not`.
+ * @param stored the record's stored value of a field, null if absent
+ * @param ask a rejection of it rejects the result
  */
 export async function evaluate(filter: Filter, stored: (field: Field) => StoredValue, ask: Ask): Promise<boolean> {
-  const left = partsLeft(filter, new StoredRecord(stored));
-  return typeof left === 'boolean' ? left : settle(left, ask);
+  const left = remainingParts(filter, new StoredRecord(stored));
+  return typeof left === 'boolean' ? left : askParts(left, ask);
 }
 
-/** The same without asking. @returns `null` where a part would have to be asked for */
+/** Evaluates without the database. @returns `null` if a part would need it */
 export function evaluateKnown(filter: Filter, stored: (field: Field) => StoredValue): boolean | null {
-  const left = partsLeft(filter, new StoredRecord(stored));
+  const left = remainingParts(filter, new StoredRecord(stored));
   return typeof left === 'boolean' ? left : null;
 }
 
-async function settle(filter: Filter, ask: Ask): Promise<boolean> {
+async function askParts(filter: Filter, ask: Ask): Promise<boolean> {
   switch (filter.kind) {
     case 'and':
-      for (const item of filter.items) if (!(await settle(item, ask))) return false;
+      for (const item of filter.items) if (!(await askParts(item, ask))) return false;
       return true;
     case 'or':
-      for (const item of filter.items) if (await settle(item, ask)) return true;
+      for (const item of filter.items) if (await askParts(item, ask)) return true;
       return false;
     case 'not':
-      return !(await settle(filter.item, ask));
+      return !(await askParts(filter.item, ask));
     default:
       return ask(filter);
   }

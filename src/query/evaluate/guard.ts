@@ -4,23 +4,23 @@ import type { TableSchema } from '../../schema/model.ts';
 import type { StoredRecord } from './record.ts';
 import { inOrder } from './values.ts';
 
-/** Whether other records have a say in a guard, so that the database alone can tell. */
-export function asksOthers(guard: RowGuard): boolean {
+/** Whether a guard depends on other records, so that only the database can decide. */
+export function dependsOnOtherRecords(guard: RowGuard): boolean {
   switch (guard.kind) {
     case 'subject':
     case 'sources':
       return true;
     case 'all':
     case 'any':
-      return guard.guards.some(asksOthers);
+      return guard.guards.some(dependsOnOtherRecords);
     case 'not':
-      return asksOthers(guard.guard);
+      return dependsOnOtherRecords(guard.guard);
     default:
       return false;
   }
 }
 
-/** Whether a guard lets a caller at a record: the record alone tells. */
+/** Whether a guard gives access to a record, judged by the record alone. */
 export function isAllowed(guard: RowGuard, table: TableSchema, record: StoredRecord): boolean {
   switch (guard.kind) {
     case 'acl':
@@ -47,7 +47,7 @@ export function isAllowed(guard: RowGuard, table: TableSchema, record: StoredRec
   }
 }
 
-/** An ACL that is absent or empty restricts nobody. */
+/** An absent or empty ACL restricts nobody (permissions.md#acl). */
 function isGiven(right: 'read' | 'write', identities: readonly string[], table: TableSchema, record: StoredRecord): boolean {
   const field = table.fields.get('ACL');
   const acl = field && record.place({ field, path: [] });

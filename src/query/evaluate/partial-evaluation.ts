@@ -1,18 +1,18 @@
 import { storageOf } from '../../values/index.ts';
 import type { FieldRef, Filter, Regex } from '../model/filter.ts';
 import { elementInOrder, hasAll, hasAny, hasOnly } from './arrays.ts';
-import { asksOthers, isAllowed } from './guard.ts';
+import { dependsOnOtherRecords, isAllowed } from './guard.ts';
 import { matchCost, textMatches } from './pattern.ts';
 import type { StoredRecord } from './record.ts';
-import { inOrder, isOneOf, standsTo } from './values.ts';
+import { compares, inOrder, isOneOf } from './values.ts';
 
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
 
 /**
- * What a record by itself leaves open of a filter: nothing, which is the answer, or a filter of those conditions that only the database
- * can tell.
+ * Evaluates as much of a filter as the record alone decides. Returns the result, or a filter of the conditions that only the database can
+ * decide.
  */
-export function partsLeft(filter: Filter, record: StoredRecord): boolean | Filter {
+export function remainingParts(filter: Filter, record: StoredRecord): boolean | Filter {
   switch (filter.kind) {
     case 'always':
       return true;
@@ -23,24 +23,24 @@ export function partsLeft(filter: Filter, record: StoredRecord): boolean | Filte
     case 'or':
       return leftOf(filter, false, record);
     case 'not': {
-      const left = partsLeft(filter.item, record);
+      const left = remainingParts(filter.item, record);
       if (typeof left === 'boolean') return !left;
       return left === filter.item ? filter : { kind: 'not', item: left };
     }
     default:
-      return record.affords(stepsOf(filter, record)) ? conditionHolds(filter, record) : filter;
+      return record.trySpend(stepsOf(filter, record)) ? conditionHolds(filter, record) : filter;
   }
 }
 
-/** Whether a condition holds; the condition itself where only the database can tell. */
+/** Returns whether a condition holds; the condition itself if only the database can decide. */
 function conditionHolds(filter: Filter, record: StoredRecord): boolean | Filter {
   switch (filter.kind) {
     case 'guard':
-      return asksOthers(filter.guard) ? filter : isAllowed(filter.guard, filter.table, record);
+      return dependsOnOtherRecords(filter.guard) ? filter : isAllowed(filter.guard, filter.table, record);
     case 'exists':
       return record.holds(filter.ref);
     case 'compare':
-      return standsTo(record.value(filter.field), filter.op, filter.value);
+      return compares(record.value(filter.field), filter.op, filter.value);
     case 'in':
       return isOneOf(record.value(filter.field), filter.values);
     case 'jsonCompare':
@@ -60,26 +60,26 @@ function conditionHolds(filter: Filter, record: StoredRecord): boolean | Filter 
   }
 }
 
-/** What a condition takes to be looked at, in steps. Lists are looked up in sets, so it is the record's value that counts. */
+/** Returns the cost of evaluating a condition, in steps. Lists are looked up in sets, so only the record's value counts. */
 function stepsOf(filter: Filter, record: StoredRecord): number {
   switch (filter.kind) {
     case 'exists':
-      return 1 + (filter.ref.path.length > 0 ? record.unread(filter.ref.field) : 0);
+      return 1 + (filter.ref.path.length > 0 ? record.parseSteps(filter.ref.field) : 0);
     case 'compare':
       return 1 + (typeof filter.value === 'string' ? Math.min(filter.value.length, record.lengthOf(filter.field)) : 0);
     case 'jsonCompare':
-      return 1 + record.unread(filter.ref.field) + (filter.operand.kind === 'json' ? record.lengthOf(filter.ref.field) : 0);
+      return 1 + record.parseSteps(filter.ref.field) + (filter.operand.kind === 'json' ? record.lengthOf(filter.ref.field) : 0);
     case 'hasAny':
     case 'hasOnly':
     case 'hasOrdered':
-      return 1 + record.unread(filter.ref.field) + record.lengthOf(filter.ref.field);
+      return 1 + record.parseSteps(filter.ref.field) + record.lengthOf(filter.ref.field);
     case 'hasAll':
       return filter.operands.reduce(
         (sum, one) => sum + (one.kind === 'pattern' ? matchSteps(one, filter.ref, record) : 0),
-        1 + record.unread(filter.ref.field) + record.lengthOf(filter.ref.field),
+        1 + record.parseSteps(filter.ref.field) + record.lengthOf(filter.ref.field),
       );
     case 'regex':
-      return 1 + record.unread(filter.ref.field) + matchSteps(filter.regex, filter.ref, record);
+      return 1 + record.parseSteps(filter.ref.field) + matchSteps(filter.regex, filter.ref, record);
     default:
       return 1;
   }
@@ -90,11 +90,11 @@ function matchSteps(regex: Regex, { field }: FieldRef, record: StoredRecord): nu
   return length === 0 ? 0 : matchCost(regex, length);
 }
 
-/** @param neutral what an item has to be for the others to decide */
+/** @param neutral the value of an item that leaves the decision to the others */
 function leftOf(filter: Of<'and' | 'or'>, neutral: boolean, record: StoredRecord): boolean | Filter {
   const open: Filter[] = [];
   for (const item of filter.items) {
-    const left = partsLeft(item, record);
+    const left = remainingParts(item, record);
     if (left === !neutral) return !neutral;
     if (typeof left !== 'boolean') open.push(left);
   }

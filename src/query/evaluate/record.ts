@@ -3,51 +3,51 @@ import type { Field } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import type { FieldRef } from '../model/filter.ts';
 
-/** A position in an array; in an object it is a key like others. */
+/** A position in an array; in an object it is an ordinary key. */
 const position = /^\d{1,9}$/;
 
-/** Steps of one evaluation, such as a character of a text by a step of a pattern: some 20 ms at worst. */
+/** Maximum number of steps of one evaluation (a step is a character of a text times a step of a pattern): about 20 ms at worst. */
 const MAX_STEPS = 2_000_000;
 
-/** Characters of JSON that are read in the time of one step. */
-const CHARACTERS_READ = 4;
+/** Characters of JSON parsed in the time of one step. */
+const JSON_CHARACTERS_PER_STEP = 4;
 
-/** A record by its stored values. JSON is taken apart when it is asked for, once for each field. */
+/** A record by its stored values. JSON is parsed on demand, once for each field. */
 export class StoredRecord {
   readonly value: (field: Field) => StoredValue;
   #left = MAX_STEPS;
   readonly #parsed = new Map<Field, JsonValue>();
 
-  /** @param stored the stored value of a field, null where absent */
+  /** @param stored the stored value of a field, null if absent */
   constructor(stored: (field: Field) => StoredValue) {
     this.value = stored;
   }
 
-  /** Counts steps of work on the record. @returns whether the event loop can spare them; where not, nothing was counted */
-  affords(steps: number): boolean {
+  /** Spends steps of the budget. @returns whether the budget allows them; if not, nothing is spent */
+  trySpend(steps: number): boolean {
     if (steps > this.#left) return false;
     this.#left -= steps;
     return true;
   }
 
-  /** Characters of a field's stored text, JSON text too; 0 for all else. */
+  /** Returns the number of characters of a field's stored text, JSON text too; 0 for other values. */
   lengthOf(field: Field): number {
     const value = this.value(field);
     return typeof value === 'string' ? value.length : 0;
   }
 
-  /** Steps until a field's places are known: JSON is read quickly, once. */
-  unread(field: Field): number {
-    return storageOf(field) === 'json' && !this.#parsed.has(field) ? this.lengthOf(field) / CHARACTERS_READ : 0;
+  /** Returns the steps of parsing a field's JSON; 0 if it was parsed before. */
+  parseSteps(field: Field): number {
+    return storageOf(field) === 'json' && !this.#parsed.has(field) ? this.lengthOf(field) / JSON_CHARACTERS_PER_STEP : 0;
   }
 
-  /** Whether there is a value other than null. A Relation is always there (docs/decisions.md "Records"). */
+  /** Whether there is a value other than null. A Relation is always present (queries.md#comparison). */
   holds(ref: FieldRef): boolean {
     if (ref.path.length > 0) return (this.place(ref) ?? null) !== null;
     return storageOf(ref.field) === 'relation' || this.value(ref.field) !== null;
   }
 
-  /** The value at a place of a json field; undefined where there is none. */
+  /** Returns the value at a place of a json field; undefined if there is none. */
   place({ field, path }: FieldRef): JsonValue | undefined {
     let value = this.#json(field);
     for (const label of path) {

@@ -1,4 +1,4 @@
-/** Corners of the evaluator, each beside what the embedded engine finds. */
+/** Corner cases of the evaluator, each compared with the embedded engine. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorize, master } from '../../access/index.ts';

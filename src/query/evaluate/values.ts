@@ -7,20 +7,20 @@ import { instantOf } from '../where/context.ts';
 
 const setOf = memoByObject((values: readonly StoredValue[]): ReadonlySet<StoredValue> => new Set(values));
 
-/** Whether a stored value stands so to another of its type; false where one is absent. */
-export function standsTo(value: StoredValue, op: Comparison, other: StoredValue): boolean {
+/** Whether a stored value compares to another of its type as `op` says; false if one is absent. */
+export function compares(value: StoredValue, op: Comparison, other: StoredValue): boolean {
   if (op === 'eq') return value !== null && value === other;
   if (typeof value === 'string') return typeof other === 'string' && isOrder(op, compareTexts(value, other));
   if (value === null || other === null || typeof other === 'string') return false;
   return isOrder(op, Number(value) - Number(other));
 }
 
-/** Whether a stored value is one of a list; false where it is absent. Lists belong to filters, so what was made of one is kept. */
+/** Whether a stored value is one of a list; false if it is absent. Lists belong to filters, so their sets are cached. */
 export function isOneOf(value: StoredValue, values: readonly StoredValue[]): boolean {
   return value !== null && setOf(values).has(value);
 }
 
-/** Less than 0, 0 or more than 0 as the UTF-8 bytes of one text come before, with or after those of another. */
+/** Compares texts by their UTF-8 bytes; returns a number below, equal to or above 0. */
 export function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -31,7 +31,7 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates make the characters above all that have one unit. */
+/** Characters made of surrogates are above all that have one unit. */
 const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
 function isOrder(op: Comparison, order: number): boolean {
@@ -49,16 +49,16 @@ function isOrder(op: Comparison, order: number): boolean {
   }
 }
 
-/** Whether a JSON value stands so to an operand of its type. Null, Pointers, other objects and arrays have no order. */
+/** Whether a JSON value compares to an operand of its type as `op` says. Null, Pointers, other objects and arrays have no order. */
 export function inOrder(value: JsonValue | undefined, op: Comparison, operand: JsonOperand): boolean {
   if (value === undefined) return false;
   switch (operand.kind) {
     case 'string':
     case 'number':
     case 'boolean':
-      return typeof value === operand.kind && standsTo(value as string | number | boolean, op, operand.value);
+      return typeof value === operand.kind && compares(value as string | number | boolean, op, operand.value);
     case 'date':
-      return standsTo(instantOf(value) ?? null, op, Date.parse(operand.iso));
+      return compares(instantOf(value) ?? null, op, Date.parse(operand.iso));
     case 'null':
       return op === 'eq' && value === null;
     case 'pointer':
@@ -68,16 +68,16 @@ export function inOrder(value: JsonValue | undefined, op: Comparison, operand: J
   }
 }
 
-/** A text that Pointers to one record share; undefined where a value is no Pointer. */
+/** Returns a key that all Pointers to one record share; undefined if a value is no Pointer. */
 export function pointerKey(value: JsonValue): string | undefined {
   const pointer = pointerOf(value);
   return pointer && keyOf(pointer.className, pointer.objectId);
 }
 
-/** A class name holds no $, so no two Pointers give the same text. */
+/** Class names hold no `$`, so the keys of different Pointers differ. */
 export const keyOf = (className: string, objectId: string): string => `${className}$${objectId}`;
 
-/** Whether a value is an object or an array, which are equal by content. */
+/** Whether a value is an object or an array; these are compared by content. */
 export function isContent(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null;
 }

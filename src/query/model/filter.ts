@@ -2,15 +2,13 @@ import type { Masks, RowGuard } from '../../access/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { StoredValue } from '../../values/types/type.ts';
 
-/**
- * What a constraint speaks of: a field, or a place inside an Object or Array field (`path` not empty: keys and array positions).
- */
+/** The subject of a constraint: a field, or a place inside an Object or Array field (`path` not empty: keys and array positions). */
 export interface FieldRef {
   readonly field: Field;
   readonly path: readonly string[];
 }
 
-/** Orders that a value may stand in to another of its type. */
+/** Order comparisons between values of one type. */
 export type Inequality = 'lt' | 'lte' | 'gt' | 'gte';
 export type Comparison = 'eq' | Inequality;
 
@@ -22,19 +20,22 @@ export type Filter =
   | { readonly kind: 'always' }
   | { readonly kind: 'never' }
   | { readonly kind: 'and' | 'or'; readonly items: readonly Filter[] }
-  /** True exactly where the item is not true (absent values included). */
+  /** True exactly if the item is not true (absent values included). */
   | { readonly kind: 'not'; readonly item: Filter }
-  /** What the caller may see of the table: which records, and of which fields another value than stands there, in whatever condition they are named. */
+  /**
+   * Restricts the filter to what the caller may see of the table: which records, and masks by which fields appear absent in some records, in
+   * every condition that names them.
+   */
   | { readonly kind: 'guard'; readonly guard: RowGuard; readonly table: TableSchema; readonly masks?: Masks }
   | { readonly kind: 'exists'; readonly ref: FieldRef }
-  /** Plain column (path empty, not json): `column <op> value`; false where the value is absent. */
+  /** Plain column (path empty, not json): `column <op> value`; false if the value is absent. */
   | {
       readonly kind: 'compare';
       readonly field: Field;
       readonly op: Comparison;
       readonly value: StoredValue;
     }
-  /** Plain column: the value is one of the list; false where absent. */
+  /** Plain column: the value is one of the list; false if absent. */
   | { readonly kind: 'in'; readonly field: Field; readonly values: readonly StoredValue[] }
   /** Inside json, at the place itself: comparison with a JSON operand of the same JSON type. */
   | {
@@ -45,7 +46,7 @@ export type Filter =
     }
   /** The array at the place has an element that matches one of the operands (scalar constraint on an Array, `$in` on an Array). */
   | { readonly kind: 'hasAny'; readonly ref: FieldRef; readonly operands: readonly JsonOperand[] }
-  /** The array at the place has an element of the operand's type that stands in this order to it (`$gt` and the like on an Array). */
+  /** The array at the place has an element of the operand's type that compares to it as `op` says (`$gt` and the like on an Array). */
   | {
       readonly kind: 'hasOrdered';
       readonly ref: FieldRef;
@@ -54,16 +55,16 @@ export type Filter =
     }
   /** The array at the place has an element for each of the operands (`$all`). */
   | { readonly kind: 'hasAll'; readonly ref: FieldRef; readonly operands: readonly (JsonOperand | Regex)[] }
-  /** The array at the place is there and has only elements that match one of the operands (`$containedBy`). */
+  /** The array at the place is present and has only elements that match one of the operands (`$containedBy`). */
   | { readonly kind: 'hasOnly'; readonly ref: FieldRef; readonly operands: readonly JsonOperand[] }
   /** Text column, text at a place, or any text element of an array there. */
   | { readonly kind: 'regex'; readonly ref: FieldRef; readonly regex: Regex }
   | { readonly kind: 'text'; readonly table: TableSchema; readonly search: TextSearch }
-  /** Some of the records that the search index of the table says may match, or all: what else is asked has to decide. No query of a client has it. */
+  /** A superset of the matching records by the search index of the table, or all; other conditions have to decide. Never from a client. */
   | { readonly kind: 'candidates'; readonly table: TableSchema; readonly sought: SoughtWords; readonly guard: RowGuard | null }
-  /** The records whose place in the order of creation is after one and up to another. No query of a client has it. */
+  /** The records whose place in the order of creation is after `after` and up to `upTo`. Never from a client. */
   | { readonly kind: 'places'; readonly after: number; readonly upTo: number }
-  /** The records that were made last. No query of a client has it. */
+  /** The records created last. Never from a client. */
   | { readonly kind: 'newest'; readonly table: TableSchema; readonly count: number }
   /**
    * A Pointer whose target matches, an Array or a Relation with such a Pointer, or a place that holds either (`$inQuery`).
@@ -88,7 +89,7 @@ export type JsonOperand =
   /** Canonical JSON text (kernel/json.ts). */
   | { readonly kind: 'json'; readonly canonical: string };
 
-/** A checked `$regex`. `literal` is set where the pattern is plain text, which needs no scan by regex. */
+/** A checked `$regex`. `literal` is set if the pattern is plain text, which needs no regex engine. */
 export interface Regex {
   readonly kind: 'pattern';
   readonly pattern: string;
@@ -112,17 +113,17 @@ export interface SoughtWord {
   readonly isWhole: boolean;
 }
 
-/** What is looked up in a search index: all words, or any of the others. */
+/** A lookup in a search index: all words, or any of the others. */
 export interface SoughtWords {
-  /** Small letters and digits; each a word of the record, or the beginning of one. */
+  /** Lower-case letters and digits; each a word of the record, or the beginning of one. */
   readonly words: readonly SoughtWord[];
-  /** Phones and numbers, as the index has them. */
+  /** Phones and numbers, in the form of the index. */
   readonly tokens: readonly string[];
   /** The beginnings of phones. */
   readonly starts: readonly string[];
-  /** The fields that are looked at, of those in the index. Where it does not tell fields apart what else is asked has to. */
+  /** The fields to search, of those in the index. If the index does not tell fields apart, other conditions have to. */
   readonly fields: readonly Field[];
-  /** Records at most: those made last, where the index is in that order. */
+  /** Maximum number of records: those created last, if the index is in that order. */
   readonly limit: number;
 }
 
@@ -134,12 +135,12 @@ export interface SubQuery {
   readonly skip?: number;
 }
 
-/** Sorting by one key; `score` is the relevance of `$text`. */
+/** One sort key; `score` is the relevance of `$text`. */
 export type OrderKey =
   | { readonly kind: 'field'; readonly ref: FieldRef; readonly descending: boolean }
   | { readonly kind: 'score'; readonly descending: boolean };
 
-/** Whether a test holds of some condition of a filter, however deep in `and`, `or` and `not`. A sub-query is one condition. */
+/** Whether a test holds for some condition of a filter, at any depth of `and`, `or` and `not`. A sub-query is one condition. */
 export function someCondition(filter: Filter, test: (condition: Filter) => boolean): boolean {
   switch (filter.kind) {
     case 'and':
@@ -152,13 +153,13 @@ export function someCondition(filter: Filter, test: (condition: Filter) => boole
   }
 }
 
-/** Whether a condition holds texts against a pattern that is more than plain text: how long that takes depends on both. */
+/** Whether a condition matches texts against a pattern that is more than plain text: its time depends on both. */
 export function hasPattern(condition: Filter): boolean {
   if (condition.kind === 'regex') return condition.regex.literal === undefined;
   return condition.kind === 'hasAll' && condition.operands.some((operand) => operand.kind === 'pattern');
 }
 
-/** The `$text` of a filter by which relevance is measured: the first that a match may rest on. */
+/** Returns the `$text` of a filter that defines relevance: the first one that can make a record match. */
 export function findSearch(filter: Filter): Extract<Filter, { kind: 'text' }> | undefined {
   if (filter.kind === 'text') return filter;
   if (filter.kind !== 'and' && filter.kind !== 'or') return undefined;

@@ -11,7 +11,7 @@ const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'Priv
 const wholeField: readonly string[] = [];
 
 /**
- * What a name of a query stands for. The only place, with `resolveShown`, where query names meet the schema and the caller's hidden fields.
+ * Resolves a name of a query. Together with `resolveShown` the only place where query names meet the schema and the caller's hidden fields.
  * @param name a field name, or a dotted place inside an Object, Array or File field
  * @returns `null` for a name that no record has: an unknown field, or a place in a field that has none inside
  * @throws fieldDenied for a hidden field, invalidFieldName (105) for an ill-formed name
@@ -21,7 +21,7 @@ export function resolveName(name: string, grant: Grant): FieldRef | null {
   return find(name, grant);
 }
 
-/** The same for a name that is to be shown, not asked about: a hidden field counts where some records show it (`Grant.reveals`). */
+/** Resolves a name that is to be shown, not queried: a hidden field counts if some records show it (`Grant.reveals`). */
 export function resolveShown(name: string, grant: Grant): FieldRef | null {
   return grant.reveals.has(rootOf(name)) ? find(name, grant) : resolveName(name, grant);
 }
@@ -40,35 +40,36 @@ function find(name: string, grant: Grant): FieldRef | null {
 const isBadSegment = (segment: string) =>
   segment === '' || segment.length > limits.nameLength || segment.startsWith('$') || forbiddenKeys.has(segment);
 
-const maxNames = 2_000;
+const MAX_NAMES = 2_000;
 
-/** Characters of one list: more than the names of all columns of a table. */
-const maxLength = 256 * 1024;
+/** Maximum number of characters of one list: more than the names of all columns of a table. */
+const MAX_LIST_CHARACTERS = 256 * 1024;
 
 const empty: readonly string[] = [];
 
 /**
- * The names of a comma list, each once; empty ones are passed over. A body may bring an array of names instead.
+ * Splits a comma list into its names, each once; empty ones are ignored. A body may bring an array of names instead.
  * @param parameter its name, for the text of the error
  * @throws badParameterValue (102)
  */
 export function splitNames(parameter: string, value: JsonValue | undefined): readonly string[] {
   if (value === undefined || value === '') return empty;
-  const parts = typeof value === 'string' ? value.split(',', maxNames + 1) : value;
-  if (!Array.isArray(parts) || parts.length > maxNames) fail('badParameterValue', parameter, 'should be a comma list of names');
+  const parts = typeof value === 'string' ? value.split(',', MAX_NAMES + 1) : value;
+  if (!Array.isArray(parts) || parts.length > MAX_NAMES) fail('badParameterValue', parameter, 'should be a comma list of names');
   const names = new Set<string>();
   let length = 0;
   for (const part of parts) {
     if (typeof part !== 'string') fail('badParameterValue', parameter, 'should be a comma list of names');
     length += part.length;
-    if (length > maxLength) fail('badParameterValue', parameter, `should have at most ${maxLength} characters`);
+    if (length > MAX_LIST_CHARACTERS)
+      fail('badParameterValue', parameter, `should have at most ${MAX_LIST_CHARACTERS} characters`);
     const name = part.trim();
     if (name !== '') names.add(name);
   }
   return [...names];
 }
 
-/** The options of a query whose lists of names are not split yet, nor proved. */
+/** The options of a query whose lists of names are not yet split and checked. */
 export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | 'limit' | 'skip' | 'stride'> {
   readonly keys?: readonly string[] | undefined;
   readonly include?: readonly string[] | undefined;
@@ -76,8 +77,8 @@ export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | '
 }
 
 /**
- * The options of a query, whose lists of names are split when each is read: of several faults that is told which the core comes to first. The
- * getters throw badParameterValue (102).
+ * Options of a query that split their lists of names when each is read, so that of several errors the first in the order of the core is
+ * reported. The getters throw badParameterValue (102).
  */
 export class SplitOptions implements FindOptions {
   readonly where: FindOptions['where'];
@@ -109,7 +110,7 @@ export class SplitOptions implements FindOptions {
   }
 }
 
-/** What the names say of places below one of them: `a.b,a.c,d` below `a` is `b,c`. */
+/** Returns the names below one of them: of `a.b,a.c,d` below `a`, `b,c`. */
 export function namesBelow(names: readonly string[], name: string): string[] {
   const prefix = `${name}.`;
   return names.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
 
-/** What patterns may cost together: those of a request, wherever in it they stand. One that comes again costs nothing more. */
+/** A budget for the cost of all patterns of a request. A repeated pattern costs nothing more. Reference: queries.md#regular-expressions. */
 export class PatternBudget {
   readonly #known = new Set<string>();
   readonly #within: PatternBudget | undefined;
@@ -17,9 +17,9 @@ export class PatternBudget {
   }
 
   /**
-   * Counts a pattern, before it is compiled.
+   * Spends the cost of a pattern, before it is compiled.
    * @param key the pattern and its options
-   * @throws badQuery (102) where there is not enough left
+   * @throws badQuery (102) if not enough is left
    */
   spend(key: string, steps: number): void {
     if (this.#known.has(key)) return;
@@ -32,7 +32,7 @@ export class PatternBudget {
 
 /** The budget that the queries of a request share. */
 export interface SharedPatterns {
-  /** Made for the first of them. */
+  /** Created for the first of them. */
   budget?: PatternBudget;
 }
 

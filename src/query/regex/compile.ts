@@ -7,7 +7,7 @@ import { type Estimate, estimate } from './cost.ts';
 import { javascriptSource } from './javascript.ts';
 import { type NormalPattern, normalise } from './normalise.ts';
 
-/** A compiled pattern: whether it occurs in a text. */
+/** A compiled pattern: returns whether it occurs in a text. */
 export type Matcher = (text: string) => boolean;
 
 interface Compiled {
@@ -16,18 +16,19 @@ interface Compiled {
   readonly cost: number;
 }
 
-/** Bytes of the compiled patterns that are kept by each thread: some hundred, however much their matches remember. */
-const KEPT_BYTES = 64 * 1024 * 1024;
-/** Bytes of a step of a compiled pattern, about. */
+/** Bytes of compiled patterns cached per thread: some hundred patterns, including what their matches may remember. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+/** Approximate bytes of a step of a compiled pattern. */
 const STEP_BYTES = 200;
 
 const cache = new LRUCache<string, Compiled>({
-  maxSize: KEPT_BYTES,
+  maxSize: CACHE_BYTES,
   sizeCalculation: ({ cost }, key) => 2 * key.length + STEP_BYTES * cost + MATCH_BYTES,
 });
 
 /**
- * A matcher for a pattern: linear in the length of the text (RE2), except for lookaround and back references, which RE2 cannot have.
+ * Compiles a pattern: linear in the length of the text (RE2), except for lookaround and back references, which RE2 does not support.
+ * Reference: queries.md#regular-expressions.
  * @param options sorted subset of `imsx`
  * @throws badQuery (102) for a pattern that cannot be read
  */
@@ -35,18 +36,18 @@ export function compileRegex(pattern: string, options: string): Matcher {
   return compiled(pattern, options).matches;
 }
 
-/** Whether a pattern runs in linear time. Others may take as long as they like, and belong where a time limit can end them. */
+/** Whether a pattern runs in linear time. Others have no bound and must run where a time limit can end them. */
 export function isLinear(pattern: string, options: string): boolean {
   return compiled(pattern, options).linear;
 }
 
-/** The cost of a pattern (`Estimate`). */
+/** Returns the cost of a pattern (`Estimate`). */
 export function costOf(pattern: string, options: string): number {
   return compiled(pattern, options).cost;
 }
 
 /**
- * Makes sure that a pattern can be read and that the budget allows for it.
+ * Checks that a pattern can be read and that the budget allows it.
  * @throws badQuery (102)
  */
 export function checkRegex(pattern: string, options: string, budget: PatternBudget): void {
@@ -102,7 +103,7 @@ function backtrackingMatcher(normal: NormalPattern): Matcher {
   for (const unicode of ['u', '']) {
     try {
       const regex = new RegExp(source, normal.flags + unicode);
-      // The engine compiles at first use, and only then finds a pattern too large; one that begins so fails at once, whatever follows.
+      // V8 compiles at first use and only then rejects a pattern that is too large. The `(?!)` in front makes this first match fail at once.
       new RegExp(`(?!)(?:${source})`, normal.flags + unicode).test('');
       return (text) => regex.test(text);
     } catch (error) {
@@ -112,25 +113,28 @@ function backtrackingMatcher(normal: NormalPattern): Matcher {
   return refuse(reason);
 }
 
-/** Tells the kind of fault only: engines quote the pattern, and clients see no internals. */
+/** Reports only the kind of the error: engines quote the pattern, and clients see no internals. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : '';
   const reason = /^error parsing regexp: ([^:`]{1,60})/.exec(message)?.[1]?.trim();
   fail('badQuery', `Invalid regular expression: ${reason ?? 'it cannot be read'}`);
 }
 
-/** Bytes that a pattern may remember of its matches; RE2JS takes 8 MB unless told otherwise, and many patterns are kept. */
+/** Bytes that a pattern may remember of its matches; the default of RE2JS is 8 MB, too much for a cache of many patterns. */
 export const MATCH_BYTES = 256 * 1024;
 
-/** What we use of RE2JS's own parts. The automaton grows as it matches, and begins anew where its memory is used up. */
+/** The internals of RE2JS used here. The automaton grows as it matches, and restarts when its memory is used up. */
 interface Engine {
-  /** Of patterns that need no automaton. */
+  /** Set for patterns that need no automaton. */
   readonly onepass: object | null;
   readonly prefixComplete: boolean;
   readonly dfa: { stateBudget: number; memBudget: number };
 }
 
-/** Bounds what a pattern remembers. For its first match: before, it has no automaton, and many patterns are checked and never matched. */
+/**
+ * Bounds the memory of a pattern's matches. Called at its first match: before, it has no automaton, and many patterns are checked but never
+ * matched.
+ */
 export function boundMatchMemory(program: RE2JS): void {
   const engine = program.re2() as unknown as Engine;
   if (engine.onepass !== null || engine.prefixComplete) return;

@@ -1,21 +1,21 @@
 import type { NormalPattern } from './normalise.ts';
 import { expandedSize } from './size.ts';
 
-/** Steps of any pattern, however short. */
-const EVERY_PATTERN = 10;
-/** Signs of a pattern that are none of its steps, such as brackets, are read in the time of one. */
-const CHARACTERS_A_STEP = 4;
-/** Steps of `\p{L}` and its like: each is hundreds of ranges. Their other cases are looked up one by one. */
-const UNICODE_CLASS = 100;
-const UNICODE_CLASS_FOLDED = 300;
-/** Steps of `\w`, `[:alpha:]` and their like where case does not count. */
-const NAMED_CLASS_FOLDED = 20;
-/** The backtracking engine takes much longer to compile, and the more so the longer a pattern is. */
+/** Base cost of any pattern, in steps. */
+const BASE_STEPS = 10;
+/** Characters of a pattern that are no steps, such as brackets, read in the time of one step. */
+const CHARACTERS_PER_STEP = 4;
+/** Steps of `\p{L}` and the like: each is hundreds of ranges. Without case the other cases of each are looked up one by one. */
+const UNICODE_CLASS_STEPS = 100;
+const FOLDED_UNICODE_CLASS_STEPS = 300;
+/** Steps of `\w`, `[:alpha:]` and the like without case. */
+const FOLDED_NAMED_CLASS_STEPS = 20;
+/** The backtracking engine takes much longer to compile, the more so the longer a pattern is. */
 const BACKTRACKING_FACTOR = 10;
-/** Ends of words and lines that it compiles quickly; each further one may take it three times as long, without end. */
+/** Number of word and line edges that the backtracking engine compiles quickly; each further one may triple the time, without bound. */
 const CHEAP_EDGES = 8;
-/** Steps of each property of characters in a backtracking pattern: where the database runs it, all characters are gone through for one. */
-const PROPERTY = 6_000;
+/** Steps of each Unicode property in a backtracking pattern: in the database each takes a pass over all characters. */
+const PROPERTY_STEPS = 6_000;
 
 const token = /\\(?:[pPx]\{[^}]*\}|[pP].|.)|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]?|\(\?<?[=!]|\(\?[a-zA-Z]*i|[$^]/gsu;
 const digits = /[0-7]/;
@@ -24,37 +24,37 @@ const unicodeClass = /\\[pP](?:\{[^}]*\}|.)/gsu;
 const single = String.raw`\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\[0-7]{1,3}|\\.|[^\\\]]`;
 const member = new RegExp(`(${single})(?:-(${single}))?`, 'gsu');
 
-/** What the parts of a pattern are that cost more than a step. */
+/** The parts of a pattern that cost more than a step. */
 interface Parts {
   readonly classes: readonly string[];
-  /** Whether case does not count, in all of the pattern or in a part of it. */
+  /** Whether case is ignored, in all of the pattern or in a part of it. */
   readonly folded: boolean;
   readonly backtracking: boolean;
-  /** Ends of words and lines. */
+  /** Number of edges of words and lines. */
   readonly edges: number;
 }
 
-/** What is told of a pattern from its text, before anything is compiled. */
+/** An estimate of a pattern from its text, before anything is compiled. */
 export interface Estimate {
   /**
-   * What it costs to compile, in steps of a microsecond or two: its repeats written out, classes by what they are made of. What it costs to match is
+   * Cost of compiling, in steps of one to two microseconds: counted repeats written out, classes by what they are made of. The cost of matching is
    * proportional to it.
    */
   readonly cost: number;
-  /** Whether it has lookaround or back references, which RE2 has not. */
+  /** Whether it has lookaround or back references, which RE2 does not support. */
   readonly backtracking: boolean;
 }
 
-/** Estimates a pattern; a malformed one gets some number. */
+/** Estimates a pattern; the result for a malformed one is arbitrary. */
 export function estimate(normal: NormalPattern): Estimate {
   const { source } = normal;
   const { classes, folded, backtracking, edges } = partsOf(normal);
-  const size = EVERY_PATTERN + Math.ceil(source.length / CHARACTERS_A_STEP) + expandedSize(source);
+  const size = BASE_STEPS + Math.ceil(source.length / CHARACTERS_PER_STEP) + expandedSize(source);
   const ofClasses = classes.reduce((sum, text) => sum + classCost(text, folded), 0);
   if (!backtracking) return { cost: size + ofClasses, backtracking };
   const properties = new Set(source.match(unicodeClass)).size;
   const factor = BACKTRACKING_FACTOR * 3 ** Math.min(100, Math.max(0, edges - CHEAP_EDGES));
-  return { cost: factor * size + 2 * ofClasses + PROPERTY * properties, backtracking };
+  return { cost: factor * size + 2 * ofClasses + PROPERTY_STEPS * properties, backtracking };
 }
 
 function partsOf({ source, flags }: NormalPattern): Parts {
@@ -80,12 +80,12 @@ function partsOf({ source, flags }: NormalPattern): Parts {
 function classCost(text: string, folded: boolean): number {
   const ofUnicode = text.match(unicodeClass)?.length ?? 0;
   const named = folded ? (text.match(namedClass)?.length ?? 0) : 0;
-  const cost = ofUnicode * (folded ? UNICODE_CLASS_FOLDED : UNICODE_CLASS) + named * NAMED_CLASS_FOLDED;
+  const cost = ofUnicode * (folded ? FOLDED_UNICODE_CLASS_STEPS : UNICODE_CLASS_STEPS) + named * FOLDED_NAMED_CLASS_STEPS;
   if (!text.startsWith('[')) return cost;
   return [...text.matchAll(member)].reduce((sum, [, first, last]) => sum + rangeCost(first as string, last, folded), cost);
 }
 
-/** The other cases of a range's characters are looked up one by one, most of all where they have some. */
+/** The other cases of a range's characters are looked up one by one, which costs most where characters have other cases. */
 function rangeCost(first: string, last: string | undefined, folded: boolean): number {
   if (last === undefined || !folded) return 1;
   const width = Math.max(0, codePointOf(last) - codePointOf(first));

@@ -21,7 +21,7 @@ const anchors: ReadonlyMap<string, string> = new Map([
   ['\\z', '(?![^])'],
 ]);
 
-/** A normalised pattern in JavaScript's spelling, for the patterns that RE2 cannot run. */
+/** Converts a normalised pattern to JavaScript's syntax, for the patterns that RE2 cannot run. */
 export function javascriptSource({ source }: NormalPattern): string {
   return source.replace(
     /\\x\{([0-9A-Fa-f]{1,6})\}|\[:([a-z]+):\]|\(\?P<|\\./gsu,

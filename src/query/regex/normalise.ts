@@ -1,4 +1,4 @@
-/** A pattern in the spelling that RE2 reads, and its flags (subset of `ims`). */
+/** A pattern in the syntax that RE2 reads, and its flags (subset of `ims`). */
 export interface NormalPattern {
   readonly source: string;
   readonly flags: string;
@@ -12,7 +12,7 @@ const plainEscapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Rewrites the spellings of PCRE that RE2 lacks but has a way to say: extended layout (`x`), quotes, comments, `\Z`, `\h`, `\R`,
+ * Rewrites the PCRE syntax that RE2 lacks but can express otherwise: extended layout (`x`), quotes, comments, `\Z`, `\h`, `\R`,
  * `\uHHHH`, escaped letters of other scripts, leading `(?imsx)`.
  * @param options sorted subset of `imsx`
  */
@@ -73,7 +73,7 @@ function rewrite(pattern: string, from: number, extended: boolean): string {
   return out;
 }
 
-/** The text for the escape at a place, and where it ends. */
+/** Returns the text for the escape at a position, and where it ends. */
 function rewriteEscape(pattern: string, at: number, inClass: boolean): [string, number] {
   const letter = pattern[at + 1];
   if (letter === undefined) return ['\\', at + 1];

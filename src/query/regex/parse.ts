@@ -6,10 +6,10 @@ import type { PatternBudget } from './budget.ts';
 import { checkRegex } from './compile.ts';
 
 /**
- * Checks `$regex` and `$options` (a subset of `imsx`).
- * @param budget what the patterns of the request may cost
+ * Checks `$regex` and `$options` (a subset of `imsx`). Reference: queries.md#regular-expressions.
+ * @param budget for the patterns of the request
  * @throws badConstraint (107) for a pattern that is no string; badQuery (102) for bad options, a pattern that is too long, one
- *   that cannot be read, and beyond the budget
+ * that cannot be read, and beyond the budget
  */
 export function parseRegex(pattern: JsonValue, options: JsonValue | undefined, budget: PatternBudget): Regex {
   if (typeof pattern !== 'string') fail('badConstraint', 'bad $regex value');
@@ -26,8 +26,8 @@ export function parseRegex(pattern: JsonValue, options: JsonValue | undefined, b
 const special = new Set('\\^$.|?*+()[]{}');
 
 /**
- * The plain text that a pattern stands for, which is how clients send "starts with", "ends with" and "contains": `^\Qabc\E`.
- * @returns `undefined` for a real pattern, or where an option changes what plain text matches
+ * Returns the plain text that a pattern stands for: clients send "starts with", "ends with" and "contains" as `^\Qabc\E`.
+ * @returns `undefined` for a real pattern, or if an option changes what plain text matches
  */
 export function literalOf(pattern: string, options: string): Regex['literal'] {
   if (options.includes('i') || options.includes('x')) return undefined;

@@ -1,13 +1,13 @@
 const escaped = /\\(?:[pPx]\{[^}]*\}|.)?/suy;
 const characterClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]?/suy;
-/** What a part of a pattern, or its count, comes to at the most: more than any pattern may cost, so that sizes stay finite. */
+/** Maximum size of a part of a pattern, and maximum count: larger than any pattern may cost, and sizes stay finite. */
 const MAX_SIZE = 1_000_000_000;
 const repeat = /\{(\d+)(?:,(\d*))?\}/y;
 
 /**
- * About how many steps a pattern has when its counted repeats are written out, which is what compiling and matching it cost:
+ * Estimates the number of steps of a pattern with its counted repeats written out, which determines the cost of compiling and matching:
  * `(ab){3}` has six.
- * @param source as `normalise` gives it; a malformed one gets some number
+ * @param source as `normalise` returns it; the result for a malformed one is arbitrary
  */
 export function expandedSize(source: string): number {
   const outside: number[] = [];
@@ -32,12 +32,12 @@ export function expandedSize(source: string): number {
       size = 0;
       at++;
     } else if (char === ')') {
-      // A group of nothing is compiled too, as often as it is counted.
+      // An empty group is compiled too, as often as it is counted.
       last = Math.min(MAX_SIZE, Math.max(1, size));
       size = last + (outside.pop() ?? 0);
       at++;
     } else {
-      // A sign after an atom (`*`, `+`, `?`) leaves it the one that a count speaks of.
+      // A count after `*`, `+` or `?` applies to the atom before the sign.
       if (!'*+?'.includes(char)) last = 1;
       size++;
       at = char === '\\' ? end(escaped) : char === '[' ? end(characterClass) : at + 1;

@@ -41,7 +41,7 @@ const changes: readonly SchemaChange[] = [
   { kind: 'setTextIndex', className: 'Sales', fields: ['Name'] },
 ];
 
-/** Sales point at Accounts; Accounts hold Sales in a Relation; nobody but keys may read Secrets. */
+/** Sales point at Accounts; Accounts hold Sales in a Relation; only keys may read Secrets. */
 export const schema: Schema = changes.reduce(applyChange, emptySchema);
 export const user: Principal = { kind: 'user', userId: 'u1', roles: ['Sales'] };
 export const scope: QueryScope = { schema, principal: master, now: Date.parse('2024-05-10T12:00:00.000Z') };
@@ -55,6 +55,6 @@ export function field(className: string, name: string): Field {
   return table(className).fields.get(name) as Field;
 }
 
-/** Full rights on Sales; the field `Hidden` is hidden from the second. */
+/** `grant` has full rights on Sales; `narrowGrant` hides the field `Hidden`. */
 export const grant: Grant = authorize(master, 'find', table('Sales'));
 export const narrowGrant: Grant = { ...authorize(user, 'find', table('Sales')), hiddenFields: new Set(['Hidden']) };

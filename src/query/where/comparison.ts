@@ -16,7 +16,7 @@ import {
 } from './context.ts';
 import { hasMember } from './members.ts';
 
-/** Equality, bare or as `$eq`. On an Array a scalar or Pointer matches an element; null matches absence. */
+/** Equality, bare or as `$eq`. On an Array a scalar or Pointer matches an element; null matches absence. Reference: queries.md#comparison. */
 export const equals: FieldOperator = (ref, value) => {
   refuseRelativeTime(value);
   if (value === null) return negate(present(ref));
@@ -132,7 +132,7 @@ function atPlace(ref: FieldRef, values: readonly JsonValue[]): Filter {
   ]);
 }
 
-/** A File is known by its stored name; url and the public flag change when it is attached. */
+/** A File is compared by its stored name; url and flags change when it is attached (queries.md#comparison). */
 function sameFile(ref: FieldRef, value: JsonValue): Filter {
   if (!isJsonObject(value) || own(value, '__type') !== 'File') return never;
   const name = own(value, 'name');
@@ -159,13 +159,14 @@ export function isRelativeTime(value: JsonValue): boolean {
   return isJsonObject(value) && Object.hasOwn(value, '$relativeTime');
 }
 
-/** `$relativeTime` stands with `$lt $lte $gt $gte` on Date fields only. @throws badConstraint (107) */
+/** Refuses `$relativeTime` elsewhere than with `$lt $lte $gt $gte` on Date fields (queries.md#relative-time). @throws badConstraint (107) */
 export function refuseRelativeTime(value: JsonValue): void {
   if (isRelativeTime(value)) fail('badConstraint', '$relativeTime can only be used with $lt, $lte, $gt and $gte on a Date field');
 }
 
 /**
- * The instant that `"now"`, `"3 days 2 hours ago"` or `"in 2 weeks"` names.
+ * Returns the instant that `"now"`, `"3 days 2 hours ago"` or `"in 2 weeks"` names, in milliseconds since 1970.
+ * Reference: queries.md#relative-time.
  * @param now milliseconds since 1970
  * @throws badConstraint (107) for any other text
  */

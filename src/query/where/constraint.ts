@@ -24,7 +24,7 @@ const options: FieldOperator = (_ref, _value, _context, siblings) => {
   return always;
 };
 
-/** Constraint inside out: true where the constraint of the same field is not. */
+/** `$not` around the operators of a field: true if the operators are not. */
 const inverse: FieldOperator = (ref, value, context) => {
   if (!isJsonObject(value) || !isConstraint(value)) fail('badConstraint', 'bad $not: should be an object of operators');
   return negate(parseConstraint(ref, value, descend(context)));
@@ -35,7 +35,7 @@ const relativeTime: FieldOperator = (_ref, value) => {
   return never;
 };
 
-/** CONTRACT "Records": the operators on a field, by name. */
+/** The operators on a field, by name. Reference: queries.md#where. */
 const operators: ReadonlyMap<string, FieldOperator> = new Map<string, FieldOperator>([
   ['$eq', equals],
   ['$ne', not(equals)],
@@ -62,7 +62,7 @@ const operators: ReadonlyMap<string, FieldOperator> = new Map<string, FieldOpera
 ]);
 
 /**
- * What a `where` demands of one field: a value, or operators of which all hold. Keys beside operators are collected into an equality.
+ * Parses the constraint of one field: a value, or operators that all have to hold. Keys beside operators are collected into an equality.
  * @throws badQuery for an unknown operator, and what the operators throw
  */
 export function parseConstraint(ref: FieldRef | null, value: JsonValue, context: WhereContext): Filter {
@@ -86,7 +86,7 @@ export function parseConstraint(ref: FieldRef | null, value: JsonValue, context:
   return allOf(items);
 }
 
-/** `$text`, of which one query has one, since there is one relevance to sort by. @throws badQuery, noTextIndex, badConstraint, fieldDenied */
+/** Parses `$text`. A query may have one, since there is one relevance to sort by. @throws badQuery, noTextIndex, badConstraint, fieldDenied */
 export function parseTextOnce(value: JsonValue, context: WhereContext): Filter {
   context.spent.texts += 1;
   if (context.spent.texts > 1) fail('badQuery', 'a where may hold one $text');

@@ -10,28 +10,28 @@ import type { StoredValue } from '../../values/types/type.ts';
 import type { FieldRef, Filter, JsonOperand } from '../model/filter.ts';
 import type { SharedPatterns } from '../regex/index.ts';
 
-/** What a query has brought so far: its `where`, the sub-queries in it, and each `$match` over records. */
+/** The budget that a query has spent so far: its `where`, the sub-queries in it, and each `$match` over records. */
 export interface Spending {
   terms: number;
   values: number;
   texts: number;
-  /** Made for the first pattern. */
+  /** Created for the first pattern. */
   readonly patterns: SharedPatterns;
 }
 
-/** Nothing yet. */
+/** Returns an unspent budget. */
 export function newSpending({ patterns = {} }: QueryScope): Spending {
   return { terms: 0, values: 0, texts: 0, patterns };
 }
 
-/** Where in a `where` the parser stands. */
+/** The position of the parser in a `where`. */
 export interface WhereContext {
   readonly grant: Grant;
   readonly scope: QueryScope;
   readonly depth: number;
   /** Shared by all levels. */
   readonly spent: Spending;
-  /** Parses a `where` inside this one. Handed down so that operators need not import the parser. */
+  /** Parses a `where` inside this one. Passed down so that operators need not import the parser. */
   readonly parse: (where: JsonObject, context: WhereContext) => Filter;
 }
 
@@ -42,7 +42,7 @@ export interface WhereContext {
  */
 export type FieldOperator = (ref: FieldRef | null, value: JsonValue, context: WhereContext, siblings: JsonObject) => Filter;
 
-/** The context one level down, of the same table or of a sub-query's. @throws badQuery beyond limits.whereDepth */
+/** Returns the context one level down, of the same table or of a sub-query's. @throws badQuery beyond limits.whereDepth */
 export function descend(context: WhereContext, grant: Grant = context.grant): WhereContext {
   if (context.depth >= limits.whereDepth) refuseDepth();
   return { ...context, grant, depth: context.depth + 1 };
@@ -59,29 +59,29 @@ export function spend(context: WhereContext, terms: number): void {
   if (context.spent.terms > limits.whereTerms) fail('badQuery', `where has more than ${limits.whereTerms} constraints`);
 }
 
-/** The filter of every record. */
+/** The filter that matches every record. */
 export const always: Filter = { kind: 'always' };
-/** The filter of no record. */
+/** The filter that matches no record. */
 export const never: Filter = { kind: 'never' };
 
-/** True where all items are. Flattens, and drops what decides nothing. */
+/** True if all items are. Flattens, and drops items that decide nothing. */
 export function allOf(items: readonly Filter[]): Filter {
   return combine('and', items, always, never);
 }
 
-/** True where one of the items is. Flattens, and drops what decides nothing. */
+/** True if one of the items is. Flattens, and drops items that decide nothing. */
 export function anyOf(items: readonly Filter[]): Filter {
   return combine('or', items, never, always);
 }
 
-/** True exactly where the item is not. */
+/** True exactly if the item is not. */
 export function negate(item: Filter): Filter {
   if (item.kind === 'always') return never;
   if (item.kind === 'never') return always;
   return item.kind === 'not' ? item.item : { kind: 'not', item };
 }
 
-/** The filter over the records that the caller may see: what every query of a table runs with. */
+/** Adds the guard of the records that the caller may see: every query of a table runs with it. */
 export function guardedFilter(grant: Grant, filter: Filter): Filter {
   if (grant.rows === null) return filter;
   const { rows: guard, table, masks } = grant;
@@ -108,8 +108,8 @@ export function isPlain(field: Field): boolean {
 }
 
 /**
- * The stored form of a value that a plain column is compared with.
- * @returns `undefined` where the field can hold no such value: nothing is converted, so the constraint matches nothing
+ * Returns the stored form of a value that a plain column is compared with.
+ * @returns `undefined` if the field can hold no such value: nothing is converted, so the constraint matches nothing
  */
 export function columnValue(field: Field, value: JsonValue): StoredValue | undefined {
   switch (field.type) {
@@ -129,20 +129,20 @@ export function columnValue(field: Field, value: JsonValue): StoredValue | undef
   }
 }
 
-/** Milliseconds since 1970 of a Date object (SPEC "Query": the full object; a bare string is none). */
+/** Returns the milliseconds since 1970 of a full Date object; `undefined` for anything else, bare strings included (queries.md#where). */
 export function instantOf(value: JsonValue): number | undefined {
   if (!isJsonObject(value) || own(value, '__type') !== 'Date') return undefined;
   const iso = own(value, 'iso');
   return typeof iso === 'string' ? (parseIsoDate(iso) ?? undefined) : undefined;
 }
 
-/** objectId of a full Pointer object to the class. */
+/** Returns the objectId of a full Pointer object to the class. */
 export function pointerId(value: JsonValue, className: string | undefined): string | undefined {
   const pointer = pointerOf(value);
   return pointer && pointer.className === className ? pointer.objectId : undefined;
 }
 
-/** A value as it is compared inside JSON: with a place in an Object, or with an element of an Array. */
+/** Returns a value as it is compared inside JSON: with a place in an Object, or with an element of an Array. */
 export function jsonOperand(value: JsonValue): JsonOperand {
   if (value === null) return { kind: 'null' };
   if (typeof value === 'string') return { kind: 'string', value };
@@ -154,12 +154,12 @@ export function jsonOperand(value: JsonValue): JsonOperand {
   return pointer ? { kind: 'pointer', ...pointer } : { kind: 'json', canonical: canonicalJson(value) };
 }
 
-/** What the parts of a query beyond its own table are read against: sub-queries, included records, the present time. */
+/** What a query needs besides its own table: for sub-queries, included records and relative times. */
 export interface QueryScope {
   readonly schema: Schema;
   readonly principal: Principal;
-  /** Milliseconds since 1970 that `$relativeTime` counts from; the clock where it is left out. */
+  /** Milliseconds since 1970 that `$relativeTime` counts from; left out: the clock. */
   readonly now?: number;
-  /** What the patterns of the request may still cost; the query has a budget of its own where it is left out. */
+  /** The remaining budget for the patterns of the request; left out: the query has a budget of its own. */
   readonly patterns?: SharedPatterns | undefined;
 }

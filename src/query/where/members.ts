@@ -8,14 +8,15 @@ import { resolveName } from '../model/names.ts';
 import { budgetOf, parseRegex } from '../regex/index.ts';
 import { allOf, type FieldOperator, guardedFilter, jsonOperand, never, pointerId, spend, type WhereContext } from './context.ts';
 
-/** Records whose Relation field holds one of the Pointers; Pointers to another class are in no such Relation. */
+/** Matches records whose Relation field holds one of the Pointers; Pointers to another class never match. */
 export function hasMember(relation: Field, pointers: readonly JsonValue[]): Filter {
   const memberIds = pointers.map((one) => pointerId(one, relation.targetClass)).filter((id) => id !== undefined);
   return memberIds.length === 0 ? never : { kind: 'hasMember', relation, memberIds };
 }
 
 /**
- * `$relatedTo: {object: Pointer, key}`: members of a record's Relation. The caller must be able to read the record.
+ * Parses `$relatedTo: {object: Pointer, key}`: members of a record's Relation. The caller must be able to read the record.
+ * Reference: queries.md#relations.
  * @throws badQuery when malformed, permissionDenied, fieldDenied
  */
 export function relatedTo(value: JsonValue, context: WhereContext): Filter {
@@ -34,7 +35,8 @@ export function relatedTo(value: JsonValue, context: WhereContext): Filter {
 }
 
 /**
- * `$all`: the Array has an element for each of the values, which are all `{$regex}` or none. An empty list matches nothing.
+ * `$all`: the Array has an element for each of the values, of which all are `{$regex}` or none. An empty list matches nothing.
+ * Reference: queries.md#arrays.
  * @throws badConstraint, badQuery for a bad pattern
  */
 export const hasAll: FieldOperator = (ref, value, context) => {
@@ -52,7 +54,7 @@ export const hasAll: FieldOperator = (ref, value, context) => {
   return holdsArray(ref) ? { kind: 'hasAll', ref, operands } : never;
 };
 
-/** `$containedBy`: the Array is there and every element is among the values. @throws badConstraint */
+/** `$containedBy`: the Array is present and every element is among the values. @throws badConstraint */
 export const containedBy: FieldOperator = (ref, value) => {
   if (!Array.isArray(value)) fail('badConstraint', 'bad $containedBy: should be an array');
   return ref !== null && holdsArray(ref) ? { kind: 'hasOnly', ref, operands: value.map(jsonOperand) } : never;

@@ -19,20 +19,20 @@ import {
 } from './context.ts';
 import { relatedTo } from './members.ts';
 
-/** JSON levels that limits.whereDepth levels of sub-queries can take, and a value below them. */
-const jsonLevels = 4 * limits.whereDepth + limits.jsonDepth;
+/** Maximum number of JSON levels: those that limits.whereDepth levels of sub-queries can take, and a value below them. */
+const MAX_JSON_DEPTH = 4 * limits.whereDepth + limits.jsonDepth;
 
 /**
- * Reads a `where` (CONTRACT "Records"; docs/decisions.md "Queries") against the caller's view of a table. The caller's guard is
- * not part of the answer: see `guardedFilter`.
- * @param spent what the query has brought before; this where is added
+ * Parses a `where` against the caller's view of a table. The caller's guard is not part of the result: see `guardedFilter`.
+ * Reference: queries.md#where.
+ * @param spent the budget that the query has spent before; this where is added
  * @throws invalidWhere (500) for anything but an object; badQuery (102) for unknown operators, bad patterns, too much of anything;
- *   badConstraint (107) for operands of the wrong form; invalidFieldName (105); invalidJson (107) for text no store can hold;
- *   fieldDenied, permissionDenied (119); noTextIndex (500)
+ * badConstraint (107) for operands of the wrong form; invalidFieldName (105); invalidJson (107) for text no store can hold;
+ * fieldDenied, permissionDenied (119); noTextIndex (500)
  */
 export function parseWhere(where: JsonValue, grant: Grant, scope: QueryScope, spent: Spending = newSpending(scope)): Filter {
   if (!isJsonObject(where)) fail('invalidWhere', 'should be a JSON object');
-  // Each where may hold one.
+  // Each where may hold one `$text`.
   spent.texts = 0;
   checkValue(where, 0, spent);
   return parseObject(where, { grant, scope, depth: 0, spent, parse: parseObject });
@@ -73,9 +73,9 @@ function branches(name: string, value: JsonValue, context: WhereContext): Filter
   return value.map((branch) => parseObject(branch, inner));
 }
 
-/** Refuses once what no record can hold, and more values than a query may bring, so that neither the parser nor an engine meets them. */
+/** Refuses values that no record can hold, and more values than a query may have, so that neither the parser nor an engine meets them. */
 function checkValue(value: JsonValue, depth: number, spent: Spending): void {
-  if (depth > jsonLevels) fail('badQuery', 'where nests too deeply');
+  if (depth > MAX_JSON_DEPTH) fail('badQuery', 'where nests too deeply');
   if (++spent.values > limits.queryValues) fail('badQuery', `a query has at most ${limits.queryValues} values`);
   if (typeof value === 'string') checkText(value);
   else if (typeof value === 'number') {

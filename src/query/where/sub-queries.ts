@@ -8,9 +8,9 @@ import { descend, type FieldOperator, guardedFilter, never, type QueryScope, typ
 
 /**
  * `$inQuery: {where, className, limit?, skip?}`: the Pointer, or a Pointer of the Array or Relation, leads to a record of the
- * sub-query, which runs with the caller's own rights. An unknown class has no records.
- * `redirectClassNameForKey` leads it to another class, as it does a query.
- * @throws badQuery when malformed; permissionDenied; whatever the inner `where` throws
+ * sub-query, which runs with the caller's own rights. An unknown class has no records. `redirectClassNameForKey` leads it to another class,
+ * as it does a query. Reference: queries.md#sub-queries.
+ * @throws badQuery when malformed; permissionDenied; what the inner `where` throws
  */
 export function inQuery(operator: string): FieldOperator {
   return (ref, value, context) => {
@@ -25,8 +25,8 @@ export function inQuery(operator: string): FieldOperator {
 
 /**
  * `$select: {query: {className, where?, limit?, skip?}, key}`: the value, or an element of the Array, equals that of `key` in a
- * record of the sub-query.
- * @throws badQuery when malformed; permissionDenied; fieldDenied; whatever the inner `where` throws
+ * record of the sub-query. Reference: queries.md#sub-queries.
+ * @throws badQuery when malformed; permissionDenied; fieldDenied; what the inner `where` throws
  */
 export function select(operator: string): FieldOperator {
   return (ref, value, context) => {
@@ -50,8 +50,8 @@ function subQuery(operator: string, value: JsonObject, context: WhereContext): {
   const page = { ...wholeNumber(operator, value, 'limit'), ...wholeNumber(operator, value, 'skip') };
   const key = own(value, 'redirectClassNameForKey') ?? '';
   if (typeof key !== 'string') misused(operator);
-  const asked = context.scope.schema.tables.get(className);
-  const table = asked && key !== '' ? redirected(asked, key, context.scope) : asked;
+  const requested = context.scope.schema.tables.get(className);
+  const table = requested && key !== '' ? redirected(requested, key, context.scope) : requested;
   if (!table) return null;
   const grant = authorize(context.scope.principal, 'find', table, context.scope.schema);
   const filter = guardedFilter(grant, context.parse(where, descend(context, grant)));
@@ -70,11 +70,12 @@ function misused(operator: string): never {
 }
 
 /**
- * The table that a query is led to (`redirectClassNameForKey`): that of the members of a Relation, for clients who do not know it. As in Parse, a
- * key that is no Relation leads nowhere else. What the caller may read there is for the query itself.
+ * Returns the table that `redirectClassNameForKey` leads a query to: that of the members of a Relation, for clients that do not know it. As in
+ * Parse, a key that is no Relation leads nowhere else. The query itself authorises what the caller may read there.
+ * Reference: queries.md#relations.
  * @param table that the query is sent to, as the owner of the Relation
- * @returns `undefined` where the Relation's table is not there
- * @throws permissionDenied where the caller may read no owner; fieldDenied (119) for a hidden key; invalidFieldName (105)
+ * @returns `undefined` if the Relation's table does not exist
+ * @throws permissionDenied if the caller may read no owner; fieldDenied (119) for a hidden key; invalidFieldName (105)
  */
 export function redirected(table: TableSchema, key: string, { schema, principal }: QueryScope): TableSchema | undefined {
   const field = resolveName(key, authorize(principal, 'get', table))?.field;

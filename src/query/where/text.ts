@@ -4,16 +4,16 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { limits } from '../../kernel/limits.ts';
 import type { Filter, TextSearch } from '../model/filter.ts';
 
-const maxParts = 256;
+const MAX_PARTS = 256;
 
 const part = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
 
 const separators = /[^\p{L}\p{N}\p{M}]+/u;
 
 /**
- * `$text: {$search: {$term, $language?, $caseSensitive?, $diacriticSensitive?}}` (CONTRACT "Records").
- * @throws noTextIndex (500) where the table has none; badConstraint (107) when malformed; badQuery (102) when too long;
- *   fieldDenied where the index covers a field that is hidden from the caller
+ * Parses `$text: {$search: {$term, $language?, $caseSensitive?, $diacriticSensitive?}}`. Reference: queries.md#text-search.
+ * @throws noTextIndex (500) if the table has none; badConstraint (107) when malformed; badQuery (102) when too long;
+ * fieldDenied if the index covers a field that is hidden from the caller
  */
 export function parseText(value: JsonValue, grant: Grant): Filter {
   const search = isJsonObject(value) ? own(value, '$search') : undefined;
@@ -32,7 +32,7 @@ export function parseText(value: JsonValue, grant: Grant): Filter {
   return { kind: 'text', table, search: { ...words, caseSensitive, diacriticSensitive } };
 }
 
-/** Words, `"phrases"` and `-excluded` of a search text. */
+/** Splits a search text into words, `"phrases"` and `-excluded` ones. */
 export function splitTerm(term: string): Pick<TextSearch, 'terms' | 'phrases' | 'excluded'> {
   if (term.length > limits.regexLength) fail('badQuery', '$term is too long');
   const terms = new Set<string>();
@@ -45,7 +45,7 @@ export function splitTerm(term: string): Pick<TextSearch, 'terms' | 'phrases' | 
     else if (phrase !== undefined) phrases.add(words.join(' '));
     else for (const one of words) terms.add(one);
   }
-  if (terms.size + phrases.size + excluded.size > maxParts) fail('badQuery', '$term has too many words');
+  if (terms.size + phrases.size + excluded.size > MAX_PARTS) fail('badQuery', '$term has too many words');
   return { terms: [...terms], phrases: [...phrases], excluded: [...excluded] };
 }
 

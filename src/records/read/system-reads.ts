@@ -80,8 +80,8 @@ export async function readFirst<Row>(store: Store, { field: name, value, ...quer
 const selections = new WeakMap<TableSchema, WeakMap<readonly string[], Selection>>();
 
 /**
- * Returns one record in wire form; `null` if there is none. Never for an answer to a client, like `readRows`. Needs no reader thread on the
- * embedded engine.
+ * Returns one record in wire form; `null` if there is none. Never for an answer to a client, like `readRows`. Without a reader thread on
+ * the embedded engine, except for large records.
  * @param fields the same array object each time, since the compiled read is cached by it; fields that the table does not have are ignored
  */
 export async function readRow<Row>(
