@@ -6,20 +6,20 @@ import type { RecordContext } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import type { Users } from '../users/index.ts';
 
-/** What the functions of the CRM work with beside the records. */
+/** Services that the CRM functions use besides records. */
 export interface CrmServices {
   readonly users: Users;
   readonly files: Files;
   readonly automation: Automation;
   readonly conditions: Pick<Conditions, 'met' | 'over'>;
-  /** The service's address as clients see it, without a slash at the end. */
+  /** The service's address as clients see it, without a trailing slash. */
   readonly addresses: Pick<Addresses, 'base'>;
 }
 
-/** What every function of the CRM needs: the records as the caller has them, the system that they are of, the services. */
+/** Context of every CRM function: record access as the caller, the system, the services. */
 export interface CrmContext extends RecordContext {
   readonly system: System;
   readonly services: CrmServices;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the caller no longer waits for the result. */
   readonly signal: AbortSignal;
 }

@@ -1,11 +1,11 @@
 import { ServiceError, serviceError } from '../errors/fail.ts';
 
-/** An error about the arguments that only the tool can know. @param next the tool to call next */
+/** Throws `invalidArguments` (107) for a fault that only the tool can detect. @param next the tool to call next */
 export function badArguments(why: string, advice: { readonly expected?: string; readonly next?: string } = {}): never {
   throw advise(serviceError('invalidArguments', why), advice);
 }
 
-/** What `read` gives; `otherwise` where the catalogue refuses it by one of the keys: parts of an answer that the caller may not see. */
+/** Returns the result of `read`, or `otherwise` if it fails with one of the error keys, e.g. for parts of an answer that the caller may not see. */
 export async function unless<T, U>(keys: readonly ServiceError['key'][], otherwise: U, read: () => Promise<T>): Promise<T | U> {
   try {
     return await read();
@@ -15,15 +15,15 @@ export async function unless<T, U>(keys: readonly ServiceError['key'][], otherwi
   }
 }
 
-/** What keeps a part of an answer from a caller by the permissions of its table. */
+/** Error keys by which the permissions of a table hide a part of an answer from the caller. */
 export const unseen = ['permissionDenied', 'fieldDenied', 'needsAuthentication'] as const;
 
-/** What a record that is not there is told with. */
+/** Advice for a record that does not exist. */
 export const notThere = { expected: 'The record does not exist, or you may not see it', next: 'Get-Data' } as const;
 
-/** What helps an agent to do better next time. */
+/** Advice in an error that helps an agent to correct its next call. */
 export interface Advice {
-  /** The form that is expected, as a sentence without its full stop. */
+  /** The expected form, as a sentence without its full stop. */
   readonly expected?: string;
   /** The tool to call next. */
   readonly next?: string;
@@ -31,18 +31,18 @@ export interface Advice {
 
 const given = new WeakMap<Error, Advice>();
 
-/** An error with advice of the tool's own, which counts before the general one. @returns the same error, to be thrown */
+/** Attaches advice to an error; it takes precedence over the general advice. @returns the same error, to be thrown */
 export function advise(error: ServiceError, advice: Advice): ServiceError {
   given.set(error, advice);
   return error;
 }
 
-/** The advice that a tool gave. */
+/** Returns the advice that a tool attached to an error. */
 export function adviceOf(error: ServiceError): Advice | undefined {
   return given.get(error);
 }
 
-/** Does something with records that a tool lists; where one is not there (101), that tool comes next. @param next its name */
+/** Runs work on records that a tool lists; if one does not exist (101), the error recommends that tool. @param next its name */
 export async function listedBy<T>(next: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
-/** So many faults are told of one call. */
+/** Maximum number of faults reported for one call. */
 const MAX_FAULTS = 5;
 
-/** What is wrong, place by place, in the words of this service. @param start the path of the whole */
+/** Describes what is wrong, place by place, in the wording of this service. @param start path of the whole value */
 export function faultsIn({ issues }: z.core.$ZodError, start: readonly PropertyKey[] = []): string {
   return issues
     .slice(0, MAX_FAULTS)
@@ -11,7 +11,7 @@ export function faultsIn({ issues }: z.core.$ZodError, start: readonly PropertyK
     .join('; ');
 }
 
-/** What is wrong with a text that was sent as JSON is a sentence of its own. */
+/** A fault in a text that was sent as JSON is a sentence of its own, hence the colon. */
 function faultAt(path: readonly PropertyKey[], words: string): string {
   const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
   if (place === '') return words;
@@ -26,7 +26,7 @@ function wordsOf(issue: z.core.$ZodIssue): string {
   return boundIn(issue) ?? issue.message;
 }
 
-/** Whether a part of the input has no words of its own for a wrong value. */
+/** Whether the message is zod's default, so that the schema has no wording of its own. */
 const isOfZod = ({ message }: z.core.$ZodIssue): boolean => /^(Invalid input|Too )/.test(message);
 
 const units: ReadonlyMap<string, string> = new Map([
@@ -34,7 +34,7 @@ const units: ReadonlyMap<string, string> = new Map([
   ['array', ' items'],
 ]);
 
-/** The words for a bound that has none of its own: those of zod are not for people. */
+/** Wording for a violated bound without a message of its own; those of zod are not user-friendly. */
 function boundIn(issue: z.core.$ZodIssue): string | undefined {
   if ((issue.code !== 'too_small' && issue.code !== 'too_big') || !/^Too /.test(issue.message)) return undefined;
   const unit = units.get(issue.origin) ?? '';

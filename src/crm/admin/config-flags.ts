@@ -11,17 +11,17 @@ import { beginningOf } from '../wire/short-text.ts';
 
 /** A row of `Config` that the service knows. */
 interface KnownFlag {
-  /** What it does, for people. */
+  /** Description for people. */
   readonly what: string;
-  /** What counts where there is no row; left out where nothing does. */
+  /** Value that applies without a row; absent if none does. */
   readonly usual?: JsonValue;
-  /** What the key named like the flag may hold. */
+  /** Type of the value under the key that repeats the flag's name. */
   readonly form: 'Boolean' | 'Object' | 'time zone';
 }
 
 const form = (what: string): KnownFlag => ({ what, usual: false, form: 'Boolean' });
 
-/** By name. SPEC "`Config`"; docs/decisions.md. */
+/** Known flags by name. Reference: system-tables.md#config. */
 export const knownFlags: ReadonlyMap<string, KnownFlag> = new Map(
   Object.entries({
     AcceptWebLeads: form(
@@ -49,7 +49,7 @@ const forms: Readonly<Record<KnownFlag['form'], { text: string; holds: (value: J
   'time zone': { text: '"a time zone such as Asia/Jerusalem"', holds: (value) => typeof value === 'string' && isTimeZone(value) },
 };
 
-/** What is wrong with a value for a flag; `null` where nothing is. SPEC "`Config`": the flag's name repeats as a key. */
+/** Returns the expected form if a value does not suit a flag, else `null`. The flag's name repeats as a key (system-tables.md#config). */
 export function faultOf(name: string, value: JsonObject): string | null {
   const known = knownFlags.get(name);
   const sent = own(value, name);
@@ -60,18 +60,18 @@ export function faultOf(name: string, value: JsonObject): string | null {
 export const CONFIG = 'Config';
 
 /**
- * Sets a flag in its row of `Config` (SPEC "`Config`"); keys of the row that are not sent stay.
- * @param isDry only tells what would be written
+ * Sets a flag in its row of `Config`; keys of the row that are not sent stay. Reference: system-tables.md#config.
+ * @param isDry only returns what would be written
  * @throws invalidArguments (107), invalidNestedKey (121); permissionDenied (119)
  */
 export async function setConfigFlag(context: CrmContext, name: string, value: JsonObject, isDry: boolean): Promise<JsonObject> {
   check(name, value);
-  // Of two calls for a flag that is new the second finds the row that the first has made.
+  // Of two concurrent calls for a new flag, the second finds the row that the first created.
   return inTurn(context, `Config ${name}`, (held) => setFlag(held, name, value, isDry));
 }
 
 async function setFlag(context: CrmContext, name: string, value: JsonObject, isDry: boolean): Promise<JsonObject> {
-  // Of several rows of a name the first created counts.
+  // If several rows share a name, the one created first counts.
   const [row] = await findRows(context, CONFIG, { where: { Name: name }, keys: ['Value'], limit: 1 });
   const before = isJsonObject(row?.Value) ? row.Value : null;
   const after = { ...before, ...value };
@@ -81,19 +81,19 @@ async function setFlag(context: CrmContext, name: string, value: JsonObject, isD
       next: 'Get-Config-Flags',
     });
   const lockOut = callerId(context) !== undefined && own(value, name) === false ? lockOuts.get(name) : undefined;
-  const told = {
+  const summary = {
     name,
     before: before && shownValue(before),
     value: shownValue(after),
     ...(lockOut !== undefined && { warnings: [lockOut] }),
   };
-  if (isDry) return { dryRun: true, ...told };
+  if (isDry) return { dryRun: true, ...summary };
   const written = row ?? (await createRow(context, CONFIG, { Name: name, Value: after }));
   if (row) await updateRow(context, CONFIG, row.objectId, before ? placesOf(value) : { Value: after });
-  return { ...told, objectId: written.objectId };
+  return { ...summary, objectId: written.objectId };
 }
 
-/** What a user who signed in does to himself by setting a flag to false. */
+/** Warnings for users who lock themselves out by setting a flag to false. */
 const lockOuts: ReadonlyMap<string, string> = new Map([
   ['McpSignIn', 'Agents of users can call no tools any more, this connection neither: only a key opens it again'],
   [
@@ -102,7 +102,7 @@ const lockOuts: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** A value with the beginnings of what is long in it. */
+/** The value with long members shortened. */
 const shownValue = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).map(([key, one]) => [key, beginningOf(one)]));
 
@@ -116,6 +116,6 @@ function check(name: string, value: JsonObject): void {
   if (expected !== null) badArguments(`value.${name} is not what the flag takes`, { expected });
 }
 
-/** Each key by itself, so that others which are written meanwhile stay. */
+/** One dotted name per key, so that keys written concurrently stay. */
 const placesOf = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).map(([key, one]) => [`Value.${key}`, one]));

@@ -8,8 +8,8 @@ import { findRoles, type Role, rolesHolding, rolesNamed } from '../queries/roles
 import { pointer } from '../wire/values.ts';
 
 /**
- * Replaces the roles that hold a user themselves; what he has by roles within roles stays as it is.
- * @param names of roles, also as permissions write them
+ * Replaces the roles that a user holds directly. Roles that the user has through other roles are not affected.
+ * @param names of roles, with or without the prefix `role:` of permissions
  * @throws objectNotFound (101), invalidArguments (107) for a role that does not exist; lastAdministrator (107), permissionDenied (119)
  */
 export async function setUserRoles(context: CrmContext, userId: string, names: readonly string[]): Promise<JsonObject> {

@@ -11,27 +11,27 @@ import { instantOf, pointedAt, wireDate } from '../wire/values.ts';
 
 export const ACTIVITIES = 'Activities';
 
-/** A piece of time, in milliseconds since 1970; its end is not part of it. */
+/** A half-open time interval, in milliseconds since 1970. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** An activity, when it is, and whose. */
+/** An activity with its time interval and owner. */
 export interface Occupied extends Span {
   readonly ownerId: string | undefined;
   readonly row: Row;
 }
 
-/** So many activities of a range are looked at. */
+/** Maximum number of activities read for one range. */
 export const MAX_ACTIVITIES = 2_000;
-/** A whole day of a zone begins or ends so long before or after that of UTC. */
+/** A whole day in any zone begins and ends within this distance of the UTC day. */
 const DAY_OVERLAP_MS = 2 * DAY_MS;
 
-/** What is shown of an activity. */
+/** Fields of an activity that are shown. */
 export const activityFields = ['Name', 'StartTime', 'EndTime', 'AllDay', 'Location', 'OwnerId', 'AccountId', 'MeetingUrl'];
 
-/** The table of activities. @throws classMissing (103); invalidArguments (107) where this system's have not what a calendar needs */
+/** Returns the table of activities. @throws classMissing (103); invalidArguments (107) if it lacks a field that a calendar needs */
 export function activitiesTable(context: CrmContext): TableSchema {
   const table = tableNamed(context, ACTIVITIES);
   requireField(table, 'StartTime', 'Date');
@@ -40,9 +40,9 @@ export function activitiesTable(context: CrmContext): TableSchema {
 }
 
 /**
- * The activities of a range, by their start; those that are cancelled are left out where the caller may ask which.
- * @param owners whose; all where it is left out
- * @param limit beyond `MAX_ACTIVITIES`, one more says that there are more
+ * Returns the activities of a range, by start. Cancelled ones are left out if the caller may query that field.
+ * Reads at most `MAX_ACTIVITIES` + 1 rows: the additional one shows that there are more.
+ * @param owners user ids; all owners if absent
  * @throws permissionDenied (119)
  */
 export async function activitiesIn(
@@ -82,7 +82,7 @@ export async function activitiesIn(
     .filter((span) => overlaps(span, range));
 }
 
-/** By what the caller cannot tell activities apart, since it is hidden from him. */
+/** Returns a hint naming the properties of activities that are hidden from the caller and therefore ignored; `undefined` if none is. */
 export function calendarHint(context: CrmContext): string | undefined {
   const table = activitiesTable(context);
   const isHidden = ([name]: readonly [string, string]) =>
@@ -98,7 +98,7 @@ const marks = [
   ['AllDay', 'take the whole day'],
 ] as const;
 
-/** One of the whole day takes the days that it touches, whatever its times. */
+/** Returns the interval of an activity. An all-day one covers every day that it touches. */
 function spanOf(row: Row, zone: string): Span {
   const start = instantOf(row.StartTime) ?? 0;
   const end = Math.max(instantOf(row.EndTime) ?? start, start);
@@ -107,11 +107,11 @@ function spanOf(row: Row, zone: string): Span {
   return { start: startOfDay(zone, dayIn(zone, start)), end: startOfDay(zone, addDays(last, 1)) };
 }
 
-/** Whether a time that may be empty lies in a range. */
+/** Whether an interval, possibly empty, overlaps a range. */
 const overlaps = ({ start, end }: Span, range: Span): boolean =>
   start < range.end && (end > range.start || (end === start && start >= range.start));
 
-/** The same as ISO 8601. */
+/** The interval in ISO 8601. */
 export const shownSpan = ({ start, end }: Span): JsonObject => ({
   start: isoText(start),
   end: isoText(end),

@@ -6,20 +6,20 @@ import { badArguments } from '../refusals.ts';
 import { activitiesIn, MAX_ACTIVITIES, type Occupied, type Span, shownSpan } from './events.ts';
 import { workingTime } from './working-hours.ts';
 
-/** Shorter times are no slots. */
+/** Shorter intervals are not offered as slots. */
 const MIN_SLOT_MS = 15 * MINUTE_MS;
 
-/** The free slots of some owners. */
+/** Free slots of several owners. */
 export interface FreeSlots {
   readonly owners: readonly JsonObject[];
-  /** Where the working hours are known from. */
+  /** Source of the working hours. */
   readonly workingHours: string;
 }
 
 /**
- * The times of a range in which owners are free, within working hours.
- * @param hint for the refusal
- * @throws invalidArguments (107) where there are more activities than are looked at; permissionDenied (119)
+ * Returns the intervals of a range in which each owner is free, within working hours.
+ * @param hint expected form for the error
+ * @throws invalidArguments (107) for more than `MAX_ACTIVITIES` activities; permissionDenied (119)
  */
 export async function freeSlots(
   context: CrmContext,
@@ -43,18 +43,18 @@ export async function freeSlots(
   return { owners: shown, workingHours: source };
 }
 
-/** What is left of times that are open when those that are taken are cut out. */
-function freeIn(open: readonly Span[], taken: readonly Span[], least: number): Span[] {
+/** Subtracts the taken intervals from the open ones and drops remainders shorter than `minMs`. */
+function freeIn(open: readonly Span[], taken: readonly Span[], minMs: number): Span[] {
   const busy = [...taken].sort((a, b) => a.start - b.start);
   const free: Span[] = [];
   for (const { start, end } of open) {
     let at = start;
     for (const one of busy) {
       if (one.end <= at || one.start >= end) continue;
-      if (one.start - at >= least) free.push({ start: at, end: one.start });
+      if (one.start - at >= minMs) free.push({ start: at, end: one.start });
       at = Math.max(at, one.end);
     }
-    if (end - at >= least) free.push({ start: at, end });
+    if (end - at >= minMs) free.push({ start: at, end });
   }
   return free;
 }

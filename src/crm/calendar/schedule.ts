@@ -11,16 +11,16 @@ import { timeZoneOf } from '../time/time-zone.ts';
 import { wireDate } from '../wire/values.ts';
 import { ACTIVITIES, activitiesIn, activitiesTable, calendarHint, type Occupied, type Span, shownSpan } from './events.ts';
 
-/** So many conflicts are told. */
+/** Maximum number of conflicts listed. */
 const MAX_SHOWN = 5;
 
-/** An activity to be. Times without a zone are of the system's. */
+/** A new activity. Times without a zone are in the system's time zone. */
 export interface Appointment {
   readonly name: string;
   readonly startTime: string;
   readonly endTime: string;
   readonly accountId?: string | undefined;
-  /** The caller where it is left out. */
+  /** The caller if absent. */
   readonly ownerId?: string | undefined;
   readonly location?: string | undefined;
   /** Whether the owner may have another activity at the same time. */
@@ -28,8 +28,8 @@ export interface Appointment {
 }
 
 /**
- * Puts an activity in the calendar of its owner.
- * @throws invalidArguments (107) with the conflicts where the owner is busy, and for a user that does not exist; permissionDenied (119)
+ * Creates an activity in the calendar of its owner.
+ * @throws invalidArguments (107) with the conflicts if the owner is busy, and for a user that does not exist; permissionDenied (119)
  */
 export async function scheduleActivity(context: CrmContext, appointment: Appointment): Promise<JsonObject> {
   const { name: Name, startTime, endTime, accountId, ownerId = callerId(context), location, allowConflict } = appointment;
@@ -60,14 +60,14 @@ export async function scheduleActivity(context: CrmContext, appointment: Appoint
     ...created,
     ...times,
     ...data,
-    // The tool asks for the permission to create; what is in a calendar is for those who may view.
+    // The tool requires the permission to create only; calendar content additionally requires the permission to view.
     conflicts: mayView(context.principal) ? (conflicts ?? []).slice(0, MAX_SHOWN).map(shown) : (conflicts ?? []).length,
     ...(conflicts === null && { hidden: [ACTIVITIES] }),
     ...(hint !== undefined && { hint }),
   };
 }
 
-/** `null` where the caller may not read activities, and so not know of conflicts. */
+/** Returns the conflicting activities, or `null` if the caller may not read activities. */
 async function conflictsOf(context: CrmContext, zone: string, span: Span, ownerId: string): Promise<readonly Occupied[] | null> {
   return unless(unseen, null, () => activitiesIn(context, zone, span, [ownerId]));
 }
@@ -76,14 +76,14 @@ const shown = (one: Occupied): JsonObject => ({ objectId: one.row.objectId, Name
 
 function refuse(context: CrmContext, conflicts: readonly Occupied[]): never {
   if (!mayView(context.principal)) badArguments('the owner is busy', { expected: 'Another time, or allowConflict true' });
-  const told = conflicts.slice(0, MAX_SHOWN).map(({ row, start, end }) => {
+  const texts = conflicts.slice(0, MAX_SHOWN).map(({ row, start, end }) => {
     const times = shownSpan({ start, end });
     return `${row.objectId} "${String(row.Name ?? '')
       .slice(0, 100)
       .toWellFormed()}" ${times.start} to ${times.end}`;
   });
   const more = conflicts.length > MAX_SHOWN ? ` and ${conflicts.length - MAX_SHOWN} more` : '';
-  return badArguments(`the owner is busy: ${told.join('; ')}${more}`, {
+  return badArguments(`the owner is busy: ${texts.join('; ')}${more}`, {
     expected: 'Another time, or allowConflict true',
     next: 'Get-Calendar with freeSlots',
   });

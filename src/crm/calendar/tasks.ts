@@ -7,7 +7,7 @@ import { createRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { linksTo, linkTargetOf } from '../customers/links.ts';
 import { askable, seen } from '../queries/field-visibility.ts';
-import { filledFirst } from '../queries/nulls-last.ts';
+import { nullsLast } from '../queries/nulls-last.ts';
 import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../queries/owners.ts';
 import { getRow, oneMore, requireField, tableNamed } from '../queries/records.ts';
 import { doneStatus, firstOpen, hiddenStatuses, isClosed, openOnly, statusesOf, statusPointer } from '../queries/statuses.ts';
@@ -26,15 +26,15 @@ const NOTES = 'Notes';
 const shown = ['Name', 'Date', 'StatusId', 'OwnerId', 'AccountId', 'ContactId', 'SaleId', 'CaseId', 'TypeId', 'Important'];
 const WEEK_DAYS = 7;
 
-/** A task to be. */
+/** A new task. */
 export interface NewTask {
   readonly name: string;
-  /** Without a zone it is of the system's. */
+  /** Without a zone it is in the system's time zone. */
   readonly date?: string | undefined;
   readonly accountId?: string | undefined;
-  /** The caller where it is left out. */
+  /** The caller if absent. */
   readonly ownerId?: string | undefined;
-  /** The first open one where it is left out. */
+  /** The first open one if absent. */
   readonly statusId?: string | undefined;
   readonly description?: string | undefined;
   /** `{table, objectId}` */
@@ -56,7 +56,7 @@ export async function createTask(context: CrmContext, task: NewTask): Promise<Js
     data[ownerField(context, tasks)] = userPointer(ownerId);
   }
   const status =
-    statusId === undefined ? await usualStatus(context, tasks) : await statusPointer(context, tasks, STATUS, statusId);
+    statusId === undefined ? await defaultStatus(context, tasks) : await statusPointer(context, tasks, STATUS, statusId);
   if (status) data[STATUS] = status;
   if (date !== undefined) data.Date = wireDate(await instantOfArgument(context, date));
   const created = await createRow(context, TASKS, {
@@ -67,14 +67,14 @@ export async function createTask(context: CrmContext, task: NewTask): Promise<Js
   return { ...created, ...data };
 }
 
-async function usualStatus(context: CrmContext, tasks: TableSchema): Promise<JsonObject | undefined> {
+async function defaultStatus(context: CrmContext, tasks: TableSchema): Promise<JsonObject | undefined> {
   const statuses = await statusesOf(context, tasks, STATUS);
   const first = firstOpen(statuses);
   return statuses && first && pointer(statuses.className, first.objectId);
 }
 
-/** Which tasks. */
-export interface TaskQuestion {
+/** Filter and page of a list of tasks. */
+export interface TaskQuery {
   readonly ownerId?: string | undefined;
   readonly accountId?: string | undefined;
   readonly due: 'overdue' | 'today' | 'week' | 'all';
@@ -85,7 +85,7 @@ export interface TaskQuestion {
 
 /** Tasks by their due date. */
 export interface FoundTasks {
-  /** One more than were asked for where there are more. */
+  /** One more than requested if there are more. */
   readonly tasks: readonly JsonObject[];
   readonly zone: string;
   /** Tables that the caller may not read. */
@@ -93,11 +93,11 @@ export interface FoundTasks {
 }
 
 /**
- * Finds tasks. Days are whole days of the system's time zone: a task of today is not overdue yet.
- * @throws invalidArguments (107) where tasks have no date here; permissionDenied, fieldDenied (119)
+ * Finds tasks. Days are whole days of the system's time zone: a task due today is not overdue.
+ * @throws invalidArguments (107) if tasks have no date in this system; permissionDenied, fieldDenied (119)
  */
-export async function findTasks(context: CrmContext, question: TaskQuestion): Promise<FoundTasks> {
-  const { ownerId, accountId, due, includeDone, skip, limit } = question;
+export async function findTasks(context: CrmContext, query: TaskQuery): Promise<FoundTasks> {
+  const { ownerId, accountId, due, includeDone, skip, limit } = query;
   const tasks = tableNamed(context, TASKS);
   if (due !== 'all') requireField(tasks, 'Date', 'Date');
   const statuses = includeDone ? undefined : await statusesOf(context, tasks, 'StatusId');
@@ -109,7 +109,7 @@ export async function findTasks(context: CrmContext, question: TaskQuestion): Pr
     ...(!includeDone && (statuses ? openOnly(statuses) : notCompleted(context, tasks))),
   };
   const ask = { ...briefly(context, tasks, shown), where, skip, limit: oneMore(limit) };
-  const rows = await filledFirst(context, tasks, 'Date', ask);
+  const rows = await nullsLast(context, tasks, 'Date', ask);
   return { tasks: rows.map((row) => briefOf(row, shown)), zone, hidden: hiddenStatuses(statuses) };
 }
 
@@ -121,13 +121,13 @@ function dueOnly(due: 'overdue' | 'today' | 'week' | 'all', zone: string): JsonO
   return { Date: { $gte: start, $lt: wireDate(startOfDay(zone, addDays(today, due === 'today' ? 1 : WEEK_DAYS))) } };
 }
 
-/** Where tasks have no status, the time at which they were done tells. */
+/** Without a status field, an open task is one without a completion time. */
 const notCompleted = (context: CrmContext, tasks: TableSchema): JsonObject =>
   askable(context, tasks, ['CompletedAt']).length > 0 ? { CompletedAt: { $exists: false } } : {};
 
 /**
- * Sets a task to the status of what is done, with a note in the same commit where there is a comment.
- * @throws objectNotFound (101), invalidArguments (107) where no status is known to be done; permissionDenied (119)
+ * Sets a task to the done status, adding the comment as a note in the same commit.
+ * @throws objectNotFound (101), invalidArguments (107) if no done status can be determined; permissionDenied (119)
  */
 export async function completeTask(context: CrmContext, id: string, comment: string | undefined): Promise<JsonObject> {
   const tasks = tableNamed(context, TASKS);
@@ -157,7 +157,7 @@ export async function completeTask(context: CrmContext, id: string, comment: str
   };
 }
 
-/** The tool asks for the permission to update; a note is a record more. @throws permissionDenied (119) */
+/** The tool requires the permission to update only; a note additionally requires the permission to create. @throws permissionDenied (119) */
 async function noteOf(context: CrmContext, taskId: string, comment: string): Promise<RecordWrite> {
   if (!mayUse(context.principal, 'mcp:create')) fail('permissionDenied', 'create', NOTES);
   const links = await linksTo(context, tableNamed(context, NOTES), { table: TASKS, objectId: taskId });

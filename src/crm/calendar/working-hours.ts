@@ -8,14 +8,14 @@ import { addDays, dayIn, instantAt } from '../time/time-zone.ts';
 import { instantOf, wireDate } from '../wire/values.ts';
 import type { Span } from './events.ts';
 
-/** Times of one day, as clocks show them. */
+/** Opening times of one day, as local clock times. */
 interface Hours {
   readonly from: string;
   readonly to: string;
   readonly breaks?: readonly [from: string, to: string];
 }
 
-/** When people work, and where it is known from. */
+/** Working time and its source. */
 export interface WorkingTime {
   readonly source: string;
   readonly spans: readonly Span[];
@@ -24,11 +24,11 @@ export interface WorkingTime {
 const defaultHours: Hours = { from: '09:00', to: '17:00' };
 const SOURCE = 'WorkingHours';
 const DEFAULT_HOURS_TEXT = 'Sunday to Thursday 09:00-17:00, since WorkingHours says nothing';
-/** Days of the week as the table counts them, Sunday first. */
+/** By day of the week as in the table, with Sunday as 1. */
 const defaultDays: ReadonlyMap<number, Hours> = new Map([1, 2, 3, 4, 5].map((day) => [day, defaultHours]));
 const MAX_ROWS = 1_000;
 
-/** The working time of a range: the rows of `WorkingHours` that are of no calendar, without the days off of `Holidays`. */
+/** Returns the working time within a range: rows of `WorkingHours` that belong to no calendar, minus the days off of `Holidays`. */
 export async function workingTime(context: CrmContext, zone: string, range: Span): Promise<WorkingTime> {
   const [week, holidays] = await Promise.all([weekOf(context), holidaysOf(context, zone, range)]);
   const spans: Span[] = [];
@@ -51,7 +51,7 @@ function spansOf(zone: string, day: string, { from, to, breaks }: Hours, closing
   return breaks ? [...span(from, breaks[0]), ...span(breaks[1], end)] : span(from, end);
 }
 
-/** `null` where the system says nothing of its week. */
+/** Returns the hours by day of the week, or `null` if the system has no usable rows. */
 async function weekOf(context: CrmContext): Promise<ReadonlyMap<number, Hours> | null> {
   const rows = await rowsOf(context, SOURCE, [
     'Weekday',
@@ -75,7 +75,7 @@ async function weekOf(context: CrmContext): Promise<ReadonlyMap<number, Hours> |
   return counted.length > 0 ? days : null;
 }
 
-/** By day: `off`, or the time at which a short day ends. */
+/** By day: `off`, or the closing time of a short day. */
 async function holidaysOf(context: CrmContext, zone: string, range: Span): Promise<ReadonlyMap<string, string>> {
   const after = wireDate(range.start - 2 * DAY_MS);
   const where = { Date: { $lt: wireDate(range.end + DAY_MS) }, $or: [{ Date: { $gte: after } }, { EndDate: { $gte: after } }] };
@@ -92,14 +92,14 @@ async function holidaysOf(context: CrmContext, zone: string, range: Span): Promi
   return days;
 }
 
-/** Days are kept as midnight, of UTC or of the zone. */
+/** Days are stored as midnight, either of UTC or of the zone. */
 function dayOf(value: Row[string] | undefined, zone: string): string | undefined {
   const at = instantOf(value);
   if (at === undefined) return undefined;
   return at % DAY_MS === 0 ? new Date(at).toISOString().slice(0, 10) : dayIn(zone, at);
 }
 
-/** A time as clocks show it, with two digits for the hour; `undefined` for anything else. */
+/** Returns a clock time as `HH:MM`; `undefined` for anything else. */
 function clock(value: Row[string] | undefined): string | undefined {
   const [, hour = '', minute = ''] =
     typeof value === 'string' ? (/^\s*([01]?\d|2[0-4]):([0-5]\d)(?::\d\d)?\s*$/.exec(value) ?? []) : [];
@@ -107,7 +107,7 @@ function clock(value: Row[string] | undefined): string | undefined {
   return hour === '' || time > '24:00' ? undefined : time;
 }
 
-/** The rows of a table, of which the caller may know nothing. */
+/** Returns the rows of a table; empty if it does not exist or the caller may not read it. */
 async function rowsOf(context: CrmContext, className: string, fields: readonly string[], where?: JsonObject): Promise<Row[]> {
   const table = tableIfAny(context, className);
   if (!table) return [];

@@ -7,26 +7,26 @@ import { getRow } from '../queries/records.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { updateRow } from './records.ts';
 
-/** A file as an upload answers it and a record holds it. */
+/** A file as returned by an upload and as stored in a record. */
 export interface FileName {
   readonly name: string;
   readonly url: string;
 }
 
-/** Where a file is in a record. */
+/** The field of a record that takes a file. */
 export interface FilePlace {
   readonly table: string;
   readonly objectId: string;
   readonly field: string;
 }
 
-/** So many fields of a table are named. */
+/** Maximum number of fields listed in an error. */
 const MAX_FIELDS_NAMED = 20;
 
 /**
- * Looks whether a field takes files: within an Object a File object would be plain JSON, and the file nobody's. A field that is not there is
- * not made, under a key neither: a name that is wrong would leave a column.
- * @param action what comes next; who may not is refused
+ * Checks that a field takes files. Inside an Object a File object is plain JSON and attaches nothing (files.md#attach-a-file). A missing field is
+ * refused, also with a key that could create it: a misspelt name would add a column.
+ * @param action the action that follows; the caller needs its permission
  * @throws classMissing (103), invalidFieldName (105), invalidArguments (107); permissionDenied, fieldDenied (119)
  */
 export function requireFileField(
@@ -49,15 +49,15 @@ export function requireFileField(
 }
 
 /**
- * Has a record hold an uploaded file (SPEC "Files" rule 5).
- * @returns the file as the record holds it, where the caller may see that
+ * Attaches an uploaded file to a record. Reference: files.md#attach-a-file.
+ * @returns the file as stored in the record, if the caller may see it
  * @throws unknownFile (1), and what `updateRecord` throws
  */
 export async function attach(context: CrmContext, { table, objectId, field }: FilePlace, file: FileName): Promise<JsonObject> {
   const { updatedAt = null } = await updateRow(context, table, objectId, {
     [field]: { __type: 'File', name: file.name, url: file.url },
   });
-  // The record holds it by now, whether it can be read or not.
+  // The file is attached by now, whether or not the record can be read back.
   const held = await unless([...unseen, 'objectNotFound', 'unavailable', 'timeout'], undefined, async () =>
     own(await getRow(context, table, objectId, { keys: [field] }), field),
   );

@@ -3,11 +3,11 @@ import { exclusively } from '../../records/index.ts';
 import type { CrmContext } from '../context.ts';
 
 /**
- * Does works of a system one after the other, those of other processes too: works that read, decide and then write, and would else decide by
- * what the other is about to change.
- * @param what they are about: works of different things do not wait for each other
- * @param work writes by the context that it is handed, and may be done again from its beginning
- * @throws timeout (124) where nobody waits for it any more while it waited
+ * Serialises tasks of a system that share a key, across processes too. For tasks that read, decide and then write, and would otherwise decide by data
+ * that a concurrent task is about to change.
+ * @param what key; tasks with different keys do not wait for each other
+ * @param work must write through the context that it receives; may be re-run from the start
+ * @throws timeout (124) if the caller stopped waiting meanwhile
  */
 export const inTurn = <C extends CrmContext, T>(context: C, what: string, work: (held: C) => Promise<T>): Promise<T> =>
   exclusively(context, what, async (held) => {

@@ -3,15 +3,15 @@ import { ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { type Conditions, faultPlace } from '../../observe/index.ts';
 
-/** Writes that are under way at once: they share a commit. */
+/** Concurrent writes; they share a commit. */
 const BATCH_SIZE = 1_000;
 
-/** One item's outcome, as in a batch (SPEC "Batch"). */
+/** The result of one item, as in a batch (batch.md#answers). */
 export type ItemOutcome = { readonly success: JsonValue } | { readonly error: unknown };
 
 /**
- * Does something for each item; each has its own outcome, in order, without rollback (SPEC "Agent-tool layer": Create-Many).
- * @param report told of faults of ours, which an item's outcome does not show
+ * Executes work for each item. Each item has its own result, in order, without rollback, as in a batch (batch.md#answers).
+ * @param report called for faults of the service, whose details an item's result does not show
  */
 export async function eachItem<T>(
   items: readonly T[],
@@ -34,13 +34,13 @@ export async function eachItem<T>(
   return outcomes;
 }
 
-/** For `eachItem`. */
+/** Returns the `report` callback for `eachItem`. */
 export const reporter =
   (conditions: Pick<Conditions, 'met'>) =>
   (error: unknown): void =>
     conditions.met('an item of a tool failed', faultPlace(error), error);
 
-/** How many of the outcomes are which. */
+/** Counts successes and failures. */
 export function tally(outcomes: readonly ItemOutcome[]): { succeeded: number; failed: number } {
   const failed = outcomes.filter((one) => 'error' in one).length;
   return { succeeded: outcomes.length - failed, failed };

@@ -4,11 +4,11 @@ import { type FieldType, typeText } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments } from '../refusals.ts';
 
-/** Types whose values are the same or not, as a whole; the better ones to look records up by first. */
+/** Types whose values can be compared as a whole, the most selective first: lookups use the first. */
 export const comparable: readonly FieldType[] = ['String', 'HTML/XML', 'Number', 'Date', 'Pointer', 'Boolean'];
 
 /**
- * The `where` of the records whose fields equal the values of a record to be.
+ * Returns the `where` for records whose fields equal those of a new record.
  * @param matchOn names of fields
  * @param data the record's fields in wire form
  * @throws invalidArguments (107) for a field without a value, or of a type that is not compared as a whole
@@ -34,23 +34,23 @@ export function matchOf(context: CrmContext, className: string, matchOn: readonl
         expected: `Fields of type ${comparable.join(', ')} can be matched on`,
         next: 'Get-Schema',
       });
-    // SPEC "Limits": a String field takes a number, and keeps its text.
+    // A String field stores a number as its text (types.md#string).
     const isText = field.type === 'String' || field.type === 'HTML/XML';
     return [name, typeof value === 'number' && isText ? String(value) : comparedAs(name, value)];
   });
   return Object.fromEntries(entries);
 }
 
-/** A record is not made with these, so that the next call would not find it again. */
+/** Fields set by the service: a created record would not get the sent value, so the next call would not find it. */
 const isOwn = (name: string): boolean => isDefaultField(name) && name !== 'ACL';
 
-/** Not what a `where` would read as operators. @throws invalidArguments (107) */
+/** Refuses values that a `where` would read as operators. @throws invalidArguments (107) */
 function comparedAs(name: string, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return Array.isArray(value) ? refuse(name) : value;
   return value.__type === 'Object' ? { ...pointerIn(value) } : Object.hasOwn(value, '__type') ? value : refuse(name);
 }
 
-/** An included record that is sent back stands for its Pointer. */
+/** Returns the Pointer for an included record that is sent back. */
 const pointerIn = ({ className = null, objectId = null }: JsonObject): JsonObject => ({
   __type: 'Pointer',
   className,

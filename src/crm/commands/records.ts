@@ -4,14 +4,18 @@ import { type Created, createRecord, isSilencingFlag, type OnlyIf, updatedRow, u
 import type { CrmContext } from '../context.ts';
 import type { Row } from '../queries/records.ts';
 
-/** What silences a write: arguments of tools, which count under the master key alone (SPEC "Authentication" rule 5). */
-export interface Silence {
+/** Arguments of tools that silence a write. They count under the master key only (agents.md#modes). */
+export interface SilencingOptions {
   readonly skipTriggers?: boolean | undefined;
   readonly skipTimeline?: boolean | undefined;
 }
 
-/** The body of a write: flags inside the data count no more than the tool's own. */
-export function bodyOf({ principal }: CrmContext, data: JsonObject, { skipTriggers, skipTimeline }: Silence = {}): JsonObject {
+/** Returns the body of a write. Silencing flags inside the data count only if the tool's own arguments would. */
+export function bodyOf(
+  { principal }: CrmContext,
+  data: JsonObject,
+  { skipTriggers, skipTimeline }: SilencingOptions = {},
+): JsonObject {
   const counts = maySilenceTools(principal);
   const body = counts || !Object.keys(data).some(isSilencingFlag) ? data : without(data);
   if (!counts || (skipTriggers !== true && skipTimeline !== true)) return body;
@@ -22,8 +26,8 @@ export function bodyOf({ principal }: CrmContext, data: JsonObject, { skipTrigge
   };
 }
 
-/** Told with the answer of a write: what was sent to silence it and does not count, for a caller who took it to be silent. */
-export function ignoredFlags({ principal }: CrmContext, { skipTriggers, skipTimeline }: Silence): JsonObject {
+/** Returns the silencing arguments that were sent but do not count, so that the caller does not take the write to be silent. */
+export function ignoredFlags({ principal }: CrmContext, { skipTriggers, skipTimeline }: SilencingOptions): JsonObject {
   if (maySilenceTools(principal)) return {};
   const ignored = [...(skipTriggers === true ? ['skipTriggers'] : []), ...(skipTimeline === true ? ['skipTimeline'] : [])];
   return ignored.length > 0 ? { ignored } : {};
@@ -33,13 +37,13 @@ const without = (data: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !isSilencingFlag(name)));
 
 /** Creates a record as the caller. @throws what `createRecord` throws */
-export function createRow(context: CrmContext, table: string, data: JsonObject, silence?: Silence): Promise<Created> {
+export function createRow(context: CrmContext, table: string, data: JsonObject, silence?: SilencingOptions): Promise<Created> {
   return createRecord(context, table, bodyOf(context, data, silence));
 }
 
 /**
- * Changes a record as the caller.
- * @returns `{updatedAt, objectId}`, and what operators made, which tells what was there, where he may view
+ * Updates a record as the caller.
+ * @returns `{updatedAt, objectId}`; with the permission to view also the values that operators produced, which reveal the previous ones
  * @throws what `updateRecord` throws
  */
 export async function updateRow(
@@ -47,7 +51,7 @@ export async function updateRow(
   table: string,
   objectId: string,
   data: JsonObject,
-  { onlyIf, ...silence }: Silence & { readonly onlyIf?: OnlyIf | undefined } = {},
+  { onlyIf, ...silence }: SilencingOptions & { readonly onlyIf?: OnlyIf | undefined } = {},
 ): Promise<Row> {
   const row = updatedRow(await updateRecord(context, table, objectId, bodyOf(context, data, silence), onlyIf));
   return mayView(context.principal) ? row : { updatedAt: row.updatedAt ?? null, objectId: row.objectId };

@@ -4,9 +4,10 @@ import { type Field, type TableSchema, typeText } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 
 /**
- * Does a write, and tells which table and fields it has added: under a key a misspelt name makes one (SPEC "Limits": a field cannot be renamed).
- * @param table that is written to
- * @returns what the work answers, with `added` where there is something to tell
+ * Executes a write and reports the table and fields that it added: with a key, a misspelt name creates one, and fields cannot be renamed
+ * (types.md#names).
+ * @param table the table written to
+ * @returns the result of the work, with `added` if anything was added
  */
 export async function withAdded<T extends JsonObject>(
   context: CrmContext,
@@ -21,17 +22,17 @@ export async function withAdded<T extends JsonObject>(
   return { ...answer, added: more > 0 ? [...added.slice(0, MAX_SHOWN), `and ${more} more`] : added };
 }
 
-/** A write may bring more than an answer holds. */
+/** Maximum number of additions listed; a write may create more. */
 const MAX_SHOWN = 50;
 
-/** `field Foo (String) on Accounts`, or the whole table where it is new. */
+/** `field Foo (String) on Accounts`, preceded by the table if it is new. */
 function addedTo(before: TableSchema | undefined, after: TableSchema | undefined): string[] {
   if (!after || before?.fields === after.fields) return [];
-  const told = newFields(before, after).map((field) => `${fieldText(field)} on ${after.className}`);
-  return before ? told : [`table ${after.className}`, ...told];
+  const lines = newFields(before, after).map((field) => `${fieldText(field)} on ${after.className}`);
+  return before ? lines : [`table ${after.className}`, ...lines];
 }
 
-/** The fields that a table has more. @param before `undefined`: it is new */
+/** Returns the fields that `after` has in addition. @param before `undefined` for a new table */
 export const newFields = (before: TableSchema | undefined, after: TableSchema): Field[] =>
   [...after.fields.values()].filter(({ name }) => !before?.fields.has(name) && !isDefaultField(name));
 

@@ -8,39 +8,39 @@ import type { CrmContext } from '../context.ts';
 import { type Ids, presentIds } from '../queries/existing-ids.ts';
 import { tableIfAny } from '../queries/records.ts';
 import { advise } from '../refusals.ts';
-import { strangersIn } from '../wire/multi-select.ts';
+import { foreignElementsIn } from '../wire/multi-select.ts';
 import { fieldText, newFields } from './schema-additions.ts';
 
-/** A record may bring more new fields than an answer holds. */
+/** Maximum number of added fields listed; a record may bring more. */
 const MAX_ADDS = 100;
 
-/** What is wrong with a record: a fault, or a Pointer to a record that is not there. */
+/** A fault of a record: an error, or a Pointer to a record that does not exist. */
 type Found = RecordFault | NamedRecord;
 
-/** The name that is perhaps meant. */
+/** Returns the existing name that was probably meant. */
 type Suggest = (name: string) => string | undefined;
 
-/** What a check of records to be has found. */
+/** Result of validating new records. */
 export interface Validation {
-  /** The records that something is wrong with, by their places. */
+  /** Faulty records by index. */
   readonly wrong: readonly { readonly index: number; readonly faults: readonly Found[] }[];
-  /** What creating them would add to the schema. */
+  /** What creating the records would add to the schema. */
   readonly adds: readonly string[];
   readonly refusal: ServiceError | null;
-  /** Tables that the caller may not find in: Pointers to them were not looked up. */
+  /** Tables in which the caller may not find: Pointers to them were not looked up. */
   readonly hidden: readonly string[];
-  /** Whether the rules of the table were asked. */
+  /** Whether the table's own rules were applied. */
   readonly isRuled: boolean;
   readonly errorOf: (found: Found) => RecordFault;
 }
 
 /**
- * Checks records to be, and writes nothing: fields, types, Pointers to records that are not there, ids that are taken.
+ * Validates new records without writing: fields, types, Pointers to records that do not exist, ids that are taken.
  * @throws what `checkRecords` throws
  */
 export async function validate(context: CrmContext, className: string, data: readonly JsonObject[]): Promise<Validation> {
   const before = tableIfAny(context, className);
-  // The rules of users hash passwords, which takes its time.
+  // The rules of `_User` hash passwords, which is slow.
   const isRuled = className !== '_User';
   const checked = await checkRecords(context, className, data, isRuled);
   const ids = await presentIds(context, idsIn(checked, className));
@@ -48,14 +48,14 @@ export async function validate(context: CrmContext, className: string, data: rea
   const suggest = suggesterOf(known);
   const taken = new Set<string>();
   const faults = checked.records.map(({ faults: wrong, pointers, objectId }, index): Found[] => {
-    const strangers = strangersIn(checked.table, data[index] ?? {});
+    const foreign = foreignElementsIn(checked.table, data[index] ?? {});
     const isTaken = objectId !== undefined && (ids.present.get(className)?.has(objectId) || taken.has(objectId));
     if (objectId !== undefined) taken.add(objectId);
     return [
       ...wrong,
       ...(isTaken ? [{ field: 'objectId', error: serviceError('duplicateValue') }] : []),
-      ...[...strangers].map(([field, error]) => ({ field, error })),
-      ...pointers.filter((one) => !strangers.has(one.field) && dangles(one, ids)),
+      ...[...foreign].map(([field, error]) => ({ field, error })),
+      ...pointers.filter((one) => !foreign.has(one.field) && dangles(one, ids)),
     ];
   });
   const wrong = faults.flatMap((found, index) => (found.length > 0 ? [{ index, faults: found }] : []));
@@ -79,10 +79,10 @@ function idsIn({ records }: CheckedRecords, className: string): Ids {
   return ids;
 }
 
-/** A Pointer to no record is stored as it is (SPEC "Server-side functions"), so that nobody would hear of it else. */
+/** Whether a Pointer leads to no record. It would be stored as it is (types.md#pointer), so nothing else would report it. */
 function dangles({ className, objectId }: NamedRecord, { present, hidden }: Awaited<ReturnType<typeof presentIds>>): boolean {
   if (hidden.includes(className) || present.get(className)?.has(objectId)) return false;
-  // Of tables that exist for nobody, and of the dummy user of keys, there is nothing to say.
+  // Hidden tables cannot be looked up, and `master` is the pseudo user of keys.
   return !isHidden(className) && !(className === '_User' && objectId === 'master');
 }
 
@@ -94,7 +94,7 @@ function dangling({ field, className, objectId }: NamedRecord): RecordFault {
   return { field, error };
 }
 
-/** Many records have the same wrong name. */
+/** Memoised: many records have the same wrong name. */
 function suggesterOf(known: readonly string[]): Suggest {
   const meant = new Map<string, string | undefined>();
   return (name) => {
@@ -103,7 +103,7 @@ function suggesterOf(known: readonly string[]): Suggest {
   };
 }
 
-/** A refusal to add a field is told with the field that is meant. */
+/** Adds the name that was probably meant to a refusal to add a field. */
 function suggesting({ error, field }: RecordFault, suggest: Suggest): ServiceError {
   if (field === undefined || error.key !== 'permissionDenied') return error;
   const meant = suggest(field);
@@ -113,9 +113,9 @@ function suggesting({ error, field }: RecordFault, suggest: Suggest): ServiceErr
 
 function addsOf(before: TableSchema | undefined, after: TableSchema, suggest: Suggest): string[] {
   const added = newFields(before, after).slice(0, MAX_ADDS);
-  const told = added.map((field) => {
+  const lines = added.map((field) => {
     const meant = suggest(field.name);
     return `${fieldText(field)}${meant === undefined ? '' : `; is ${meant} meant?`}`;
   });
-  return (before ? told : [`table ${after.className}`, ...told]).slice(0, MAX_ADDS);
+  return (before ? lines : [`table ${after.className}`, ...lines]).slice(0, MAX_ADDS);
 }

@@ -21,7 +21,7 @@ export interface Note {
 
 /**
  * Adds a note to a record, and to the account that the record belongs to.
- * @throws classMissing (103), objectNotFound (101), invalidArguments (107) where notes cannot be linked to the table; permissionDenied (119)
+ * @throws classMissing (103), objectNotFound (101), invalidArguments (107) if notes cannot be linked to the table; permissionDenied (119)
  */
 export async function addNote(context: CrmContext, { table, objectId, comment, name }: Note): Promise<JsonObject> {
   tableNamed(context, table);
@@ -34,7 +34,7 @@ export async function addNote(context: CrmContext, { table, objectId, comment, n
   return { objectId: created, createdAt, linkedBy: Object.keys(links) };
 }
 
-/** A lead that becomes a customer. */
+/** The conversion of a lead into a customer. */
 export interface Conversion {
   readonly objectId: string;
   readonly statusId?: string | undefined;
@@ -42,7 +42,7 @@ export interface Conversion {
 }
 
 /**
- * Turns a lead into a customer (SPEC "States and transitions"): writes `IsAccount` as true, with a status and an owner where they are given.
+ * Turns a lead into a customer: sets `IsAccount` to true, with a status and an owner if given.
  * @throws objectNotFound (101), invalidArguments (107) for a status or user that does not exist; permissionDenied (119)
  */
 export async function convertLead(context: CrmContext, { objectId, statusId, ownerId }: Conversion): Promise<JsonObject> {
@@ -60,19 +60,19 @@ export async function convertLead(context: CrmContext, { objectId, statusId, own
   return { objectId: lead.objectId, converted: true, updatedAt };
 }
 
-/** Records that get an owner. */
+/** Records to be assigned to an owner. */
 export interface Assignment {
   readonly table: string;
   readonly objectIds: readonly string[];
   readonly userId: string;
-  /** The Pointer to the owner; `OwnerId` where it is left out. */
+  /** The Pointer to the owner; `OwnerId` if absent. */
   readonly field?: string | undefined;
 }
 
 /**
- * Gives records to a user.
- * @returns the field, and the outcome of each record
- * @throws invalidArguments (107) where the table has no such field, or there is no such user; permissionDenied, fieldDenied (119)
+ * Assigns records to a user.
+ * @returns the field, and the result of each record
+ * @throws invalidArguments (107) if the table has no such field or the user does not exist; permissionDenied, fieldDenied (119)
  */
 export async function assignOwner(
   context: CrmContext,

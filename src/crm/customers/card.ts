@@ -11,13 +11,13 @@ import { linkField } from './links.ts';
 
 const ACCOUNT = 'Accounts';
 
-/** A list of records of an account. */
+/** A list of records that belong to an account. */
 interface List {
   readonly table: string;
   readonly fields: readonly string[];
-  /** By which the newest come first. */
+  /** Date field for descending order; `createdAt` if absent. */
   readonly newest?: string;
-  /** The field of the status, where open records alone are wanted. */
+  /** The status field, if only open records are listed. */
   readonly openBy?: string;
 }
 
@@ -62,15 +62,15 @@ type ListName = keyof typeof lists;
 export const cardSections = ['details', ...(Object.keys(lists) as ListName[]), 'messages'] as const;
 export type CardSection = (typeof cardSections)[number];
 
-/** A part of a card, and the tables of it that the caller may not see, or that this system has not. */
+/** A part of a card, with the tables that the caller may not see or that this system does not have. */
 export interface CardPart {
-  /** The newest or the first, one more than were asked for where there are more. */
+  /** The newest or the first, one more than requested if there are more. */
   readonly shown?: readonly JsonObject[];
   readonly hidden?: readonly string[];
   readonly missing?: readonly string[];
 }
 
-/** A part of an account's card, beside its details. */
+/** Returns a section of an account's card other than its details. */
 export function cardPart(
   context: CrmContext,
   section: Exclude<CardSection, 'details'>,
@@ -87,7 +87,7 @@ async function listPart(context: CrmContext, list: List, accountId: string, limi
   return { shown, hidden: found.hidden };
 }
 
-/** What was sent and said, by whatever channel, the newest first. */
+/** Returns messages of all channels, newest first. */
 async function messagesPart(context: CrmContext, accountId: string, limit: number): Promise<CardPart> {
   const parts = await Promise.all(messages.map((list) => rowsOf(context, list, accountId, limit)));
   const all = parts.flatMap((part, at) => {

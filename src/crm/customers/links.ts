@@ -8,7 +8,7 @@ import { getRow, tableIfAny } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 import { pointedAt, pointer } from '../wire/values.ts';
 
-/** The account that records belong to. */
+/** The table of accounts, which records belong to. */
 const ACCOUNT = 'Accounts';
 
 /** A record that others are linked to. */
@@ -17,7 +17,7 @@ export interface LinkTarget {
   readonly objectId: string;
 }
 
-/** The record that an argument names. @throws invalidArguments (107) */
+/** Returns the record that an argument names. @throws invalidArguments (107) */
 export function linkTargetOf(argument: string, value: JsonObject): LinkTarget {
   const table = own(value, 'table') ?? own(value, 'className');
   const objectId = own(value, 'objectId');
@@ -26,7 +26,7 @@ export function linkTargetOf(argument: string, value: JsonObject): LinkTarget {
   return { table, objectId };
 }
 
-/** The Pointer field by which records of a table are linked to another one: `AccountId` to Accounts; else the first that leads there. */
+/** Returns the Pointer field that links records of a table to another table: `AccountId` for Accounts, else the first Pointer to it. */
 export function linkField(table: TableSchema, target: string): string | undefined {
   const usual = `${singular(target)}Id`;
   const fields = linksOf(table).filter(([, className]) => className === target);
@@ -34,16 +34,16 @@ export function linkField(table: TableSchema, target: string): string | undefine
   return first;
 }
 
-/** The tables that records of a table can be linked to: who or what a record is about, not what it is like. */
+/** Returns the tables that records can be linked to: Pointers to system tables and lookup tables are properties, not links. */
 function linkable(context: CrmContext, table: TableSchema): string[] {
   const targets = new Set(linksOf(table).map(([, className]) => className));
   return [...targets].filter((className) => !isSystemTable(className) && !isValueList(tableIfAny(context, className)));
 }
 
-/** Fields of its own that a list of values has at most: statuses, types, sources. */
+/** Maximum number of own fields of a lookup table (statuses, types, sources). */
 const MAX_LOOKUP_FIELDS = 8;
 
-/** SPEC "Main business tables": lookup tables are nowhere marked; lists of the template have an order, and no owner and account. */
+/** Whether a table is a lookup table. Nothing marks them; those of the template have a sort order, and neither an owner nor an account. */
 function isValueList(table: TableSchema | undefined): boolean {
   const fields = [...(table?.fields.values() ?? [])].filter(({ name }) => !isDefaultField(name));
   const isOwned = fields.some(({ targetClass }) => targetClass === ACCOUNT || targetClass === '_User');
@@ -59,8 +59,8 @@ function linksOf({ fields }: TableSchema): [name: string, target: string][] {
 const singular = (table: string): string => (table.endsWith('ies') ? `${table.slice(0, -3)}y` : table.replace(/s$/, ''));
 
 /**
- * The Pointers that link a new record to another one; to the account of that one too, which is where people look for it.
- * @throws invalidArguments (107) where the table has no Pointer to it; objectNotFound (101), permissionDenied (119) of the other record
+ * Returns the Pointers that link a new record to another record and, if that record has one, to its account, where people look for it.
+ * @throws invalidArguments (107) if the table has no Pointer to the other; objectNotFound (101), permissionDenied (119) for the other record
  */
 export async function linksTo(
   context: CrmContext,
@@ -84,7 +84,7 @@ export async function linksTo(
   };
 }
 
-/** By which a table points at the account, where the caller sees it. */
+/** Returns the field by which a table points to the account, if the caller sees it. */
 function accountFieldOf(context: CrmContext, className: string): string | undefined {
   const table = tableIfAny(context, className);
   const field = table && linkField(table, ACCOUNT);

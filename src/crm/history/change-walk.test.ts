@@ -4,15 +4,19 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Row } from '../queries/records.ts';
 import { ChangeWalk } from './change-walk.ts';
 
-/** What was changed by rows that are told oldest first; of each entry, newest first. */
-function told(rows: readonly [event: string, data?: JsonObject][], isWanted = (_field: string) => true, isEnd = true): unknown[] {
+/** Returns the changes of rows given oldest first; entries come newest first. */
+function changesOf(
+  rows: readonly [event: string, data?: JsonObject][],
+  isWanted = (_field: string) => true,
+  isEnd = true,
+): unknown[] {
   const walk = new ChangeWalk(isWanted);
   for (const [event, data] of rows.toReversed()) walk.add({ objectId: 'x', event, ...(data && { data }) } as Row);
   return walk.known(isEnd).map(({ row, changes }) => ({ [String(row.event)]: Object.fromEntries(changes) }));
 }
 
 test('the value before is in an older row', () => {
-  assert.deepEqual(told([['create', { A: 1, B: 'x' }], ['update', { A: 2 }], ['update', { A: 3, B: 'y' }], ['delete']]), [
+  assert.deepEqual(changesOf([['create', { A: 1, B: 'x' }], ['update', { A: 2 }], ['update', { A: 3, B: 'y' }], ['delete']]), [
     { delete: {} },
     { update: { A: { from: 2, to: 3 }, B: { from: 'x', to: 'y' } } },
     { update: { A: { from: 1, to: 2 } } },
@@ -24,14 +28,14 @@ test('what stayed as it was is left out, whatever the order of keys', () => {
   const pointer = { __type: 'Pointer', className: 'T', objectId: 'i' };
   const turned = { objectId: 'i', className: 'T', __type: 'Pointer' };
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { A: 1, P: pointer }],
       ['update', { A: 1, P: turned }],
     ]),
     [{ create: { A: { to: 1 }, P: { to: pointer } } }],
   );
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', {}],
       ['update', { A: null }],
     ]),
@@ -41,7 +45,7 @@ test('what stayed as it was is left out, whatever the order of keys', () => {
 
 test('a field that a record was created without was empty', () => {
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', {}],
       ['update', { A: 1 }],
     ])[0],
@@ -51,7 +55,7 @@ test('a field that a record was created without was empty', () => {
 
 test('what the rows do not tell is left open', () => {
   assert.deepEqual(
-    told([
+    changesOf([
       ['update', { A: 1 }],
       ['update', { A: 2, B: 1 }],
     ]),
@@ -62,7 +66,7 @@ test('what the rows do not tell is left open', () => {
 test('operators are shown as their steps, and hide what comes out of them', () => {
   const increment = { __op: 'Increment', amount: 2 };
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { A: 1 }],
       ['update', { A: increment }],
       ['update', { A: 9 }],
@@ -70,7 +74,7 @@ test('operators are shown as their steps, and hide what comes out of them', () =
     [{ update: { A: { to: 9 } } }, { update: { A: { from: 1, steps: new Map([['Increment', 2]]) } } }],
   );
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { A: 1 }],
       ['update', { A: { __op: 'Delete' } }],
     ])[0],
@@ -80,7 +84,7 @@ test('operators are shown as their steps, and hide what comes out of them', () =
   );
   const ifNew = { __op: 'SetOnInsert', amount: 5 };
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { A: ifNew }],
       ['update', { A: ifNew }],
     ]),
@@ -91,7 +95,7 @@ test('operators are shown as their steps, and hide what comes out of them', () =
 test('what an operator leaves in a new record is a value', () => {
   const op = (__op: string, more: object) => ({ __op, ...more });
   assert.deepEqual(
-    told([
+    changesOf([
       [
         'create',
         { N: op('Increment', { amount: 2 }), L: op('AddUnique', { objects: [1, 1] }), X: op('Increment', { amount: 'x' }) },
@@ -108,7 +112,7 @@ test('what an operator leaves in a new record is a value', () => {
 test('steps of a Batch are put together', () => {
   const step = (__op: string, id: string) => ({ __op, objects: [{ __type: 'Pointer', className: 'T', objectId: id }] });
   const ops = [step('AddRelation', 'a'), step('RemoveRelation', 'b'), step('AddRelation', 'c')];
-  const [{ update }] = told([
+  const [{ update }] = changesOf([
     ['create', {}],
     ['update', { R: { __op: 'Batch', ops }, S: { __op: 5 } }],
   ]) as [{ update: object }];
@@ -126,7 +130,7 @@ test('steps of a Batch are put together', () => {
 
 test('places inside an Object', () => {
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { O: { a: { b: 1 } } }],
       ['update', { 'O.a.b': 2 }],
     ])[0],
@@ -134,9 +138,9 @@ test('places inside an Object', () => {
       update: { 'O.a.b': { from: 1, to: 2 } },
     },
   );
-  // What the whole was after one of its places was written is not told.
+  // The whole Object after a write to one of its members is unknown.
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { O: { a: 1 } }],
       ['update', { 'O.a': 2 }],
       ['update', { O: { a: 3 } }],
@@ -146,7 +150,7 @@ test('places inside an Object', () => {
     },
   );
   assert.deepEqual(
-    told([
+    changesOf([
       ['create', { O: {} }],
       ['update', { 'O.constructor': 2 }],
     ])[0],
@@ -163,18 +167,18 @@ test('fields that are not wanted do not count', () => {
     ['update', { B: 2 }],
   ];
   assert.deepEqual(
-    told(rows, (field) => field === 'B'),
+    changesOf(rows, (field) => field === 'B'),
     [{ update: { B: { from: 1, to: 2 } } }, { create: { B: { to: 1 } } }],
   );
 });
 
-test('while there may be older rows, only what is certain is told', () => {
+test('while there may be older rows, only what is certain is changesOf', () => {
   const rows: [string, JsonObject][] = [
     ['update', { A: 1, B: 1 }],
     ['update', { A: 2 }],
   ];
   assert.deepEqual(
-    told(rows, () => true, false),
+    changesOf(rows, () => true, false),
     [{ update: { A: { from: 1, to: 2 } } }],
   );
 });

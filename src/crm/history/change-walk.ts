@@ -3,18 +3,18 @@ import { rootOf } from '../../schema/model.ts';
 import type { Row } from '../queries/records.ts';
 import { isOfRelation, type Steps, stepsOf, valueOnCreate } from './operators.ts';
 
-/** A field of a write: `to` a value, or by the `steps` of an operator. `from` is left out where the timeline does not tell what was there before. */
+/** A change of a field: `to` a value, or by the `steps` of an operator. `from` is absent if the timeline does not say what was there before. */
 export interface FieldChange {
   from?: JsonValue;
   readonly to?: JsonValue;
   readonly steps?: Steps;
 }
 
-/** One row of the timeline, with what it changed. */
+/** A row of the timeline with its changes. */
 export interface Entry {
   readonly row: Row;
   readonly changes: Map<string, FieldChange>;
-  /** Fields of which it is still sought what was there before. */
+  /** Number of fields whose previous value is still unknown. */
   open: number;
 }
 
@@ -24,16 +24,16 @@ interface Pending {
 }
 
 /**
- * Finds out what each write of a record changed, and from what, since a row of `_Timeline` tells only what was sent: the value before is in
- * an older row. Forms send all their fields, changed or not; those that stayed as they were are left out. Rows come newest first.
+ * Determines what each write of a record changed, and from what. A row of `_Timeline` holds only what was sent, so the previous value comes from an
+ * older row. Forms send all their fields; unchanged ones are left out. Rows are added newest first. Reference: audit.md#timeline.
  */
 export class ChangeWalk {
   readonly #entries: Entry[] = [];
   readonly #isWanted: (field: string) => boolean;
-  /** Fields whose value before is sought, by the first part of their name. */
+  /** Fields whose previous value is still unknown, by the first part of their name. */
   readonly #pending = new Map<string, Pending[]>();
 
-  /** @param isWanted whether a field, told by the first part of its name, is to be shown */
+  /** @param isWanted whether a field, given by the first part of its name, is included */
   constructor(isWanted: (field: string) => boolean) {
     this.#isWanted = isWanted;
   }
@@ -49,18 +49,18 @@ export class ChangeWalk {
     for (const [name, value] of sent) {
       const after = valueAfter(value, isCreate);
       if (after === 'nothing') continue;
-      this.#settle(name, after);
+      this.#resolve(name, after);
       entry.changes.set(name, changeOf(value, after));
       if (!isCreate && !(isJsonObject(value) && isOfRelation(value))) begun.push({ name, entry });
     }
-    // Before a record was created it held nothing.
-    if (isCreate) this.#settleAll();
-    for (const one of begun) this.#seek(one);
+    // A record holds nothing before its creation.
+    if (isCreate) this.#resolveAll();
+    for (const one of begun) this.#track(one);
   }
 
   /**
-   * The entries, newest first, whose changes are known: updates that changed nothing are left out.
-   * @param isEnd whether there are no older rows, so that what is open stays unknown
+   * Returns the entries whose changes are determined, newest first; updates that changed nothing are left out.
+   * @param isEnd whether there are no older rows, so that undetermined values stay unknown
    */
   known(isEnd: boolean): Entry[] {
     const until = isEnd ? -1 : this.#entries.findIndex(({ open }) => open > 0);
@@ -68,38 +68,38 @@ export class ChangeWalk {
     return decided.filter(({ row, changes }) => row.event !== 'update' || changes.size > 0);
   }
 
-  #seek(pending: Pending): void {
+  #track(pending: Pending): void {
     const root = rootOf(pending.name);
     const others = this.#pending.get(root) ?? [];
     this.#pending.set(root, [...others, pending]);
     pending.entry.open++;
   }
 
-  /** A field was sent: what newer rows changed from. */
-  #settle(name: string, after: After): void {
+  /** A field was sent: resolves the previous value of newer changes. */
+  #resolve(name: string, after: After): void {
     const root = rootOf(name);
     const waiting = this.#pending.get(root);
     if (!waiting) return;
     const left = waiting.filter((pending) => {
       const before = beforeAt(pending.name, name, after);
       if (before === 'elsewhere') return true;
-      settle(pending, before);
+      resolve(pending, before);
       return false;
     });
     if (left.length > 0) this.#pending.set(root, left);
     else this.#pending.delete(root);
   }
 
-  #settleAll(): void {
-    for (const waiting of this.#pending.values()) for (const pending of waiting) settle(pending, { value: null });
+  #resolveAll(): void {
+    for (const waiting of this.#pending.values()) for (const pending of waiting) resolve(pending, { value: null });
     this.#pending.clear();
   }
 }
 
-/** What a field holds after a write; empty where that cannot be told. */
+/** The value of a field after a write; empty if unknown. */
 type After = { readonly value?: JsonValue };
 
-function settle({ name, entry }: Pending, before: After): void {
+function resolve({ name, entry }: Pending, before: After): void {
   entry.open--;
   const change = entry.changes.get(name);
   if (!change || before.value === undefined) return;
@@ -114,7 +114,7 @@ function changeOf(value: JsonValue, after: After): FieldChange {
   return isJsonObject(value) ? { steps: stepsOf(value) } : { to: value };
 }
 
-/** SPEC "Field operators on update": what is known of a field after a write that sent a value for it. */
+/** Returns what is known of a field after a write that sent this value. Reference: records.md#field-operators. */
 function valueAfter(value: JsonValue, isCreate: boolean): After | 'nothing' {
   if (!isJsonObject(value)) return { value };
   if (own(value, '__type') === 'Relation') return 'nothing';
@@ -128,7 +128,7 @@ function valueAfter(value: JsonValue, isCreate: boolean): After | 'nothing' {
   return op === 'SetOnInsert' ? 'nothing' : unknown;
 }
 
-/** What a field held before, by an older write of the same field, of one that it is a place in, or of a place in it. */
+/** Returns the previous value of a field from an older write of the same field, of a field that contains it, or of a place inside it. */
 function beforeAt(name: string, sentName: string, after: After): After | 'elsewhere' {
   if (name === sentName) return after;
   if (sentName.startsWith(`${name}.`)) return unknown;

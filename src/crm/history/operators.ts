@@ -2,10 +2,13 @@ import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { flattenForCreate, parseOperator } from '../../values/index.ts';
 
-/** What an operator does, by its name, and with what: `Increment` with 2. */
+/** The effects of an operator by name, with operands: `Increment` with 2. */
 export type Steps = ReadonlyMap<string, JsonValue>;
 
-/** An operator (SPEC "Field operators on update") as its steps; one that is malformed, as rows that clients wrote may have it, is a step as it is. */
+/**
+ * Splits an operator into steps (records.md#field-operators). A malformed one, which rows written by clients may hold, becomes one step with the raw
+ * value.
+ */
 export function stepsOf(operator: JsonObject): Steps {
   const steps = new Map<string, JsonValue>();
   const ops = own(operator, 'ops');
@@ -27,7 +30,7 @@ function stepOf(operator: JsonValue): [name: string, value: JsonValue] {
 export const isOfRelation = (operator: JsonObject): boolean =>
   /^(?:AddRelation|RemoveRelation|Batch)$/.test(String(own(operator, '__op')));
 
-/** What an operator leaves in a new record; `undefined` where it leaves nothing, or is malformed. */
+/** Returns the value that an operator gives a new record; `undefined` if none, or if it is malformed. */
 export function valueOnCreate(operator: JsonObject): JsonValue | undefined {
   try {
     return flattenForCreate(parseOperator(operator));

@@ -6,17 +6,17 @@ import type { CrmContext } from '../context.ts';
 import { getRow } from '../queries/records.ts';
 import { pointer } from '../wire/values.ts';
 
-/** Where rows of the timeline are. */
+/** The table of the timeline. */
 export const TIMELINE = '_Timeline';
 
 const idAlone = ['objectId'] as const;
 
-/** The condition for the rows of one record. */
+/** Condition for the timeline rows of one record. */
 export const rowsOf = ({ className }: TableSchema, objectId: string) => ({ objectClass: className, objectIdValue: objectId });
 
 /**
- * What a caller may see of a record's past: what he may see of the record. Of one that was deleted the timeline shows what he may.
- * @returns his rights to the record, and whether it is not there any more
+ * Returns the caller's rights to a record's past: those to the record. For a deleted record, the permissions of its table decide.
+ * @returns the grant, and whether the record is deleted
  * @throws objectNotFound (101), permissionDenied (119)
  */
 export async function grantOfPast(
@@ -37,5 +37,5 @@ export async function grantOfPast(
   return { ...grant, isGone: true };
 }
 
-/** The condition for the writes of a user; `master` for those of keys. */
+/** Condition for the writes of a user; `master` for writes with a key. */
 export const writesOf = (userId: string) => ({ user: pointer('_User', userId) });

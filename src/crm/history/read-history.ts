@@ -10,46 +10,46 @@ import { pointedAt, wireDate } from '../wire/values.ts';
 import { ChangeWalk, type Entry } from './change-walk.ts';
 import { rowsOf, TIMELINE } from './past.ts';
 
-/** Rows that are read at once, and at most for one reading. */
+/** Rows per read, and per call. */
 const BATCH_SIZE = 200;
 export const MAX_ROWS_READ = 5_000;
-/** Characters of them: each may hold what a form takes, a megabyte, and all are kept until what was there before is known. */
+/** JSON characters per read and per call. A row may hold a form body of 1 MB, and all rows stay in memory until previous values are known. */
 const MAX_BATCH_TEXT = 4 * 1024 * 1024;
 const MAX_TEXT_READ = 32 * 1024 * 1024;
 
 const keys = ['event', 'user', 'data', 'Referer'] as const;
 
-/** A row of the timeline: those before it are older. */
+/** The position of a row in the timeline; older rows come before it. */
 export interface HistoryPlace {
   /** ISO 8601. */
   readonly at: string;
   readonly objectId: string;
 }
 
-/** What is asked of a record's history. */
+/** A query for a record's history. */
 export interface HistoryQuery {
   readonly about: TableSchema;
   readonly objectId: string;
-  /** To the record's past (`grantOfPast`). */
+  /** The caller's rights to the record's past (`grantOfPast`). */
   readonly grant: Grant;
-  /** Left out: all that the caller sees. */
+  /** All fields that the caller sees, if absent. */
   readonly fields?: readonly string[] | undefined;
-  /** Left out: the newest. */
+  /** Starts at the newest row if absent. */
   readonly before?: HistoryPlace | undefined;
-  /** So many entries are enough. */
+  /** Number of entries after which reading may stop. */
   readonly needed: number;
 }
 
 /** Entries, the newest first. */
 export interface History {
   readonly entries: readonly Entry[];
-  /** The last row that was looked at, where older ones were not since there are too many; `null` else. */
+  /** The last row read if older rows were left unread because of the limits; else `null`. */
   readonly cutAt: HistoryPlace | null;
 }
 
 /**
- * Reads the rows of a record until so many changes are known, and what was there before them. Hidden fields are hidden in what was, too.
- * @throws fieldDenied (119) for one that is asked for; timeout (124) where nobody waits any more; what `findRows` throws
+ * Reads rows until enough changes and their previous values are known. Hidden fields are hidden in the past too.
+ * @throws fieldDenied (119) for a requested hidden field; timeout (124) if the caller stopped waiting; what `findRows` throws
  */
 export async function readHistory(context: CrmContext, query: HistoryQuery): Promise<History> {
   const { about, objectId, before, needed } = query;
@@ -59,8 +59,8 @@ export async function readHistory(context: CrmContext, query: HistoryQuery): Pro
   let limit = BATCH_SIZE;
   for (let [read, text] = [0, 0]; read < MAX_ROWS_READ && text < MAX_TEXT_READ; ) {
     const skip = read;
-    const most = limit > 1 ? MAX_BATCH_TEXT : undefined;
-    const ask = { where, keys, order: '-createdAt,-objectId', skip, limit, most };
+    const maxChars = limit > 1 ? MAX_BATCH_TEXT : undefined;
+    const ask = { where, keys, order: '-createdAt,-objectId', skip, limit, maxChars };
     const rows = await unless(limit > 1 ? ['resultTooLarge'] : [], null, () => findRows(context, TIMELINE, ask));
     if (!rows) {
       limit = Math.ceil(limit / 8);
@@ -80,7 +80,7 @@ export async function readHistory(context: CrmContext, query: HistoryQuery): Pro
   return { entries: history.known(true), cutAt: last ? placeOf(last) : null };
 }
 
-/** Where a row is. */
+/** The position of a row. */
 export const placeOf = ({ createdAt, objectId }: Row): HistoryPlace => ({ at: String(createdAt), objectId });
 
 function olderThan({ at, objectId }: HistoryPlace): JsonObject {
@@ -91,20 +91,20 @@ function olderThan({ at, objectId }: HistoryPlace): JsonObject {
 function wanted({ about, grant: { hiddenFields }, fields }: HistoryQuery): (field: string) => boolean {
   const denied = fields?.find((name) => hiddenFields.has(name));
   if (denied !== undefined) fail('fieldDenied', denied, about.className);
-  const asked = fields && new Set(fields);
+  const requested = fields && new Set(fields);
   const isOwn = about.fields.has(causeField);
-  return (field) => !hiddenFields.has(field) && (asked?.has(field) ?? true) && (isOwn || field !== causeField);
+  return (field) => !hiddenFields.has(field) && (requested?.has(field) ?? true) && (isOwn || field !== causeField);
 }
 
-/** Who wrote, and by what, as a row has it. */
+/** The user and the cause of a write, from its row. */
 export interface WriteCause {
-  /** `master` for keys. */
+  /** `master` for a key. */
   readonly userId?: string;
   readonly referer?: string;
   readonly triggerId?: string;
 }
 
-/** What a row of the timeline tells of its write. */
+/** Returns the user and the cause of a write. */
 export function causeOf({ user, data, Referer }: Row): WriteCause {
   const userId = pointedAt(user);
   const trigger = isJsonObject(data) ? own(data, causeField) : undefined;

@@ -8,33 +8,33 @@ import { seen } from '../queries/field-visibility.ts';
 import { badArguments } from '../refusals.ts';
 import { folded } from '../search/text-match.ts';
 
-/** A column of flat rows and the field that its values go into. */
+/** A column of flat rows and the field for its values. */
 export interface Column {
   readonly column: string;
   readonly field: Field;
 }
 
-/** Names of columns to the fields that they mean. @throws invalidArguments (107) for what is no field, or several */
+/** Resolves the name of a column to a field, or to the reason why it is none. */
 export type FieldFinder = (name: string) => Field | { readonly fault: string };
 
-/** Finds fields by name or label, exactly or whatever the case of the letters. */
+/** Returns a finder by name or label: exact match first, then case-insensitive. */
 export async function fieldFinder(context: CrmContext, table: TableSchema): Promise<FieldFinder> {
   const { className, fields } = table;
   const labels = (await readLabels(context.store, className)).get(className);
-  // A field that is hidden from the caller is refused by its name; its label tells him nothing.
-  const told = new Set(seen(context, table, fields.keys()));
+  // Labels of fields hidden from the caller are not matched: that would reveal them. Their names are refused later.
+  const visible = new Set(seen(context, table, fields.keys()));
   const known = [...fields.values()].filter(({ name }) => isDescribed(className, name));
-  const labelOf = (name: string) => (told.has(name) ? labels?.get(name) : undefined);
+  const labelOf = (name: string) => (visible.has(name) ? labels?.get(name) : undefined);
   const by = (textOf: (field: Field) => string | undefined) => Map.groupBy(known, textOf);
   const ways = [
-    { fields: by(({ name }) => name), sought: (name: string) => name },
-    { fields: by(({ name }) => labelOf(name)?.trim()), sought: (name: string) => name.trim() },
-    { fields: by(({ name }) => folded(name)), sought: folded },
-    { fields: by(({ name }) => folded(labelOf(name) ?? '')), sought: folded },
+    { fields: by(({ name }) => name), keyOf: (name: string) => name },
+    { fields: by(({ name }) => labelOf(name)?.trim()), keyOf: (name: string) => name.trim() },
+    { fields: by(({ name }) => folded(name)), keyOf: folded },
+    { fields: by(({ name }) => folded(labelOf(name) ?? '')), keyOf: folded },
   ];
   return (name) => {
     for (const way of name.trim() === '' ? [] : ways) {
-      const found = way.fields.get(way.sought(name)) ?? [];
+      const found = way.fields.get(way.keyOf(name)) ?? [];
       const [only] = found;
       if (only && found.length === 1) return only;
       if (found.length > 1) return { fault: `${shown(name)} is the label of ${found.map((field) => field.name).join(' and ')}` };
@@ -45,16 +45,16 @@ export async function fieldFinder(context: CrmContext, table: TableSchema): Prom
 
 const shown = (name: string): string => JSON.stringify(name.slice(0, 100).toWellFormed());
 
-/** Types of which a flat row has no values. */
+/** Types for which a flat row has no values. */
 const closed: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
-/** So many faults, and so many fields, are told of. */
+/** Maximum number of faults, and of field names, in an error. */
 const MAX_SHOWN = 20;
 const MAX_FIELDS = 100;
 
 /**
- * The columns of all rows, in the order in which they come up. All are known before any row is written.
- * @param fieldMap column to field, or to `null` for a column that is left out
- * @throws invalidArguments (107) that names every column that is wrong
+ * Returns the columns of all rows, in the order of their first occurrence. All are determined before any row is written.
+ * @param fieldMap maps a column to a field, or to `null` to leave it out
+ * @throws invalidArguments (107) naming every faulty column
  */
 export function columnsOf(
   context: CrmContext,

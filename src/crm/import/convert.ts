@@ -6,20 +6,20 @@ import { pointer } from '../wire/values.ts';
 import { type Converted, type DateForm, readDate, wrong } from './dates.ts';
 import { type Lookup, targetOf } from './lookups.ts';
 
-/** What the values of a column are read with. */
+/** How the values of a column are read. */
 export interface Reading {
   readonly field: Field;
   readonly zone: string;
-  /** The form of the column's dates, where one of them shows it. */
+  /** The date format of the column, if one of its values proves it. */
   readonly dates: DateForm;
-  /** For Pointers, and lists of them. */
+  /** For Pointers and lists of Pointers. */
   readonly lookup: Lookup | undefined;
 }
 
-/** A value of a flat row as the field takes it. Empty ones are none. */
+/** Converts a value of a flat row to the type of the field; `null` for an empty one. */
 export function convert(value: JsonValue, reading: Reading): Converted {
   if (isEmpty(value)) return null;
-  if (reading.lookup && reading.field.type === 'Pointer') return linked(value, reading.lookup);
+  if (reading.lookup && reading.field.type === 'Pointer') return pointerTo(value, reading.lookup);
   switch (reading.field.type) {
     case 'String':
     case 'HTML/XML':
@@ -35,7 +35,7 @@ export function convert(value: JsonValue, reading: Reading): Converted {
     case 'Object':
       return readObject(value);
     default:
-      // Files come as an upload answers them; the write says what else is wrong.
+      // Files are sent as an upload returned them; the write validates the rest.
       return isJsonObject(value) ? { value } : wrong(value, 'a File object, as an upload answers it');
   }
 }
@@ -55,10 +55,10 @@ function readBoolean(value: JsonValue): Converted {
 }
 
 const SEPARATOR = ';';
-/** Items of a list that is one text. */
+/** Maximum number of items in a list given as one text. */
 const MAX_ITEMS = 10_000;
 
-/** The items of a list: an array, or a text with `;` between them, of which more than `MAX_ITEMS` are no list. */
+/** Returns the items of a list: an array, or a text separated by `;`. A text with more than `MAX_ITEMS` items counts as one item. */
 export function itemsOf(value: JsonValue): readonly JsonValue[] {
   if (Array.isArray(value)) return value.filter((item) => !isEmpty(item));
   if (typeof value !== 'string') return [value];
@@ -72,14 +72,14 @@ function readList(value: JsonValue, { lookup }: Reading): Converted {
   if (!lookup) return { value: [...items] };
   const ids = new Map<string, JsonValue>();
   for (const item of items) {
-    const found = linked(item, lookup);
+    const found = pointerTo(item, lookup);
     if (!found || 'fault' in found) return found;
     ids.set(JSON.stringify(found.value), found.value);
   }
   return { value: [...ids.values()] };
 }
 
-function linked(value: JsonValue, lookup: Lookup): Converted {
+function pointerTo(value: JsonValue, lookup: Lookup): Converted {
   const target = targetOf(value, lookup.className);
   if (target === null) return wrong(value, `a name, an objectId or a Pointer of ${lookup.className}`);
   const ids = lookup.find(target);

@@ -4,12 +4,12 @@ import { instantIn } from '../time/range.ts';
 import { instantAt, startOfDay } from '../time/time-zone.ts';
 import { wireDate } from '../wire/values.ts';
 
-/** In which order a column's dates have day and month: known where one of them can be read in one way only. */
+/** The order of day and month in a column's dates: known if one of them can be read in one way only. */
 export type DateForm = 'day first' | 'month first' | 'both' | undefined;
 
 const withYear = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
 
-/** What the values of a column tell of its form. */
+/** Derives the date format from the values of a column. */
 export function dateFormOf(values: Iterable<JsonValue>): DateForm {
   let form: DateForm;
   for (const value of values) {
@@ -23,8 +23,8 @@ export function dateFormOf(values: Iterable<JsonValue>): DateForm {
 const EXPECTED = 'a date: send YYYY-MM-DD, or DD/MM/YYYY';
 
 /**
- * A date of a flat row: ISO 8601, or DD/MM/YYYY. A day alone is its midnight, and a time without a zone that time, in the system's
- * zone, as in arguments of tools. Where day and month could be each other's and no date of the column tells, it is refused.
+ * Reads a date of a flat row: ISO 8601 or DD/MM/YYYY. A day alone is midnight, and a time without a zone is a local time, in the system's time zone.
+ * An ambiguous order of day and month is refused unless another date of the column decides it. Reference: agents.md#import-records.
  */
 export function readDate(value: JsonValue, { zone, dates }: { readonly zone: string; readonly dates: DateForm }): Converted {
   if (isJsonObject(value)) return isWireDate(value) ? { value } : wrong(value, EXPECTED);
@@ -52,7 +52,7 @@ const isWireDate = ({ __type, iso }: JsonObject): boolean =>
 
 const isoOr = (year: string, month: string, day: string): string => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 
-/** A value in wire form, nothing for an empty one, or what is wrong with it. */
+/** A value in wire form, `null` for an empty one, or a fault. */
 export type Converted = { readonly value: JsonValue } | { readonly fault: string } | null;
 
 export function wrong(value: JsonValue, expected: string): { readonly fault: string } {

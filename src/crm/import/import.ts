@@ -16,8 +16,8 @@ import { matcherFor } from './matches.ts';
 import { readFlatRows } from './rows.ts';
 import { type Item, type OnDuplicate, type RowOptions, rowWriter } from './write.ts';
 
-/** What is to be imported. */
-export interface ImportOrder {
+/** The arguments of an import. */
+export interface ImportRequest {
   readonly table: string;
   readonly rows: readonly JsonObject[];
   readonly fieldMap?: JsonObject | undefined;
@@ -26,24 +26,24 @@ export interface ImportOrder {
   readonly dryRun?: boolean | undefined;
 }
 
-/** What came of an import. */
+/** The result of an import. */
 export interface ImportResult {
-  /** How many rows became what, and which column is which field. */
+  /** Counts by action, and the field of each column. */
   readonly summary: JsonObject;
-  /** Of each row, in order. */
+  /** One result per row, in order. */
   readonly outcomes: readonly ItemOutcome[];
 }
 
 const ID = 'objectId';
 
 /**
- * Imports flat rows: each has its own outcome, in order, without rollback. What is wrong with the columns is refused before anything is
- * written.
+ * Imports flat rows; each has its own result, in order, without rollback. Faulty columns are refused before anything is written.
+ * Reference: agents.md#import-records.
  * @throws classMissing (103), invalidArguments (107), permissionDenied (119)
  */
 export async function importRows(
   context: CrmContext,
-  { table: className, rows, fieldMap, matchOn = [], ...how }: ImportOrder,
+  { table: className, rows, fieldMap, matchOn = [], ...how }: ImportRequest,
 ): Promise<ImportResult> {
   const { onDuplicate, dryRun = false } = how;
   const table = tableNamed(context, className);
@@ -61,7 +61,7 @@ export async function importRows(
   const keyOf = (fields: JsonObject) => (typeof fields[ID] === 'string' ? `objectId ${fields[ID]}` : matcher.keyOf(fields));
   const read = await readFlatRows(context, columns, rows);
   const data = read.map(({ fields }) => fields);
-  const carryOut = async () => {
+  const execute = async () => {
     const keys = read.map(({ fields }) => keyOf(fields));
     const held = await contextsFor(context, className, isMatched && onDuplicate !== 'create' ? keys : []);
     const [matches, present] = [await matcher.find(data), await namedIds(context, className, data)];
@@ -83,8 +83,8 @@ export async function importRows(
     const write = rowWriter(context, className, { onDuplicate, dryRun, lookAgain });
     return eachItem(items, reporter(context.services.conditions), write);
   };
-  // Of two imports of the same rows the second finds what the first has made; rows that another process makes meanwhile are looked for again.
-  const outcomes = await (isMatched ? imports(context.store).runExclusive(className, carryOut) : carryOut());
+  // Of two imports of the same rows, the second finds what the first created. Rows created by another process meanwhile are looked up again.
+  const outcomes = await (isMatched ? imports(context.store).runExclusive(className, execute) : execute());
   const summary = {
     ...(dryRun && { dryRun }),
     ...counts(outcomes),
@@ -93,21 +93,21 @@ export async function importRows(
   return { summary, outcomes };
 }
 
-/** Imports of this process, by table. */
+/** One mutex per store, keyed by table: imports within this process. */
 const imports = memoByObject<Store, KeyedMutex>(() => new KeyedMutex());
 
 const lockOf = (className: string, key: string) => `import ${className} ${key}`;
 
-/** Which rows are written by, so that a row is not written where another process has written one like it meanwhile. */
+/** Returns per key the context to write with, which makes the write fail if another process has created a record with the same key meanwhile. */
 async function contextsFor(
   context: CrmContext,
   className: string,
   keys: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, CrmContext>> {
-  const sought = [...new Set(keys)].filter((key) => key !== undefined);
-  if (sought.length === 0) return new Map();
-  const versions = await context.store.keyVersions(sought.map((key) => lockOf(className, key)));
-  return new Map(versions.map((version, at) => [sought[at] ?? '', { ...context, ...holding(context, [version]) }]));
+  const distinct = [...new Set(keys)].filter((key) => key !== undefined);
+  if (distinct.length === 0) return new Map();
+  const versions = await context.store.keyVersions(distinct.map((key) => lockOf(className, key)));
+  return new Map(versions.map((version, at) => [distinct[at] ?? '', { ...context, ...holding(context, [version]) }]));
 }
 
 function matchFields(find: FieldFinder, matchOn: readonly string[], used: ReadonlySet<string>): Field[] {
@@ -121,7 +121,7 @@ function matchFields(find: FieldFinder, matchOn: readonly string[], used: Readon
   return [...new Map(fields.filter(({ name }) => name !== ID).map((field) => [field.name, field])).values()];
 }
 
-/** Those of the records that rows name by objectId which the caller may find. */
+/** Returns those of the objectIds named in rows that the caller may find. */
 function namedIds(context: CrmContext, className: string, data: readonly JsonObject[]): Promise<ReadonlySet<string>> {
   const ids = data.flatMap(({ [ID]: id }) => (typeof id === 'string' ? [id] : []));
   return idsFound(context, className, ids);

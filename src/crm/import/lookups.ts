@@ -7,23 +7,23 @@ import { folded } from '../search/text-match.ts';
 import { multiSelectTarget } from '../wire/multi-select.ts';
 import { titleFieldsOf } from '../wire/titles.ts';
 
-/** The records that names lead to. */
+/** Resolves names to records. */
 export interface Lookup {
   readonly className: string;
-  /** The objectIds of the records that a name, or an objectId, stands for. */
+  /** Returns the objectIds of the records that a name or objectId stands for. */
   find(text: string): readonly string[];
 }
 
-/** Tables of so many records at most are read whole. */
+/** Tables of at most this many records are read whole. */
 const MAX_ROWS_READ_WHOLE = 2_000;
 const BATCH_SIZE = 500;
 const MAX_FOUND = 5_000;
 
-/** The table whose records the values of a field are: of a Pointer, or of a list of them (SPEC "Wire types"). */
+/** Returns the target table of a Pointer, or of a multi-select Array (types.md#array). */
 export const linkedTable = (field: Field): string | undefined =>
   field.type === 'Pointer' ? field.targetClass : multiSelectTarget(field);
 
-/** What a value names: the text, or the id of a Pointer; `null` for anything else, and for Pointers to other tables. */
+/** Returns what a value names: its text, or the id of a Pointer; `null` for anything else and for Pointers to other tables. */
 export function targetOf(value: JsonValue, className: string): string | null {
   if (typeof value === 'string') return value.trim();
   if (typeof value === 'number') return String(value);
@@ -33,9 +33,10 @@ export function targetOf(value: JsonValue, className: string): string | null {
 }
 
 /**
- * Finds out, as the caller, which records the texts stand for: by objectId, or by name, whatever the case of its letters. In a table of
- * many records names have to be just as they are stored.
- * @throws permissionDenied (119) for who may not read the table
+ * Resolves texts to records as the caller: by objectId, or by name regardless of case. In a table of more than 2,000 records, names must match
+ * exactly as
+ * stored.
+ * @throws permissionDenied (119) if the caller may not read the table
  */
 export async function lookupOf(context: CrmContext, className: string, texts: ReadonlySet<string>): Promise<Lookup> {
   const table = tableIfAny(context, className);
@@ -49,7 +50,7 @@ export async function lookupOf(context: CrmContext, className: string, texts: Re
   return { className, find: (text) => (byId.has(text) ? [text] : (byName.get(folded(text)) ?? [])) };
 }
 
-/** Users are called by their names, and by those that they sign in with. */
+/** Users match by display name and by both login names. */
 const namesIn = (context: CrmContext, table: TableSchema): string[] =>
   seen(context, table, table.className === '_User' ? ['name', 'username', 'email'] : titleFieldsOf(table));
 
@@ -81,6 +82,6 @@ async function candidates(
   return [...new Map(found.map((row) => [row.objectId, row])).values()];
 }
 
-/** Of names in two fields the first word is looked for; what was found is then compared as a whole. */
+/** For names in two fields, queries the first word; the results are then compared as a whole. */
 const partsOf = (names: readonly string[], texts: readonly string[]): string[] =>
   names[0] === 'FirstName' ? [...new Set(texts.map((text) => text.split(/\s+/)[0] ?? text))] : [...texts];

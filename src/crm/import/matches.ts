@@ -5,28 +5,28 @@ import { comparable } from '../commands/match.ts';
 import type { CrmContext } from '../context.ts';
 import { findRows, type Row } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
-import { byIds, idsByKey, numberOf, usualForms } from '../search/phones.ts';
+import { byIds, commonForms, idsByKey, numberOf } from '../search/phones.ts';
 import { searchFieldsOf } from '../search/search-fields.ts';
 import { folded, literal } from '../search/text-match.ts';
 import { instantOf } from '../wire/values.ts';
 
-/** Which records of a table a row to be imported is already. */
+/** Finds existing records that a row to be imported would duplicate. */
 export interface Matcher {
-  /** What rows and records are compared by; `undefined` where a field has no value. */
+  /** The comparison key of rows and records; `undefined` if a field has no value. */
   keyOf(data: JsonObject): string | undefined;
-  /** By key: the objectIds of the records that have it. */
+  /** By key: objectIds of the records that have it. */
   find(data: readonly JsonObject[]): Promise<Map<string, string[]>>;
 }
 
-/** Values of one query: a phone without a key has some fifteen forms, and a `where` 2,000 constraints. */
+/** Values per query: a phone without a derived key has about 15 forms, and a `where` takes 2,000 constraints. */
 const BATCH_SIZE = 80;
-/** Characters of an e-mail address that is looked for whatever its case: 80 of them are one pattern. */
+/** Longest e-mail address matched regardless of case: 80 of them form one pattern. */
 const MAX_EMAIL_LENGTH = 100;
 const MAX_FOUND = 5_000;
 
 /**
- * Compares by the values of some fields: phones in every form, e-mail addresses whatever their case, all else as it is.
- * @throws invalidArguments (107) for a field of a type that is not compared
+ * Returns a matcher by the values of some fields: phones in every form, e-mail addresses regardless of case, other values exactly.
+ * @throws invalidArguments (107) for a field of a type that cannot be compared
  */
 export function matcherFor(context: CrmContext, table: TableSchema, fields: readonly Field[]): Matcher {
   for (const { name, type } of fields)
@@ -42,21 +42,22 @@ export function matcherFor(context: CrmContext, table: TableSchema, fields: read
     const parts = fields.map((field) => partOf(field, own(data, field.name)));
     return fields.length > 0 && parts.every((part) => part !== undefined) ? JSON.stringify(parts) : undefined;
   };
-  const place = ({ name, type }: Field) => (phones.includes(name) ? -2 : emails.includes(name) ? -1 : comparable.indexOf(type));
-  const best = [...fields].sort((a, b) => place(a) - place(b))[0];
+  const priority = ({ name, type }: Field) =>
+    phones.includes(name) ? -2 : emails.includes(name) ? -1 : comparable.indexOf(type);
+  const best = [...fields].sort((a, b) => priority(a) - priority(b))[0];
   return {
     keyOf,
     async find(data) {
       const found = new Map<string, string[]>();
       if (!best) return found;
-      const sought = data.filter((one) => keyOf(one) !== undefined);
+      const keyed = data.filter((one) => keyOf(one) !== undefined);
       const keys = ['objectId', ...fields.map(({ name }) => name)];
-      for (let at = 0; at < sought.length; at += BATCH_SIZE) {
-        const values = sought.slice(at, at + BATCH_SIZE).map((one) => own(one, best.name) ?? null);
+      for (let at = 0; at < keyed.length; at += BATCH_SIZE) {
+        const values = keyed.slice(at, at + BATCH_SIZE).map((one) => own(one, best.name) ?? null);
         const where = emails.includes(best.name)
           ? emailsAmong(best.name, values)
           : await whereOf(context, table, best.name, values, phones.includes(best.name));
-        // What the tool itself makes is no part of what the caller's patterns may cost.
+        // The tool's own patterns do not count towards the caller's budget for patterns.
         const asTool = { ...context, patterns: {} };
         const rows: Row[] = await findRows(asTool, table.className, { where, keys, order: 'createdAt', limit: MAX_FOUND });
         for (const row of rows) {
@@ -69,7 +70,7 @@ export function matcherFor(context: CrmContext, table: TableSchema, fields: read
   };
 }
 
-/** The records with one of some addresses, whatever the case of their letters. */
+/** Matches any of the addresses regardless of case. */
 function emailsAmong(name: string, values: readonly JsonValue[]): JsonObject {
   const isAddress = (value: JsonValue): value is string => typeof value === 'string' && value.length <= MAX_EMAIL_LENGTH;
   const addresses = [...new Set(values.filter(isAddress).map((value) => literal(folded(value))))];
@@ -91,10 +92,10 @@ async function whereOf(
   const keys = values.flatMap((value) => numberOf(String(value)) ?? []);
   const ids = await idsByKey(context, table, name, keys);
   if (ids) return byIds(name, [...ids.keys()]);
-  return { [name]: { $in: [...new Set([...values, ...keys.flatMap(usualForms)])] } };
+  return { [name]: { $in: [...new Set([...values, ...keys.flatMap(commonForms)])] } };
 }
 
-/** A value in wire form as text: the id of a Pointer, the instant of a Date. */
+/** Returns a value in wire form as text: the id of a Pointer, the instant of a Date. */
 function textOf(value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (!isJsonObject(value)) return typeof value === 'object' ? undefined : String(value);

@@ -6,13 +6,13 @@ import { convert, isEmpty, itemsOf, type Reading } from './convert.ts';
 import { dateFormOf } from './dates.ts';
 import { type Lookup, linkedTable, lookupOf, targetOf } from './lookups.ts';
 
-/** A flat row as fields in wire form, and all that is wrong with it. */
+/** A flat row as fields in wire form, with all its faults. */
 export interface ReadRow {
   readonly fields: JsonObject;
   readonly faults: readonly string[];
 }
 
-/** Converts the values of all rows. @throws permissionDenied (119) for tables of names that the caller may not read */
+/** Converts the values of all rows. @throws permissionDenied (119) for a lookup table that the caller may not read */
 export async function readFlatRows(
   context: CrmContext,
   columns: readonly Column[],
@@ -35,7 +35,7 @@ export async function readFlatRows(
   });
 }
 
-/** By table: what the names in all columns of its Pointers stand for. */
+/** By table: resolves the names found in all columns of its Pointers. */
 async function lookupsOf(
   context: CrmContext,
   columns: readonly Column[],

@@ -6,46 +6,47 @@ import { bodyOf, createRow, updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments } from '../refusals.ts';
 
-/** What becomes of a row that is a record already. */
+/** How a row that matches an existing record is handled. */
 export type OnDuplicate = 'skip' | 'create' | 'update';
 
 /** A row that has been read. */
 export interface Item {
-  /** Which its record is created by: as long as no other process has made one like it. */
+  /** Context for creating its record: the write fails if another process has created a record with the same key. */
   readonly context: CrmContext;
   readonly data: JsonObject;
   readonly faults: readonly string[];
-  /** What it is compared by with the other rows; `undefined` where it is like none. */
+  /** Comparison key; `undefined` if the row has none. */
   readonly key: string | undefined;
-  /** The records that it is already. */
+  /** The records that the row matches. */
   readonly ids: readonly string[];
-  /** Whether it names its record by objectId. */
+  /** Whether the row names its record by objectId. */
   readonly isNamed: boolean;
 }
 
-/** What was done with a row. `objectId` is `null` for one that a dry run would create. */
+/** What was done with a row. `objectId` is `null` for a record that a dry run would create. */
 interface Done {
   readonly objectId: string | null;
   readonly row: number;
-  readonly told: JsonObject;
+  readonly result: JsonObject;
 }
 
 const EXPECTED = 'Values of the types that the fields have; for a Pointer a name or objectId of the table that it points at';
 
-/** So many of several records are named. */
+/** Maximum number of matching records listed. */
 const MAX_SHOWN = 5;
 
-/** How rows are written. */
+/** Options for writing rows. */
 export interface RowOptions {
   readonly onDuplicate: OnDuplicate;
   readonly dryRun: boolean;
-  /** Does the work of a row with the records that it is by now: another process has made one. */
+  /** Re-runs the work of a row with the records that match now, after another process created one. */
   readonly lookAgain: <T>(item: Item, work: (item: Item) => Promise<T>) => Promise<T>;
 }
 
 /**
- * Writes rows, or says what it would write. A row that is like an earlier one waits for that, and is then a duplicate of its record.
- * @returns for each row what was done: `{action, objectId}`
+ * Returns a function that writes one row, or describes what it would write. A row with the same key as an earlier one waits for it and is then a
+ * duplicate of its record.
+ * @returns per row what was done: `{action, objectId}`
  */
 export function rowWriter(
   context: CrmContext,
@@ -53,42 +54,42 @@ export function rowWriter(
   { onDuplicate, dryRun, lookAgain }: RowOptions,
 ): (item: Item, index: number) => Promise<JsonObject> {
   const earlier = new Map<string, Promise<Done | null>>();
-  const tellsIds = mayView(context.principal);
+  const showsIds = mayView(context.principal);
 
-  const carryOut = async (item: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
+  const execute = async (item: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
     const like = await before;
     try {
-      return await settle(item, row, like);
+      return await writeRow(item, row, like);
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
-      return lookAgain(item, (now) => settle(now, row, like));
+      return lookAgain(item, (now) => writeRow(now, row, like));
     }
   };
 
-  const settle = async (item: Item, row: number, like: Done | null): Promise<Done> => {
+  const writeRow = async (item: Item, row: number, like: Done | null): Promise<Done> => {
     const { data, faults, ids, isNamed } = item;
     if (faults.length > 0) badArguments(faults.join('; '), { expected: EXPECTED, next: 'Get-Lookup-Values' });
     if (isNamed && onDuplicate === 'create')
       badArguments('objectId: the record exists already', { expected: 'Leave objectId out, or set onDuplicate to update' });
     if (ids.length > 1 && onDuplicate === 'update')
-      badArguments(`${ids.length} records match${tellsIds ? `: ${ids.slice(0, MAX_SHOWN).join(', ')}` : ''}`, {
+      badArguments(`${ids.length} records match${showsIds ? `: ${ids.slice(0, MAX_SHOWN).join(', ')}` : ''}`, {
         expected: 'Match on more fields',
       });
     const objectId = ids[0] ?? like?.objectId ?? null;
     const isDuplicate = ids.length > 0 || like !== null;
     const same = ids.length === 0 && like ? { sameAsRow: like.row } : {};
     if (!isDuplicate || onDuplicate === 'create') return create(item, row);
-    if (onDuplicate === 'skip') return { objectId, row, told: { action: 'skipped', ...(tellsIds && { objectId }), ...same } };
-    return { objectId, row, told: await update(objectId, data, same) };
+    if (onDuplicate === 'skip') return { objectId, row, result: { action: 'skipped', ...(showsIds && { objectId }), ...same } };
+    return { objectId, row, result: await update(objectId, data, same) };
   };
 
   const create = async ({ context: own, data }: Item, row: number): Promise<Done> => {
     if (dryRun) {
       await check({ kind: 'create', className, body: bodyOf(context, data) });
-      return { objectId: null, row, told: { action: 'created', data } };
+      return { objectId: null, row, result: { action: 'created', data } };
     }
     const { objectId } = await createRow(own, className, data);
-    return { objectId, row, told: { action: 'created', objectId } };
+    return { objectId, row, result: { action: 'created', objectId } };
   };
 
   const update = async (objectId: string | null, data: JsonObject, same: JsonObject): Promise<JsonObject> => {
@@ -103,13 +104,13 @@ export function rowWriter(
   return async (item, row) => {
     const { key } = item;
     const before = (key === undefined ? undefined : earlier.get(key)) ?? Promise.resolve(null);
-    const done = carryOut(item, row, before);
-    // What an earlier row could not make, a later one may.
+    const done = execute(item, row, before);
+    // If the earlier row failed, a later one with the same key is handled like the first.
     if (key !== undefined)
       earlier.set(
         key,
         done.catch(() => before),
       );
-    return (await done).told;
+    return (await done).result;
   };
 }

@@ -9,21 +9,21 @@ import { shortText } from '../wire/short-text.ts';
 import { titleIn } from '../wire/titles.ts';
 import { isoOf, pointedAt, pointer } from '../wire/values.ts';
 
-/** One row for each recipient of each campaign (SPEC "Main business tables"). */
+/** One row per recipient and campaign. */
 export const SENT_LOG = 'CampaignSentLog';
 const CAMPAIGNS = 'Campaigns';
-/** Errors that are told of a campaign, and groups of errors that are looked at. */
+/** Maximum number of errors listed per campaign, and of groups of errors read. */
 const TOP_ERRORS = 5;
 const MAX_ERRORS = 1_000;
 
-/** What happens to a message: a Boolean, or the Date of it, says so. */
+/** Results of a message: a Boolean, or a Date with the suffix `At`, records each. */
 const outcomes = ['delivered', 'opened', 'clicked', 'failed', 'unsubscribed'] as const;
 type Outcome = (typeof outcomes)[number];
-/** The others are rates of those that were reached. */
+/** Rates of these are relative to messages sent; of the others, to messages that arrived. */
 const ofSent: ReadonlySet<Outcome> = new Set(['delivered', 'failed']);
 
-/** Which campaigns, and whether with their most frequent errors. */
-export interface CampaignQuestion {
+/** Filter of campaigns, and whether to include the most frequent errors. */
+export interface CampaignQuery {
   readonly campaignId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -31,24 +31,24 @@ export interface CampaignQuestion {
   readonly limit: number;
 }
 
-/** The statistics of campaigns. */
+/** Statistics of campaigns. */
 export interface CampaignStats {
-  /** Of each campaign, those first that were sent last; one more than were asked for where there are more. */
+  /** One per campaign, most recently sent first; one more than requested if there are more. */
   readonly results: readonly JsonObject[];
   readonly range: TimeRange;
-  /** Tables and outcomes that the caller may not see. */
+  /** Tables and results that the caller may not see. */
   readonly hidden: readonly string[];
-  /** Tables that this system has not. */
+  /** Tables that this system does not have. */
   readonly missing: readonly string[];
 }
 
 /**
- * What became of the messages of campaigns.
+ * Returns the delivery statistics of campaigns.
  * @throws objectNotFound (101) for a campaign that does not exist; permissionDenied, fieldDenied (119)
  */
 export async function campaignStats(
   context: CrmContext,
-  { campaignId, from, to, errors, limit }: CampaignQuestion,
+  { campaignId, from, to, errors, limit }: CampaignQuery,
 ): Promise<CampaignStats> {
   const missing = absentOf(context, [SENT_LOG, CAMPAIGNS]);
   if (missing.includes(SENT_LOG)) return { results: [], range: { isToWithin: false }, hidden: [], missing };
@@ -59,27 +59,27 @@ export async function campaignStats(
   };
   const log = tableNamed(context, SENT_LOG);
   const signs = signsOf(context, log);
-  const told = [...signs.keys()];
+  const shown = [...signs.keys()];
   const rows = limit === 0 ? [] : await countsOf(context, where, signs, oneMore(limit));
   if (rows.length === 0 && campaignId !== undefined) {
-    // So that a wrong id is not taken for a campaign that nobody was sent.
+    // A wrong id must not look like a campaign without recipients.
     await unless(unseen, null, () => getRow(context, CAMPAIGNS, campaignId, { keys: ['objectId'] }));
     rows.push({ objectId: pointer(CAMPAIGNS, campaignId) });
   }
   const ids = rows.flatMap(({ objectId }) => pointedAt(objectId) ?? []);
   const campaigns = await campaignsOf(context, ids);
-  const top = errors === true ? await topErrors(context, log, where, ids) : undefined;
+  const topErrorsOf = errors === true ? await topErrors(context, log, where, ids) : undefined;
   const hidden = [
     ...(campaigns === null ? [CAMPAIGNS] : []),
     ...outcomes.filter((name) => !signs.has(name)),
-    ...(top === null ? ['errors'] : []),
+    ...(topErrorsOf === null ? ['errors'] : []),
   ];
   const results = rows.map((row) => {
     const id = pointedAt(row.objectId);
     return {
       campaign: id === undefined ? null : (campaigns?.get(id) ?? { objectId: id }),
-      ...statsOf(row, told),
-      ...(top && { errors: top.get(id ?? '') ?? [] }),
+      ...statsOf(row, shown),
+      ...(topErrorsOf && { errors: topErrorsOf.get(id ?? '') ?? [] }),
     };
   });
   return { results, range, hidden, missing };
@@ -87,7 +87,7 @@ export async function campaignStats(
 
 type Signs = ReadonlyMap<Outcome, JsonValue[]>;
 
-/** What says of each outcome that it came about; those whose fields are all hidden from the caller are left out. */
+/** Returns per result the conditions that detect it; results whose fields are all hidden from the caller are left out. */
 function signsOf(context: CrmContext, log: TableSchema): Signs {
   const signs = new Map<Outcome, JsonValue[]>();
   for (const name of outcomes) {
@@ -102,8 +102,8 @@ function signsOf(context: CrmContext, log: TableSchema): Signs {
   return signs;
 }
 
-/** The campaigns with their counts, those first that were sent last. */
-function countsOf(context: CrmContext, where: JsonObject, signs: Signs, most: number): Promise<JsonObject[]> {
+/** Returns the campaigns with their counts, most recently sent first. */
+function countsOf(context: CrmContext, where: JsonObject, signs: Signs, limit: number): Promise<JsonObject[]> {
   const counts = [...signs].map(([name, some]): [string, JsonValue] => [
     name,
     { $sum: some.length === 0 ? { $literal: 0 } : { $cond: [{ $or: some }, 1, 0] } },
@@ -111,28 +111,28 @@ function countsOf(context: CrmContext, where: JsonObject, signs: Signs, most: nu
   const pipeline = [
     { $group: { _id: '$CampaignId', sent: { $sum: 1 }, last: { $max: '$createdAt' }, ...Object.fromEntries(counts) } },
     { $sort: { last: -1 } },
-    { $limit: most },
+    { $limit: limit },
   ];
   return aggregateRows(context, SENT_LOG, pipeline, where);
 }
 
-function statsOf(row: JsonObject, told: readonly Outcome[]): JsonObject {
+function statsOf(row: JsonObject, shown: readonly Outcome[]): JsonObject {
   const count = (name: string): number => (typeof row[name] === 'number' ? row[name] : 0);
   const sent = count('sent');
   const lastSent = isoOf(row.last);
   const delivered = count('delivered');
-  // Some providers do not tell of deliveries.
+  // Some providers do not report deliveries.
   const reached = delivered > 0 ? delivered : sent;
   const rate = (part: number, whole: number) => (whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000);
   return {
     sent,
-    ...Object.fromEntries(told.map((name) => [name, count(name)])),
-    rates: Object.fromEntries(told.map((name) => [name, rate(count(name), ofSent.has(name) ? sent : reached)])),
+    ...Object.fromEntries(shown.map((name) => [name, count(name)])),
+    rates: Object.fromEntries(shown.map((name) => [name, rate(count(name), ofSent.has(name) ? sent : reached)])),
     ...(lastSent !== undefined && { lastSent }),
   };
 }
 
-/** What campaigns are called; `null` where the caller may not see them. */
+/** Returns names of campaigns; `null` if the caller may not see them. */
 async function campaignsOf(context: CrmContext, ids: readonly string[]): Promise<Map<string, JsonObject> | null> {
   const keys = ['Name', 'Type.Name', 'CampaignStatus.Name'];
   const rows = await unless(unseen, null, () => rowsWithIds(context, CAMPAIGNS, ids, keys));
@@ -141,7 +141,7 @@ async function campaignsOf(context: CrmContext, ids: readonly string[]): Promise
   return rows && new Map(rows.map((row) => [row.objectId, shown(row)]));
 }
 
-/** The errors that occur most, by campaign; `null` where they are hidden from the caller. */
+/** Returns the most frequent errors by campaign; `null` if they are hidden from the caller. */
 async function topErrors(
   context: CrmContext,
   log: TableSchema,

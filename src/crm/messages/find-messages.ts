@@ -10,8 +10,8 @@ import { type MessageSource, messageOf, messageSources } from './messages.ts';
 export const channels = ['whatsapp', 'sms', 'email', 'call', 'chat', 'all'] as const;
 type Channel = (typeof channels)[number];
 
-/** Which messages. */
-export interface MessageQuestion extends Ends {
+/** Filter and page of messages. */
+export interface MessageQuery extends Ends {
   readonly accountId?: string | undefined;
   readonly conversationId?: string | undefined;
   readonly channel: Channel;
@@ -22,22 +22,22 @@ export interface MessageQuestion extends Ends {
 
 /** Messages of all channels. */
 export interface FoundMessages {
-  /** The newest first, one more than were asked for where there are more. */
+  /** Newest first, one more than requested if there are more. */
   readonly messages: readonly JsonObject[];
   readonly range: TimeRange;
   /** Tables that the caller may not see. */
   readonly hidden: readonly string[];
-  /** Tables and fields that this system has not. */
+  /** Tables and fields that this system does not have. */
   readonly missing: readonly string[];
 }
 
 /**
  * Finds conversations, messages, e-mails, SMS and calls.
- * @throws invalidArguments (107) where this system has nothing to find them by; what `newestOf` throws
+ * @throws invalidArguments (107) if this system has no table to search; what `newestOf` throws
  */
-export async function findMessages(context: CrmContext, question: MessageQuestion): Promise<FoundMessages> {
-  const { from, to, limit, skip } = question;
-  const { sources, missing } = sourcesFor(context, question);
+export async function findMessages(context: CrmContext, query: MessageQuery): Promise<FoundMessages> {
+  const { from, to, limit, skip } = query;
+  const { sources, missing } = sourcesFor(context, query);
   const range = await rangeOf(context, { from, to }, true);
   const { placed, hidden } = await newestOf(context, sources, { range, skip, limit });
   const messages: JsonObject[] = [];
@@ -45,15 +45,15 @@ export async function findMessages(context: CrmContext, question: MessageQuestio
   return { messages, range, hidden, missing };
 }
 
-/** The tables to read, and what this system has not of them. @throws invalidArguments (107) where none is left */
-function sourcesFor(context: CrmContext, sought: MessageQuestion): { sources: MessageSource[]; missing: string[] } {
+/** Returns the tables to read, and what this system lacks of them. @throws invalidArguments (107) if no table is left */
+function sourcesFor(context: CrmContext, query: MessageQuery): { sources: MessageSource[]; missing: string[] } {
   const missing: string[] = [];
   const sources = messageSources.flatMap((source): MessageSource[] => {
     const { table, links, failures } = source;
     const parts: JsonObject[] = [];
-    if (sought.failedOnly === true && failures === null) return [];
-    if (sought.failedOnly === true && failures) parts.push(failures);
-    const ofChannel = channelPart(table, sought.channel);
+    if (query.failedOnly === true && failures === null) return [];
+    if (query.failedOnly === true && failures) parts.push(failures);
+    const ofChannel = channelPart(table, query.channel);
     if (ofChannel === null) return [];
     if (!context.store.schema().tables.has(table)) {
       missing.push(table);
@@ -61,7 +61,7 @@ function sourcesFor(context: CrmContext, sought: MessageQuestion): { sources: Me
     }
     parts.push(ofChannel);
     for (const name of ['accountId', 'conversationId'] as const) {
-      const id = sought[name];
+      const id = query[name];
       if (id === undefined) continue;
       const field = links[name];
       if (field === undefined) return [];
@@ -86,7 +86,7 @@ function linkTo(name: 'accountId' | 'conversationId', field: string, id: string)
 
 const conversations = (where: JsonObject): JsonObject => ({ $inQuery: { className: 'Conversations', where } });
 
-/** What a channel is in a table; `null`: nothing. */
+/** Returns the condition for a channel in a table; `null` if the table does not hold it. */
 function channelPart(table: string, channel: Channel): JsonObject | null {
   if (channel === 'all') return {};
   if (table === 'CallRecords') return channel === 'call' ? {} : null;
@@ -98,7 +98,7 @@ function channelPart(table: string, channel: Channel): JsonObject | null {
   return { ConversationId: { $notInQuery: others.$inQuery ?? null } };
 }
 
-/** Conversations by the type of their channel. */
+/** Matches conversations by the type of their channel. */
 const ofType = (where: JsonObject): JsonObject => ({
   ChannelId: { $inQuery: { className: 'Channels', where: { TypeId: { $inQuery: { className: 'ChannelTypes', where } } } } },
 });

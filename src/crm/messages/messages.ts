@@ -5,16 +5,16 @@ import type { Row } from '../queries/records.ts';
 import { shortText } from '../wire/short-text.ts';
 import { pointedAt, pointer } from '../wire/values.ts';
 
-/** Characters of a message, and of its fault. */
+/** Maximum number of characters of a message and of its error. */
 const MAX_TEXT_LENGTH = 500;
-/** Of a page that its text is made of. */
+/** Maximum number of characters of HTML that is converted to text. */
 const MAX_PAGE_LENGTH = 50_000;
 
 /** A table of messages. */
 export interface MessageSource extends Source {
-  /** By which fields it is found by; left out: it cannot be. */
+  /** Fields by which messages are found; absent if there is none. */
   readonly links: { readonly accountId?: string; readonly conversationId?: string };
-  /** A message as it is shown, without what all have in common. */
+  /** Returns the channel-specific part of a message. */
   readonly show: (row: Row) => Promise<JsonObject>;
 }
 
@@ -23,7 +23,7 @@ const text = (row: JsonObject, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** Providers and languages call them differently. */
+/** Normalises a direction; values vary by provider and language. */
 function directionOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (/^(?:in|נכנס)/i.test(value)) return 'in';
@@ -53,7 +53,7 @@ async function chat(row: Row): Promise<JsonObject> {
   });
 }
 
-/** Of the conversation's channel: the code of its type. */
+/** Returns the code of the channel type of a conversation. */
 function channelOf(conversation: JsonValue): string | undefined {
   const inside = (value: JsonValue | undefined, name: string) => (isJsonObject(value) ? own(value, name) : undefined);
   const code = inside(inside(inside(conversation, 'ChannelId'), 'TypeId'), 'Code');
@@ -108,13 +108,13 @@ async function phoneCall(row: Row): Promise<JsonObject> {
   });
 }
 
-/** Words of providers for a message that did not arrive. */
+/** Status texts of providers for a message that did not arrive. */
 const FAILURE = '^(?:fail|error|undeliv|reject|expired)';
 const isFailure = new RegExp(FAILURE, 'i');
 
 const byAccount = { accountId: 'AccountId' };
 
-/** The tables of messages, with what of each did not arrive. */
+/** The tables of messages, with the condition for messages that did not arrive. */
 export const messageSources: readonly (MessageSource & { readonly failures: JsonObject | null })[] = [
   {
     table: 'ConversationMessages',
@@ -157,7 +157,7 @@ export const messageSources: readonly (MessageSource & { readonly failures: Json
   },
 ];
 
-/** A message in the form that all channels share, and the record that it is. */
+/** Returns a message in the form common to all channels, with a Pointer to its record. */
 export async function messageOf(source: MessageSource, row: Row, at: string): Promise<JsonObject> {
   return { at, ...(await source.show(row)), record: pointer(source.table, row.objectId) };
 }

@@ -6,8 +6,8 @@ import { rowsWithIds } from './records.ts';
 export type Ids = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Which of some records are there, as far as the caller may find them.
- * @returns `hidden`: tables that he may not find in, of which nothing is known
+ * Returns which of the records exist, as far as the caller may find them.
+ * @returns `hidden`: tables in which the caller may not find, so that nothing is known
  */
 export async function presentIds(
   context: CrmContext,
@@ -23,7 +23,7 @@ export async function presentIds(
   return { present, hidden };
 }
 
-/** Those of some records of a table that the caller may find. @throws what `findRecords` throws */
+/** Returns those of the records that the caller may find. @throws what `findRecords` throws */
 export async function idsFound(context: CrmContext, className: string, ids: Iterable<string>): Promise<ReadonlySet<string>> {
   return new Set((await rowsWithIds(context, className, ids)).map(({ objectId }) => objectId));
 }

@@ -4,18 +4,18 @@ import { unless } from '../refusals.ts';
 import { seen } from './field-visibility.ts';
 import { type Ask, findRows, type Row, rowsWithIds, tableNamed } from './records.ts';
 
-// Public forms take texts of a megabyte. Records that hold such are listed all the same, without what is long.
+// Public forms accept texts of a megabyte. Lists that include such records leave out the long values.
 
-/** Characters of JSON text that a list has: some thousand usual records. */
+/** Maximum number of JSON characters of a list, enough for about a thousand ordinary records. */
 const MAX_TEXT = 2 * 1024 * 1024;
-/** The same of each record of those of which one is too long. */
+/** The same per record when records are read in parts. */
 const MAX_EACH = 10_000;
-/** Reads by which one list looks for what is long; what they do not come to is left out. */
+/** Maximum number of reads that one list spends on finding long values; values not reached are left out. */
 const MAX_SEARCHES = 300;
-/** Parts that one is divided into of which something is too long. */
+/** Number of parts that a batch containing an overlong value is split into. */
 const PARTS = 4;
 
-/** Records of a list, and the fields of each that are left out since they are too long for one; by objectId. */
+/** Records of a list, and by objectId the fields that are left out as too long. */
 export interface ListedRows {
   readonly rows: readonly Row[];
   readonly leftOut: ReadonlyMap<string, readonly string[]>;
@@ -24,9 +24,9 @@ export interface ListedRows {
 const none: ListedRows['leftOut'] = new Map();
 const idAlone = ['objectId'] as const;
 
-/** As `findRows`, of records of which some may hold very much. @param ask with fields of the table as `keys`, all where there are none */
+/** Like `findRows`, for records that may hold long values. @param ask `keys` must be fields of the table; all fields if absent */
 export async function listRows(context: CrmContext, className: string, ask: Ask): Promise<ListedRows> {
-  const rows = await unlessLong(() => findRows(context, className, { ...ask, most: MAX_TEXT }));
+  const rows = await unlessLong(() => findRows(context, className, { ...ask, maxChars: MAX_TEXT }));
   if (rows) return { rows, leftOut: none };
   const found = await findRows(context, className, { ...ask, keys: idAlone });
   return rowsInParts(
@@ -37,7 +37,7 @@ export async function listRows(context: CrmContext, className: string, ask: Ask)
   );
 }
 
-/** As `rowsWithIds`, of records of which some may hold very much, in the order of their ids; those that are gone are left out. */
+/** Like `rowsWithIds`, for records that may hold long values, in the order of the ids; records that no longer exist are left out. */
 export async function listRowsWithIds(
   context: CrmContext,
   className: string,
@@ -50,11 +50,11 @@ export async function listRowsWithIds(
   return { rows: ids.flatMap((id) => byId.get(id) ?? []), leftOut: none };
 }
 
-const mostOf = (ids: readonly string[]): number => Math.min(ids.length * MAX_EACH, MAX_TEXT);
+const maxCharsOf = (ids: readonly string[]): number => Math.min(ids.length * MAX_EACH, MAX_TEXT);
 
 const unlessLong = <T>(read: () => Promise<T>): Promise<T | null> => unless(['resultTooLarge'], null, read);
 
-/** Field by field, to learn which are long; of these record by record. */
+/** Reads field by field to find the long ones, and splits the batch for these. */
 async function rowsInParts(
   context: CrmContext,
   className: string,
@@ -73,16 +73,16 @@ async function rowsInParts(
       const value = own(row, name);
       if (value !== undefined) rows.set(row.objectId, { ...(rows.get(row.objectId) as Row), [name]: value });
     };
-    const read = (some: readonly string[]) => rowsWithIds(context, className, some, ['objectId', name], mostOf(some));
+    const read = (some: readonly string[]) => rowsWithIds(context, className, some, ['objectId', name], maxCharsOf(some));
     for (const id of await eachPart(there, read, take, search)) leftOut.set(id, [...(leftOut.get(id) ?? []), name]);
   }
   return { rows: there.flatMap((id) => rows.get(id) ?? []), leftOut };
 }
 
 /**
- * Reads records of which some may be too long, part by part.
- * @param search reads that are left beside the first
- * @returns those that are too long, or were not come to
+ * Reads records that may hold overlong values, splitting the batch where needed.
+ * @param search number of further reads allowed
+ * @returns ids of records that are too long or were not reached
  */
 async function eachPart(
   ids: readonly string[],
@@ -103,7 +103,7 @@ async function eachPart(
   return tooLong;
 }
 
-/** Records by id, without those that are too long to be read among others. @throws what `findRows` throws */
+/** Returns records by id, without those that are too long to be read together with others. @throws what `findRows` throws */
 export async function shortRowsWithIds(
   context: CrmContext,
   className: string,
@@ -111,7 +111,7 @@ export async function shortRowsWithIds(
   keys: readonly string[],
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  const read = (some: readonly string[]) => rowsWithIds(context, className, some, keys, mostOf(some));
+  const read = (some: readonly string[]) => rowsWithIds(context, className, some, keys, maxCharsOf(some));
   await eachPart([...new Set(ids)], read, (row) => rows.push(row));
   return rows;
 }

@@ -7,20 +7,20 @@ import { isoOf } from '../wire/values.ts';
 import { has, seen } from './field-visibility.ts';
 import { findRows, oneMore, type Row, rowsWithIds, tableIfAny, tableNamed } from './records.ts';
 
-/** Rows that a list of several tables may pass over: each table is read up to there. */
+/** Maximum `skip` of a merged list: each table is read up to there. */
 const MAX_SKIPPED = 2_000;
 
-/** A table whose records are shown in a list with those of others. */
+/** A table whose records are merged into a list with those of other tables. */
 export interface Source {
   readonly table: string;
-  /** The Date that says when it was; `createdAt` counts where a record has none, or it is hidden from the caller. */
+  /** The Date field for the order; `createdAt` applies if a record has none or the field is hidden from the caller. */
   readonly time: string;
   readonly where: JsonObject;
-  /** What to read of the records that are shown. */
+  /** Keys to read of the records that are shown. */
   readonly keys: readonly string[];
 }
 
-/** A record with its source, and when it was. */
+/** A record with its source and time. */
 export interface Placed<S extends Source> {
   readonly source: S;
   readonly row: Row;
@@ -28,7 +28,7 @@ export interface Placed<S extends Source> {
   readonly at: string;
 }
 
-/** Which part of the list. */
+/** A page of the list. */
 export interface Part {
   readonly range: TimeRange;
   readonly skip: number;
@@ -42,30 +42,31 @@ interface Spot<S extends Source> {
   readonly at: string;
 }
 
-/** The part of the list, and the tables that the caller may not see. */
+/** A page of the list, and the tables that the caller may not see. */
 export interface Newest<S extends Source> {
   readonly placed: Placed<S>[];
   readonly hidden: string[];
 }
 
 /**
- * The records of several tables, newest first, one more than `limit` where there are more; records of one instant come in the order of the
- * tables, then of their ids, so that pages are stable. Only what is shown is read whole.
- * @throws invalidArguments (107) beyond the rows that may be passed over; what `findRows` throws, where the caller may see none of the tables
+ * Returns the records of several tables, newest first, one more than `limit` if there are more. Records of the same instant are ordered by table,
+ * then by
+ * id, so that pages are stable. Only the records of the page are read with all keys.
+ * @throws invalidArguments (107) for a `skip` beyond `MAX_SKIPPED`; what `findRows` throws if the caller may see none of the tables
  */
 export async function newestOf<S extends Source>(context: CrmContext, sources: readonly S[], part: Part): Promise<Newest<S>> {
-  if (part.skip > MAX_SKIPPED) badArguments(`skip must be at most ${MAX_SKIPPED}: narrow the list with from and to`);
-  const most = part.skip + oneMore(part.limit);
+  if (part.skip > MAX_SKIPPED) badArguments(`skip must be at end ${MAX_SKIPPED}: narrow the list with from and to`);
+  const end = part.skip + oneMore(part.limit);
   const spots: Spot<S>[] = [];
   const hidden: string[] = [];
   for (const [rank, source] of sources.entries()) {
     const isLast = hidden.length === sources.length - 1;
-    const found = await unless(isLast ? [] : unseen, null, () => spotsOf(context, source, rank, part, most));
+    const found = await unless(isLast ? [] : unseen, null, () => spotsOf(context, source, rank, part, end));
     if (found) spots.push(...found);
     else hidden.push(source.table);
   }
   spots.sort(newestFirst);
-  return { placed: await whole(context, spots.slice(part.skip, most)), hidden };
+  return { placed: await whole(context, spots.slice(part.skip, end)), hidden };
 }
 
 async function spotsOf<S extends Source>(
@@ -82,7 +83,7 @@ async function spotsOf<S extends Source>(
   return spots;
 }
 
-/** The records with a time of their own, and those without, each with the field by which they are ordered. */
+/** Returns one query for records with their own time and one for the rest, each with the field for its order. */
 function waysOf(
   context: CrmContext,
   { table, time, where }: Source,
@@ -112,7 +113,7 @@ async function whole<S extends Source>(context: CrmContext, spots: readonly Spot
     const found = await rowsWithIds(context, source.table, ids, keys);
     rows.set(source, new Map(found.map((row) => [row.objectId, row])));
   }
-  // One may have been deleted meanwhile.
+  // A record may have been deleted meanwhile.
   return spots.flatMap(({ source, objectId, at }) => {
     const row = rows.get(source)?.get(objectId);
     return row ? [{ source, row, at }] : [];

@@ -9,8 +9,10 @@ import { shortRowsWithIds } from './long-rows.ts';
 import { tableIfAny } from './records.ts';
 
 /**
- * The records of a table that the caller may find, by id, with what people call them; a record without a name that he sees has an empty one.
- * @returns empty where he may not read the table; without records whose names are too long to be read
+ * Returns the display names of those records that the caller may find, by id. A record without a visible name has an empty one; one whose name is too
+ * long
+ * to be read is left out.
+ * @returns an empty map if the caller may not read the table
  */
 export async function namesOf(context: CrmContext, className: string, ids: Iterable<string>): Promise<Map<string, string>> {
   const table = tableIfAny(context, className);
@@ -20,45 +22,45 @@ export async function namesOf(context: CrmContext, className: string, ids: Itera
   return new Map(rows.map((row) => [row.objectId, titleOf(row) ?? '']));
 }
 
-/** A record as it is shown beside another: without a name where the caller does not see one. */
+/** A record reference for display, without a name if the caller does not see one. */
 export function named(objectId: string, names: ReadonlyMap<string, string>): JsonObject {
   const name = names.get(objectId);
   return name ? { objectId, Name: name } : { objectId };
 }
 
-/** So many tables are asked for names in one answer. */
+/** Maximum number of tables queried for names in one answer. */
 const MAX_TABLES = 40;
-/** So many records of a table. */
+/** Maximum number of records per table. */
 const MAX_NAMES = 5_000;
 
-/** Names of records, by table and id. */
+/** Names by table and id. */
 export type TargetNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /**
- * The names of what Pointers point at, alone or in a list: of records that the caller may find. One query for each table.
+ * Returns the names of the targets of Pointers and lists of Pointers, as far as the caller may find them. One query per table.
  * @param values in wire form
  */
 export async function targetNames(context: CrmContext, values: Iterable<JsonValue>): Promise<TargetNames> {
   const idsOf = new Map<string, Set<string>>();
-  const note = (value: JsonValue): JsonValue => {
+  const collect = (value: JsonValue): JsonValue => {
     const target = pointerOf(value);
     if (!target) return value;
     const ids = idsOf.get(target.className) ?? new Set();
     if (ids.size < MAX_NAMES) idsOf.set(target.className, ids.add(target.objectId));
     return value;
   };
-  for (const value of values) eachPointer(value, note);
-  const sought = [...idsOf].slice(0, MAX_TABLES);
+  for (const value of values) eachPointer(value, collect);
+  const wanted = [...idsOf].slice(0, MAX_TABLES);
   const turn = pLimit(CONCURRENCY);
   return new Map(
-    await Promise.all(sought.map(async ([name, ids]) => [name, await turn(() => namesOf(context, name, ids))] as const)),
+    await Promise.all(wanted.map(async ([name, ids]) => [name, await turn(() => namesOf(context, name, ids))] as const)),
   );
 }
 
-/** Tables that are read at once. */
+/** Tables read concurrently. */
 const CONCURRENCY = 4;
 
-/** The same values, with the names of what their Pointers point at: alone, or in a list. */
+/** Adds the names of their targets to Pointers and lists of Pointers. */
 export async function withPointerNames(context: CrmContext, values: readonly JsonValue[]): Promise<JsonValue[]> {
   const names = await targetNames(context, values);
   const withName = (value: JsonValue): JsonValue => {

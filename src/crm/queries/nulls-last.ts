@@ -4,14 +4,14 @@ import type { CrmContext } from '../context.ts';
 import { askable } from './field-visibility.ts';
 import { type Ask, aggregateRows, findRows, type Row } from './records.ts';
 
-/** What to read, with the order left to `filledFirst`. */
+/** A query whose order is set by `nullsLast`. */
 type Unordered = Omit<Ask, 'order'> & { readonly where: JsonObject; readonly skip: number };
 
 /**
- * Records ordered by a field, those without it last (an order alone has them first); the oldest first where the caller may not ask about it.
+ * Returns records ordered by a field with nulls last (an order alone puts them first); oldest first if the caller may not query the field.
  * @throws what `findRows` throws
  */
-export async function filledFirst(context: CrmContext, table: TableSchema, field: string, ask: Unordered): Promise<Row[]> {
+export async function nullsLast(context: CrmContext, table: TableSchema, field: string, ask: Unordered): Promise<Row[]> {
   const { className } = table;
   if (askable(context, table, [field]).length === 0) return findRows(context, className, { ...ask, order: OLDEST });
   const part = (isFilled: boolean): JsonObject => ({ $and: [ask.where, { [field]: { $exists: isFilled } }] });
@@ -25,7 +25,7 @@ export async function filledFirst(context: CrmContext, table: TableSchema, field
 
 const OLDEST = 'createdAt,objectId';
 
-/** Who may find may have it counted so, though `count` be kept from him. */
+/** Counts by aggregation, which needs the permission `find` only; `count` may be denied. */
 async function numberOf(context: CrmContext, className: string, where: JsonObject): Promise<number> {
   const [row] = await aggregateRows(context, className, [{ $match: where }, { $group: { _id: null, count: { $sum: 1 } } }]);
   return Number(row?.count ?? 0);

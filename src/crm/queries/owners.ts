@@ -10,15 +10,15 @@ import { getRow, tableNamed } from './records.ts';
 
 const USERS = '_User';
 
-/** The user who calls; `undefined` under a key. */
+/** Returns the calling user; `undefined` for a key. */
 export function callerId({ principal }: CrmContext): string | undefined {
   return holdsKey(principal) ? undefined : (actorId(principal) ?? undefined);
 }
 
 /**
- * Makes sure that there is such a user, and that he may sign in.
- * @param argument by which the tool's caller named him
- * @throws invalidArguments (107); permissionDenied (119) for who may not read users
+ * Checks that a user exists and may sign in.
+ * @param argument the tool's argument, for the error
+ * @throws invalidArguments (107); permissionDenied (119) if the caller may not read users
  */
 export async function requireUser(context: CrmContext, argument: string, userId: string): Promise<void> {
   if (userId === callerId(context)) return;
@@ -31,15 +31,15 @@ export async function requireUser(context: CrmContext, argument: string, userId:
 /** A Pointer to a user. */
 export const userPointer = (userId: string): JsonObject => pointer(USERS, userId);
 
-/** The fields of a table that name a person in charge. */
+/** Returns the fields of a table that name a responsible user. */
 export function ownerFields({ fields }: TableSchema): string[] {
   const all = [...fields.values()].filter(({ type, targetClass }) => type === 'Pointer' && targetClass === USERS);
   return all.map(({ name }) => name).filter((name) => name !== 'createdBy' && name !== 'updatedBy');
 }
 
 /**
- * `OwnerId`, where a table has it as a Pointer to users.
- * @throws invalidArguments (107) for any other field, fieldDenied (119) for one that does not exist for the caller
+ * Returns the owner field of a table, by default `OwnerId`.
+ * @throws invalidArguments (107) if it is not a Pointer to users; fieldDenied (119) if it is hidden from the caller
  */
 export function ownerField(context: CrmContext, table: TableSchema, field = 'OwnerId'): string {
   const { className } = table;

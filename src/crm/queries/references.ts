@@ -5,19 +5,20 @@ import { pointer } from '../wire/values.ts';
 import { askable, seen } from './field-visibility.ts';
 import { countRows, findRows, knownTables, tableNamed } from './records.ts';
 
-/** A table with the fields of it that point at another. */
+/** A table with its fields that point to another table. */
 export interface Referrer {
   readonly className: string;
   readonly fields: readonly string[];
 }
 
-/** Who made and who changed a record says nothing of what it is about. */
+/** The creator and last editor of a record are not what the record is about. */
 const authors: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
 /**
- * The tables that point at one: by Pointers, Relations, and multi-select Arrays (SPEC "Wire types"). Tables that tell of what was are none,
- * nor those that the caller may not know of; fields that are hidden from him are left out.
- * @returns in the order of the schema
+ * Returns the tables that point to a table: by Pointers, Relations and multi-select Arrays (types.md#array). Tables that the caller may not know of,
+ * and
+ * fields hidden from the caller, are left out.
+ * @returns in schema order
  */
 export function referrersOf(context: CrmContext, className: string): Referrer[] {
   const schema = context.store.schema();
@@ -31,26 +32,26 @@ export function referrersOf(context: CrmContext, className: string): Referrer[] 
       if (type === 'Array' && name.startsWith('array_') && name.endsWith(ending)) add(other, name);
   return knownTables(context).flatMap((table) => {
     const fields = found.get(table.className);
-    const asked = fields ? askable(context, table, fields) : [];
-    return asked.length > 0 ? [{ className: table.className, fields: asked }] : [];
+    const visible = fields ? askable(context, table, fields) : [];
+    return visible.length > 0 ? [{ className: table.className, fields: visible }] : [];
   });
 }
 
-/** The `where` of a referrer's records that point at a record. */
+/** Returns the `where` for a referrer's records that point to a record. */
 export function pointingAt({ fields }: Referrer, className: string, objectId: string): JsonObject {
   const wheres = fields.map((field): JsonObject => ({ [field]: pointer(className, objectId) }));
   const [only = {}] = wheres;
   return wheres.length === 1 ? only : { $or: wheres };
 }
 
-/** The records of a referrer that point at one. */
+/** Records of a referrer that point to a record. */
 export interface Referring {
   readonly count: number;
-  /** The newest, with what they are called. */
+  /** The newest, with their titles. */
   readonly newest: readonly { readonly objectId: string; readonly title?: string; readonly createdAt: string }[];
 }
 
-/** How many records of a table match, and the newest of them; `null` where there are none. @throws what `findRows` throws */
+/** Returns the number of matching records and the newest of them; `null` if there are none. @throws what `findRows` throws */
 export async function newestReferring(
   context: CrmContext,
   { className }: Referrer,

@@ -6,33 +6,33 @@ import { badArguments } from '../refusals.ts';
 import { pointer } from '../wire/values.ts';
 import { findRows, type Row } from './records.ts';
 
-/** A role as an agent speaks of it. */
+/** A role as shown to agents. */
 export interface Role {
   readonly objectId: string;
   readonly name: string;
 }
 
-/** So many roles of a system are looked at. */
+/** Maximum number of roles read. */
 const MAX_ROLES = 1_000;
 
-/** The roles of the system, by name. @param where left out: all. @throws permissionDenied (119) */
+/** Returns the roles of the system by name. @param where all if absent @throws permissionDenied (119) */
 export async function findRoles(context: CrmContext, where?: JsonObject): Promise<Role[]> {
   const rows = await findRows(context, '_Role', { where, keys: ['name'], order: 'name', limit: MAX_ROLES });
   return rows.map(({ objectId, name }) => ({ objectId, name: typeof name === 'string' ? name : objectId }));
 }
 
-/** The names of all roles, whatever the caller's rights, in the order of creation: permissions may name roles that their author cannot see. */
+/** Returns the names of all roles, ignoring the caller's rights, in order of creation: permissions may name roles that their author cannot see. */
 export async function allRoleNames({ store }: RecordContext): Promise<string[]> {
   const query = { className: '_Role', fields: ['name'], filter: () => ({ kind: 'always' }) as const };
   const rows = await readRows<{ readonly name?: string }>(store, query);
   return rows.map(({ name }) => name).filter((name) => name !== undefined);
 }
 
-/** The roles that hold a user themselves; not those above them. */
+/** Returns the roles that contain a user directly, without inherited ones. */
 export const rolesHolding = (context: CrmContext, userId: string): Promise<Role[]> =>
   findRoles(context, { users: pointer('_User', userId) });
 
-/** Members of a role. @throws permissionDenied (119) */
+/** Returns members of a role. @throws permissionDenied (119) */
 export function findMembers(
   context: CrmContext,
   { objectId }: Role,
@@ -42,10 +42,10 @@ export function findMembers(
   return findRows(context, '_User', { where: { ...isMember, ...where }, keys, limit });
 }
 
-/** As permissions write a role's name (SPEC "Permissions"); no role has a name with a colon. */
+/** Strips the prefix of permissions (permissions.md#table-permissions); no role name contains a colon. */
 const bareName = (name: string): string => name.replace(/^role:/, '');
 
-/** The roles of some names, also as permissions write them. @throws invalidArguments (107) for a name that none has, with those that there are */
+/** Returns roles by name, with or without the prefix. @throws invalidArguments (107) for an unknown name, listing the existing ones */
 export function rolesNamed(roles: readonly Role[], names: readonly string[]): Role[] {
   const byName = new Map(roles.map((role) => [role.name, role]));
   return [...new Set(names.map(bareName))].map(
@@ -58,12 +58,12 @@ export function rolesNamed(roles: readonly Role[], names: readonly string[]): Ro
   );
 }
 
-/** Whom permissions name for everybody, and for everybody who signed in. */
+/** Entities of permissions that stand for all callers, and for all signed-in callers. */
 export const everybody: readonly string[] = ['*', 'requiresAuthentication'];
 
 /**
- * What the permissions of tables give to an entity: names of tables by what may be done with them, such as `find get create`.
- * @param entities `role:<Name>`, `*`, `requiresAuthentication`: what is given to any of them
+ * Returns what table permissions grant: names of tables by actions, such as `find get create`.
+ * @param entities `role:<Name>`, `*`, `requiresAuthentication`: what any of them has
  */
 export function rightsOf(tables: readonly TableSchema[], entities: readonly string[]): JsonObject {
   const rights = new Map<string, string[]>();

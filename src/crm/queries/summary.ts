@@ -6,7 +6,7 @@ import { namedPointer, titleFieldsOf } from '../wire/titles.ts';
 import { seen } from './field-visibility.ts';
 import { type Ask, type Row, tableIfAny } from './records.ts';
 
-/** What to read of a table for `briefOf`: those of the fields that it has and the caller sees, with the names of what they point at. */
+/** Returns the `keys` and `include` for `briefOf`: those fields that exist and that the caller sees, with the titles of Pointer targets. */
 export function briefly(context: CrmContext, table: TableSchema, names: readonly string[]): Pick<Ask, 'keys' | 'include'> {
   const shown = seen(context, table, names);
   const targets = shown.flatMap((name) => {
@@ -17,16 +17,16 @@ export function briefly(context: CrmContext, table: TableSchema, names: readonly
   const keys = targets.flatMap(([name, target]) =>
     seen(context, target, titleFieldsOf(target)).map((title) => `${name}.${title}`),
   );
-  // Without keys a read answers whole records.
+  // Without keys, a read returns whole records.
   return { keys: ['objectId', ...shown, ...keys], include: targets.map(([name]) => name) };
 }
 
-/** A record with these fields alone: Pointers with the names of what they point at, texts cut. @param most characters of each */
-export function briefOf(row: Row, names: readonly string[], most?: number): JsonObject {
+/** Returns a record reduced to these fields: Pointers with the titles of their targets, texts shortened. @param maxLength maximum characters of each */
+export function briefOf(row: Row, names: readonly string[], maxLength?: number): JsonObject {
   const shown: JsonObject = { objectId: row.objectId };
   for (const name of names) {
     const value = own(row, name);
-    if (value !== undefined && value !== null && value !== '') shown[name] = withShortTexts(namedPointer(value), most);
+    if (value !== undefined && value !== null && value !== '') shown[name] = withShortTexts(namedPointer(value), maxLength);
   }
   return shown;
 }

@@ -4,25 +4,24 @@ import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';
 
-/** Records by what a text field holds. */
+/** Selects records by the value of a text field. */
 interface StoredQuery {
   readonly className: string;
   readonly field: string;
   readonly values: readonly string[];
   readonly keys: readonly string[];
-  /** At most; all where it is left out. */
+  /** Maximum number of rows; all if absent. */
   readonly limit?: number;
-  /** Of a caller: only records that it gives, none for `null`; all where it is left out. */
+  /** Restricts the result to the records that the grant allows, none for `null`; all if absent. */
   readonly grant?: Grant | null;
 }
 
 /**
- * Reads fields beyond every permission: the caller has to learn what is told of these records by another way. None where the table has not such
- * a field.
+ * Reads records ignoring permissions on fields: the result must not reach the caller unchecked. Empty if the table has no such text field.
  */
 export function storedRows<Row>(
   store: Store,
-  { className, field: name, values, keys, grant, ...most }: StoredQuery,
+  { className, field: name, values, keys, grant, limit }: StoredQuery,
 ): Promise<Row[]> {
   return readRows<Row>(store, {
     className,
@@ -33,6 +32,6 @@ export function storedRows<Row>(
       const filter = { kind: 'in', field, values } as const;
       return grant ? guardedFilter(grant, filter) : filter;
     },
-    ...most,
+    ...(limit !== undefined && { limit }),
   });
 }

@@ -9,31 +9,31 @@ import { instantOf, pointedAt } from '../wire/values.ts';
 import { bucketSteps, type DateBucket, nameOfBucket, offsetsBetween, type ZoneOffsets } from './date-buckets.ts';
 import { accumulatorOf, type Metric } from './metrics.ts';
 
-/** A field that records are grouped by. */
+/** A field to group by. */
 export interface GroupField {
   readonly name: string;
-  /** Of a Date that is put into buckets. */
+  /** For a Date that is grouped into buckets. */
   readonly bucket?: DateBucket;
-  /** Of a Pointer. */
+  /** For a Pointer. */
   readonly targetClass?: string;
 }
 
-/** What to aggregate. */
-export interface Aggregating {
+/** An aggregation. */
+export interface Aggregation {
   readonly table: TableSchema;
   readonly groups: readonly GroupField[];
   readonly metrics: readonly Metric[];
   readonly where?: JsonObject | undefined;
   readonly having?: JsonObject | undefined;
   readonly order?: string | undefined;
-  /** Rows at most; all where it is left out. */
+  /** Maximum number of rows; all if absent. */
   readonly limit: number | undefined;
 }
 
-/** Parts that a pipeline has for the jumps of clocks; each takes some of its thousand. */
+/** Maximum number of offset changes in a pipeline; each takes several of its thousand parts. */
 const MAX_JUMPS = 90;
 
-/** @throws invalidArguments (107) for a field that there is not, or that comes twice */
+/** Returns the fields to group by. @throws invalidArguments (107) for a field that does not exist or is named twice */
 export function readGroups(table: TableSchema, names: readonly string[], bucket: DateBucket | undefined): GroupField[] {
   const groups = names.map((name): GroupField => {
     const [root = ''] = name.split('.', 1);
@@ -48,11 +48,11 @@ export function readGroups(table: TableSchema, names: readonly string[], bucket:
   return groups;
 }
 
-/** Runs it inside the store. @returns a row for each group: its fields by name, then its metrics */
-export async function aggregate(context: CrmContext, asked: Aggregating): Promise<{ rows: JsonObject[]; timeZone?: string }> {
-  const { table, groups, metrics, where, having, limit } = asked;
+/** Executes an aggregation in the store. @returns one row per group: its fields by name, then its metrics */
+export async function aggregate(context: CrmContext, request: Aggregation): Promise<{ rows: JsonObject[]; timeZone?: string }> {
+  const { table, groups, metrics, where, having, limit } = request;
   const zone = groups.some(({ bucket }) => bucket) ? await timeZoneOf(context) : undefined;
-  const offsets = zone === undefined ? [] : await offsetsOf(context, asked, zone);
+  const offsets = zone === undefined ? [] : await offsetsOf(context, request, zone);
   const keys = groups.map(({ name, bucket }, at) => [`g${at}`, bucket ? `$${computed(at)}` : `$${name}`]);
   const pipeline: JsonObject[] = [
     ...bucketStages(groups, offsets),
@@ -63,16 +63,16 @@ export async function aggregate(context: CrmContext, asked: Aggregating): Promis
       },
     },
     ...(having ? [{ $match: having }] : []),
-    ...sortOf(asked),
+    ...sortOf(request),
     ...(limit === undefined ? [] : [{ $limit: limit }]),
   ];
   const found = await aggregateRows(context, table.className, pipeline, where);
-  const rows = found.map((row) => rowOf(row, asked));
+  const rows = found.map((row) => rowOf(row, request));
   await namePointers(context, rows, groups);
   return { rows, ...(zone !== undefined && { timeZone: zone }) };
 }
 
-/** No field is called so. */
+/** A name that no field has. */
 const computed = (at: number): string => `_bucket${at}`;
 
 function bucketStages(groups: readonly GroupField[], offsets: readonly (ZoneOffsets | null)[]): JsonObject[] {
@@ -90,10 +90,10 @@ function bucketStages(groups: readonly GroupField[], offsets: readonly (ZoneOffs
   }));
 }
 
-/** The clocks of each field that is put into buckets, in the span of time that its values have. */
+/** Returns the zone offsets for each bucketed field, over the time span of its values. */
 async function offsetsOf(
   context: CrmContext,
-  { table, groups, where }: Aggregating,
+  { table, groups, where }: Aggregation,
   zone: string,
 ): Promise<(ZoneOffsets | null)[]> {
   if (zone === 'UTC') return [];
@@ -114,8 +114,8 @@ async function offsetsOf(
   });
 }
 
-/** @throws invalidArguments (107) for a name that is neither a field of groupBy nor a metric */
-function sortOf({ order, groups, metrics }: Aggregating): JsonObject[] {
+/** Returns the `$sort` stage. @throws invalidArguments (107) for a name that is neither a field of groupBy nor a metric */
+function sortOf({ order, groups, metrics }: Aggregation): JsonObject[] {
   if (order === undefined) return [];
   const places = new Map<string, string>(metrics.map(({ name }) => [name, name]));
   for (const [at, { name }] of groups.entries()) places.set(name, `objectId.g${at}`);
@@ -132,7 +132,7 @@ function sortOf({ order, groups, metrics }: Aggregating): JsonObject[] {
   return [{ $sort: Object.fromEntries(keys) }];
 }
 
-function rowOf(row: JsonObject, { groups, metrics }: Aggregating): JsonObject {
+function rowOf(row: JsonObject, { groups, metrics }: Aggregation): JsonObject {
   const key = isJsonObject(row.objectId) ? row.objectId : {};
   const ofGroups = groups.map(({ name, bucket }, at): [string, JsonValue] => {
     const value = key[`g${at}`];
@@ -141,7 +141,7 @@ function rowOf(row: JsonObject, { groups, metrics }: Aggregating): JsonObject {
   return Object.fromEntries([...ofGroups, ...metrics.map(({ name }): [string, JsonValue] => [name, row[name] ?? null])]);
 }
 
-/** Pointers become `{objectId, Name}`, without a name where the caller may not see the record. */
+/** Replaces Pointers by `{objectId, Name}`, without a name if the caller may not see the record. */
 async function namePointers(context: CrmContext, rows: readonly JsonObject[], groups: readonly GroupField[]): Promise<void> {
   for (const { name, targetClass } of groups) {
     if (targetClass === undefined) continue;

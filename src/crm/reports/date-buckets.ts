@@ -3,37 +3,37 @@ import { DAY_MS, WEEK_MS } from '../../kernel/time.ts';
 import { offsetIn } from '../time/time-zone.ts';
 import { wireDate } from '../wire/values.ts';
 
-/** What dates are put together by. Weeks begin on Sunday. */
+/** Bucket sizes of dates. Weeks begin on Sunday. */
 export const dateBuckets = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export type DateBucket = (typeof dateBuckets)[number];
 
-/** The days from a Sunday to the Thursday that time is counted from. */
+/** From a Sunday to the Thursday on which Unix time begins. */
 const TO_SUNDAY = 4 * DAY_MS;
 const EPOCH = wireDate(0);
 
-/** A moment at which a zone's clock jumps. */
+/** A change of a zone's offset. */
 interface Jump {
   readonly at: number;
-  /** Milliseconds that it is further ahead of UTC from then on. */
+  /** Milliseconds added to the offset from UTC. */
   readonly by: number;
 }
 
-/** How far a zone is ahead of UTC in a span of time. */
+/** The offsets of a zone from UTC during a time span. */
 export interface ZoneOffsets {
   readonly base: number;
-  /** In order. */
+  /** In chronological order. */
   readonly jumps: readonly Jump[];
 }
 
-/** Years that clocks are known for, more or less. */
+/** Range for which the time zone database has reliable data. */
 const FIRST = Date.UTC(1900, 0, 1);
 const LAST = Date.UTC(2100, 0, 1);
 
 /**
- * The offsets of a zone from one instant to another.
- * @param most so many jumps, the latest; what was before them counts by the clock as it was until the first
+ * Returns the offsets of a zone between two instants, in milliseconds since 1970.
+ * @param maxJumps only the latest are returned; times before the first of them use the offset that preceded it
  */
-export function offsetsBetween(zone: string, from: number, to: number, most: number): ZoneOffsets {
+export function offsetsBetween(zone: string, from: number, to: number, maxJumps: number): ZoneOffsets {
   const [start, end] = [Math.max(from, FIRST), Math.min(to, LAST)];
   const jumps: Jump[] = [];
   let at = start;
@@ -44,7 +44,7 @@ export function offsetsBetween(zone: string, from: number, to: number, most: num
     if (then !== offset) jumps.push({ at: jumpBetween(zone, at, next), by: then - offset });
     [at, offset] = [next, then];
   }
-  const kept = jumps.slice(Math.max(jumps.length - most, 0));
+  const kept = jumps.slice(Math.max(jumps.length - maxJumps, 0));
   const base = offset - kept.reduce((sum, { by }) => sum + by, 0);
   return { base, jumps: kept };
 }
@@ -61,9 +61,9 @@ function jumpBetween(zone: string, from: number, to: number): number {
 }
 
 /**
- * How an aggregation computes the number of the bucket that a Date falls into (CONTRACT "Records"), step by step, so that nothing is put
- * together twice; `nameOfBucket` reads it.
- * @param before refers to what the step before has made
+ * Returns the expressions that compute the number of a Date's bucket in an aggregation (aggregation.md#expressions), one per step so that no
+ * subexpression is repeated. `nameOfBucket` converts the number.
+ * @param before reference to the result of the previous step
  */
 export function bucketSteps(bucket: DateBucket, field: string, { base, jumps }: ZoneOffsets, before: string): JsonValue[] {
   const date = `$${field}`;
@@ -84,13 +84,13 @@ export function bucketSteps(bucket: DateBucket, field: string, { base, jumps }: 
   }
 }
 
-/** How many whole units there are, those before the beginning too. */
+/** Floor division, also for negative values. */
 function floored(value: string, unit: number): JsonObject {
   const rest = { $mod: [{ $add: [{ $mod: [value, unit] }, unit] }, unit] };
   return { $divide: [{ $subtract: [value, rest] }, unit] };
 }
 
-/** `2026-01-31`, of a week its Sunday; `2026-01`; `2026-Q1`; `2026`. `null` where there is no Date. */
+/** Returns `2026-01-31` (for a week its Sunday), `2026-01`, `2026-Q1` or `2026`; `null` without a Date. */
 export function nameOfBucket(bucket: DateBucket, number: JsonValue | undefined): string | null {
   if (typeof number !== 'number') return null;
   switch (bucket) {

@@ -6,7 +6,7 @@ import { aggregateRows, hasField, tableNamed } from '../queries/records.ts';
 import { COUNT, type Report } from './saved-report.ts';
 
 /**
- * A grouped report: a row for each group with its count, and the sums of the columns that are numbers. Without an order the largest come first.
+ * Runs a grouped report: one row per group with its count and the sums of numeric columns. Without an order, the largest groups come first.
  * @throws what `aggregateRows` throws
  */
 export async function runGroups(context: CrmContext, report: Report, { skip, limit }: { skip: number; limit: number }) {
@@ -14,7 +14,7 @@ export async function runGroups(context: CrmContext, report: Report, { skip, lim
   if (limit === 0) return { results: [], hidden: [] };
   const numbers = report.keys.filter((key) => hasField(context, table, key, 'Number') && !groupBy.includes(key));
   const sums = askable(context, tableNamed(context, table), numbers);
-  // Names of the rows' own, since fields may be called as anything.
+  // Generated names, since a field may have any name.
   const key = Object.fromEntries(groupBy.map((name, at) => [`g${at}`, `$${name}`]));
   const totals = Object.fromEntries(sums.map((name, at) => [`s${at}`, { $sum: `$${name}` }]));
   const pipeline = [
@@ -49,7 +49,7 @@ function sortOf({ order = '', groupBy }: Report, sums: readonly string[]): JsonO
   return Object.fromEntries(keys.length > 0 ? keys : [['n', -1]]);
 }
 
-/** Groups whose Pointers have the names of what they point at. */
+/** Adds names to the Pointers of the groups. */
 async function named(context: CrmContext, results: readonly JsonObject[]): Promise<JsonObject[]> {
   const groups = results.map(({ group }) => Object.entries(group as JsonObject));
   const values = await withPointerNames(

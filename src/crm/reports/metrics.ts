@@ -5,7 +5,7 @@ import { badArguments } from '../refusals.ts';
 const operations = ['count', 'sum', 'avg', 'min', 'max'] as const;
 type Operation = (typeof operations)[number];
 
-/** What is computed of each group. */
+/** A value computed per group. */
 export interface Metric {
   readonly name: string;
   readonly op: Operation;
@@ -19,7 +19,7 @@ const known: ReadonlySet<string> = new Set(['op', 'field', 'as']);
 const refuse = (index: number, why: string): never => badArguments(`metrics[${index}]${why}`, { expected: EXPECTED });
 
 /**
- * The metrics of a call; left out, the number of records.
+ * Reads the metrics of a call; the number of records if absent.
  * @param groups names that are taken
  * @throws invalidArguments (107)
  */
@@ -58,18 +58,18 @@ function checkField(table: TableSchema, name: string, op: Operation, index: numb
     refuse(index, `: ${op} takes a Number, ${name} is of type ${field.type}`);
 }
 
-/** A metric as an accumulator of `$group`. A `count` of a field counts the records that have a value. */
+/** Returns the accumulator of `$group` for a metric. `count` with a field counts the records that have a value. */
 export function accumulatorOf({ op, field }: Omit<Metric, 'name'>): JsonObject {
   if (field === undefined) return { $sum: 1 };
   if (op === 'count') return { $sum: { $cond: [{ $ne: [`$${field}`, null] }, 1, 0] } };
   return { [`$${op}`]: `$${field}` };
 }
 
-/** What a metric is of no records at all. */
+/** The value of a metric over no records. */
 export const emptyValue = ({ op }: Metric): JsonValue => (op === 'count' || op === 'sum' ? 0 : null);
 
 /**
- * `having` speaks of metrics alone.
+ * Checks that `having` names metrics only.
  * @throws invalidArguments (107)
  */
 export function checkHaving(having: JsonObject, metrics: readonly Metric[]): void {

@@ -3,10 +3,10 @@ import type { CrmContext } from '../context.ts';
 import { findRows, getRow, type Row, tableNamed, unknownFields } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 
-/** The table of saved reports (SPEC "Other system tables"). */
+/** The table of saved reports (system-tables.md#_dynamicqueries). */
 export const REPORTS = '_DynamicQueries';
 
-/** What a saved report asks of a table. */
+/** The definition of a saved report. */
 export interface Report {
   readonly table: string;
   readonly keys: readonly string[];
@@ -15,7 +15,7 @@ export interface Report {
   readonly groupBy: readonly string[];
 }
 
-/** A saved report that the caller may read. @throws objectNotFound (101); invalidArguments (107) for a row that is no definition */
+/** Returns a saved report that the caller may read. @throws objectNotFound (101); invalidArguments (107) for a row that is not a valid definition */
 export async function readReport(context: CrmContext, reportId: string): Promise<Report & { readonly row: Row }> {
   const row = await getRow(context, REPORTS, reportId);
   const part = (name: string): JsonValue => own(row, name) ?? null;
@@ -39,11 +39,11 @@ function namesAt(value: JsonValue, part: string): string[] {
 
 const stale = (why: string): never => badArguments(`the report cannot be run: ${why}`, { next: 'Save-Report' });
 
-/** What groups can be ordered by beside their names and sums. */
+/** Groups can be ordered by this, besides their names and sums. */
 export const COUNT = 'count';
 
 /**
- * Makes sure that a report asks for what there is, and what the caller may ask for.
+ * Checks that the table and fields of a report exist and that the caller may read them.
  * @throws classMissing (103), permissionDenied, fieldDenied (119); errors of `where` and `order`; invalidArguments (107) for unknown fields
  */
 export async function checkReport(context: CrmContext, { table, keys, where, order, groupBy }: Report): Promise<void> {
@@ -58,7 +58,7 @@ export async function checkReport(context: CrmContext, { table, keys, where, ord
   });
 }
 
-/** The names of fields in a `where`, those of its sub-queries left out. */
+/** Returns the names of fields in a `where`, without those of sub-queries. */
 export function namesIn(where: JsonObject): string[] {
   return Object.entries(where).flatMap(([name, value]) => {
     if (!name.startsWith('$')) return [name];
@@ -66,7 +66,7 @@ export function namesIn(where: JsonObject): string[] {
   });
 }
 
-/** The names in a comma list of `order`. */
+/** Returns the names in a comma-separated `order`. */
 export const namesInOrder = (order: string): string[] =>
   order
     .split(',')

@@ -5,10 +5,10 @@ import type { CrmContext } from '../context.ts';
 import { aggregateRows } from '../queries/records.ts';
 import { accumulatorOf } from './metrics.ts';
 
-/** Fields that one aggregation counts; it takes so many parts. */
+/** Fields counted by one aggregation, which takes a limited number of parts. */
 const BATCH_SIZE = 100;
 
-/** How many records the caller may find, and when one was last changed. */
+/** Returns the number of records that the caller may find, and the time of the last change. */
 export async function sizeOf(context: CrmContext, { className }: TableSchema): Promise<{ rows: number; lastChange: JsonValue }> {
   const group = { _id: null, rows: { $sum: 1 }, updatedAt: { $max: '$updatedAt' } };
   const [row] = await aggregateRows(context, className, [{ $group: group }]);
@@ -16,9 +16,9 @@ export async function sizeOf(context: CrmContext, { className }: TableSchema): P
 }
 
 /**
- * The share of records that have a value, by field: 1 is all, to three places.
+ * Returns the share of records that have a value, by field, from 0 to 1 with three decimals.
  * @param fields that the caller may see
- * @param rows how many records there are
+ * @param rows number of records
  */
 export async function fillRates(
   context: CrmContext,
@@ -37,7 +37,7 @@ export async function fillRates(
   return Object.fromEntries(rates);
 }
 
-/** Fields that every record has say nothing, and a Relation has no value of its own. */
+/** Default fields are filled in every record, and a Relation has no value of its own. */
 function isCounted({ fields }: TableSchema, name: string): boolean {
   const type = fields.get(name)?.type;
   return type !== undefined && type !== 'Relation' && !isDefaultField(name);
@@ -46,6 +46,6 @@ function isCounted({ fields }: TableSchema, name: string): boolean {
 function rate(filled: JsonValue | undefined, rows: number): number {
   if (typeof filled !== 'number' || rows === 0) return 0;
   const share = Math.round((filled / rows) * 1_000) / 1_000;
-  // A field that some have is not like one that nobody has.
+  // A field with few values must be distinguishable from an unused one.
   return share === 0 && filled > 0 ? 0.001 : share;
 }

@@ -9,38 +9,38 @@ import { currencyOf, type PricedRow, pricedRows } from './quote-rows.ts';
 import { type QuoteTotals, totalsOf } from './quote-totals.ts';
 import { type Create, type Links, nextNumber, QUOTES, quoteOf, requireFields, targetOf, writesFor } from './quote-writes.ts';
 
-/** A quote to be. */
-export interface QuoteOrder extends Links {
+/** A quote to be created. */
+export interface QuoteRequest extends Links {
   readonly name?: string | undefined;
   readonly rows: readonly JsonObject[];
-  /** Checked only. */
+  /** Validates without writing. */
   readonly dryRun?: boolean | undefined;
 }
 
-/** A quote with its rows. */
+/** A created quote with its rows. */
 export interface CreatedQuote {
   /** The quote, then its rows. */
   readonly writes: readonly Create[];
   readonly rows: readonly PricedRow[];
   readonly totals: QuoteTotals;
-  /** Left out where the table does not number its records. */
+  /** Absent if the table does not number its records. */
   readonly number: number | undefined;
 }
 
 /**
- * Creates a price quote with its rows (SPEC "Main business tables": PriceQuotes, SaleRows) in one commit.
+ * Creates a price quote with its rows in one commit.
  * @throws classMissing (103), invalidArguments (107), permissionDenied (119)
  */
 export async function createQuote(
   context: CrmContext,
-  { rows: asked, name, dryRun, ...links }: QuoteOrder,
+  { rows: requested, name, dryRun, ...links }: QuoteRequest,
 ): Promise<CreatedQuote> {
-  requireFields(context, sentBy({ name, ...links }, asked));
+  requireFields(context, namesSent({ name, ...links }, requested));
   await checkLinks(context, links);
-  const rows = await pricedRows(context, asked);
+  const rows = await pricedRows(context, requested);
   const totals = totalsOf(rows);
   const quote = quoteOf(context, { ...links, name, currencyId: currencyOf(rows), totals });
-  // Quotes are numbered one at a time, so that no two have the same number.
+  // Serialised, so that no two quotes get the same number.
   return inTurn(context, QUOTES, async (held) => {
     const number = await nextNumber(held, QUOTES);
     const writes = writesFor(context, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
@@ -50,12 +50,12 @@ export async function createQuote(
   });
 }
 
-const sentBy = (args: object, rows: readonly JsonObject[]): string[] => [
+const namesSent = (args: object, rows: readonly JsonObject[]): string[] => [
   ...Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name])),
   ...rows.flatMap(Object.keys),
 ];
 
-/** @throws invalidArguments (107) for what is not there; permissionDenied (119) */
+/** Checks that linked records exist. @throws invalidArguments (107) if one does not; permissionDenied (119) */
 async function checkLinks(context: CrmContext, { accountId, saleId, templateId }: Links): Promise<void> {
   const read = (argument: string, table: string, id: string, next: string, keys: readonly string[] = []) =>
     unless(['objectNotFound'], null, () => getRow(context, table, id, { keys: ['objectId', ...keys] })).then(

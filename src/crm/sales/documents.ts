@@ -9,7 +9,7 @@ import { isoOf, pointedAt, pointer } from '../wire/values.ts';
 export const kinds = ['quote', 'invoice', 'receipt', 'order', 'all'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** A table of documents, and that of their lines. */
+/** A table of documents with the table of their lines. */
 export interface DocumentSource extends Source {
   readonly isQuote: boolean;
   readonly lines: { readonly table: string; readonly of: string; readonly order: string };
@@ -35,7 +35,7 @@ export const accounting: DocumentSource = {
   keys: [...common, 'DocTypeId.Name', 'DocTypeId.Code', 'CustomerName', 'TotalSum', 'DueDate', 'File', 'Cancelled'],
 };
 
-/** The codes of document types that are of a kind; where a type has no code, its name says so. */
+/** Codes of document types by kind; the pattern applies to names of types without a code. */
 const typesOf: ReadonlyMap<Kind, { readonly codes: readonly number[]; readonly names: RegExp }> = new Map([
   ['invoice', { codes: [300, 305, 320, 330], names: /invoice|חשבונית|חשבון עסקה/i }],
   ['receipt', { codes: [320, 400, 405], names: /receipt|קבלה/i }],
@@ -44,22 +44,22 @@ const typesOf: ReadonlyMap<Kind, { readonly codes: readonly number[]; readonly n
 
 const TYPES = 'DocTypes';
 
-/** The `where` of accounting documents of a kind. @throws invalidArguments (107) where this system has no such document type */
+/** Returns the `where` for accounting documents of a kind. @throws invalidArguments (107) if this system has no such document type */
 export async function ofKind(context: CrmContext, kind: Kind): Promise<JsonObject> {
-  const sought = typesOf.get(kind);
-  if (!sought) return {};
+  const criteria = typesOf.get(kind);
+  if (!criteria) return {};
   const rows = await findRows(context, TYPES, { keys: ['Name', 'Code'], limit: 1_000 });
   const isOne = ({ Code, Name }: Row) =>
-    Code === undefined ? typeof Name === 'string' && sought.names.test(Name) : sought.codes.includes(Number(Code));
+    Code === undefined ? typeof Name === 'string' && criteria.names.test(Name) : criteria.codes.includes(Number(Code));
   const types = rows.filter(isOne).map(({ objectId }) => pointer(TYPES, objectId));
   if (types.length === 0)
-    badArguments(`no row of ${TYPES} is of the kind ${kind}: none has one of the codes ${sought.codes.join(', ')}`, {
+    badArguments(`no row of ${TYPES} is of the kind ${kind}: none has one of the codes ${criteria.codes.join(', ')}`, {
       next: 'Get-Lookup-Values',
     });
   return { DocTypeId: { $in: types } };
 }
 
-/** The kind of an accounting document, by its type. */
+/** Returns the kind of an accounting document by its type. */
 function kindOf(type: JsonObject | undefined): Kind | 'other' {
   const [code, name] = [own(type ?? {}, 'Code'), own(type ?? {}, 'Name')];
   for (const [kind, { codes, names }] of typesOf)
@@ -70,7 +70,7 @@ function kindOf(type: JsonObject | undefined): Kind | 'other' {
 const fileUrl = (value: JsonValue | undefined): JsonValue | undefined => (isJsonObject(value) ? own(value, 'url') : undefined);
 const titled = (value: JsonValue | undefined): JsonValue | undefined => (value === undefined ? undefined : namedPointer(value));
 
-/** A document in the form that all kinds share. */
+/** Returns a document in the form common to all kinds. */
 export function documentOf({ source, row, at }: Placed<DocumentSource>): JsonObject {
   const type = isJsonObject(row.DocTypeId) ? row.DocTypeId : undefined;
   const signed = fileUrl(row.SignedPdf);
@@ -99,7 +99,7 @@ export function documentOf({ source, row, at }: Placed<DocumentSource>): JsonObj
 
 const lineKeys = ['Description', 'ProductId.Name', 'Quantity', 'UnitPrice', 'Discount', 'VatRate', 'VatValue', 'Total'];
 
-/** A line of a document. */
+/** Returns a line of a document in the form common to all kinds. */
 function lineOf(row: Row): JsonObject {
   return omitUndefined({
     objectId: row.objectId,
@@ -114,10 +114,10 @@ function lineOf(row: Row): JsonObject {
   });
 }
 
-/** So many lines of one answer. */
+/** Maximum number of lines in one answer. */
 const MAX_LINES = 2_000;
 
-/** The lines of documents by their ids; `isCut` where there are more than an answer takes. @throws what `findRows` throws */
+/** Returns the lines of documents by document id; `isCut` if there are more than `MAX_LINES`. @throws what `findRows` throws */
 export async function linesOf(context: CrmContext, { table, lines }: DocumentSource, ids: readonly string[]) {
   const where = { [lines.of]: { $in: ids.map((id) => pointer(table, id)) } };
   const keys = [lines.of, ...lineKeys];

@@ -7,42 +7,42 @@ import { type Ends, rangeOf, type TimeRange } from '../time/range.ts';
 import { pointer } from '../wire/values.ts';
 import { accounting, type DocumentSource, documentOf, type Kind, linesOf, ofKind, quotes } from './documents.ts';
 
-/** Which documents. */
-export interface DocumentQuestion extends Ends {
+/** Filter and page of documents. */
+export interface DocumentQuery extends Ends {
   readonly kind: Kind;
   readonly accountId?: string | undefined;
   readonly number?: string | undefined;
   readonly objectId?: string | undefined;
-  /** Left out: where one document is asked for. */
+  /** If absent: with lines if a single document is requested by id. */
   readonly withLines?: boolean | undefined;
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Documents of sales in the form that all kinds share. */
+/** Sales documents in the form common to all kinds. */
 export interface FoundDocuments {
-  /** The newest first, one more than were asked for where there are more. */
+  /** Newest first, one more than requested if there are more. */
   readonly documents: readonly JsonObject[];
   readonly range: TimeRange;
-  /** Whether some lines are left out, since there are too many. */
+  /** Whether lines are left out because there are too many. */
   readonly isCut: boolean;
   /** Tables that the caller may not see. */
   readonly hidden: readonly string[];
-  /** Tables that this system has not. */
+  /** Tables that this system does not have. */
   readonly missing: readonly string[];
 }
 
 /**
  * Finds price quotes and accounting documents.
- * @throws invalidArguments (107) where this system has no such documents; what `newestOf` throws
+ * @throws invalidArguments (107) if this system has no such documents; what `newestOf` throws
  */
-export async function findDocuments(context: CrmContext, question: DocumentQuestion): Promise<FoundDocuments> {
-  const { kind, accountId, number, objectId, from, to, withLines = objectId !== undefined, limit, skip } = question;
-  const sought: JsonObject[] = [
+export async function findDocuments(context: CrmContext, query: DocumentQuery): Promise<FoundDocuments> {
+  const { kind, accountId, number, objectId, from, to, withLines = objectId !== undefined, limit, skip } = query;
+  const filters: JsonObject[] = [
     ...(accountId === undefined ? [] : [{ AccountId: pointer('Accounts', accountId) }]),
     ...(objectId === undefined ? [] : [{ objectId }]),
   ];
-  const { sources, missing } = await sourcesFor(context, kind, sought, number);
+  const { sources, missing } = await sourcesFor(context, kind, filters, number);
   const range = await rangeOf(context, { from, to }, true);
   const { placed, hidden } = await newestOf(context, sources, { range, skip, limit });
   const lines = withLines ? await addLines(context, placed) : undefined;
@@ -60,11 +60,11 @@ export async function findDocuments(context: CrmContext, question: DocumentQuest
   };
 }
 
-/** The tables to read, and those that this system has not. @throws invalidArguments (107) where none is left */
+/** Returns the tables to read, and those that this system does not have. @throws invalidArguments (107) if none is left */
 async function sourcesFor(
   context: CrmContext,
   kind: Kind,
-  sought: readonly JsonObject[],
+  filters: readonly JsonObject[],
   number?: string,
 ): Promise<{ sources: DocumentSource[]; missing: string[] }> {
   const wanted = [...(kind === 'quote' || kind === 'all' ? [quotes] : []), ...(kind === 'quote' ? [] : [accounting])];
@@ -78,19 +78,19 @@ async function sourcesFor(
   for (const source of there) {
     const numbered = number === undefined ? {} : { Number: numberIn(context, source.table, number) };
     const typed = source.isQuote ? {} : await ofKind(context, kind);
-    sources.push({ ...source, where: { $and: [...sought, numbered, typed] } });
+    sources.push({ ...source, where: { $and: [...filters, numbered, typed] } });
   }
   return { sources, missing };
 }
 
-/** Systems keep numbers as Numbers or as texts. @throws invalidArguments (107) */
+/** Returns a document number in the type of the field, Number or String depending on the system. @throws invalidArguments (107) */
 function numberIn(context: CrmContext, table: string, number: string): string | number {
   if (!hasField(context, table, 'Number', 'Number')) return number;
   const value = Number(number.replace(/^#/, ''));
   return Number.isFinite(value) ? value : badArguments(`number must be a number, as ${table}.Number is`);
 }
 
-/** The lines of the documents, table by table; those that the caller may not see are told of. */
+/** Reads the lines of the documents by table; `hidden` lists tables of lines that the caller may not see. */
 async function addLines(context: CrmContext, placed: readonly Placed<DocumentSource>[]) {
   const found = new Map<DocumentSource, Map<string, JsonObject[]>>();
   const hidden: string[] = [];

@@ -14,17 +14,17 @@ import { pointedAt } from '../wire/values.ts';
 const TABLE = 'Sales';
 const STATUS = 'SaleStatusId';
 
-/** What is asked of the sales. */
-export interface PipelineQuestion {
+/** Filter and grouping of sales. */
+export interface PipelineQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly ownerId?: string | undefined;
   readonly groupBy: 'status' | 'owner' | 'month' | 'source';
 }
 
-/** The sales that were asked for. */
+/** Sums of sales by group. */
 export interface Pipeline {
-  /** What was asked for, and the sums of all. */
+  /** The request and the sums over all sales. */
   readonly summary: JsonObject;
   readonly groups: readonly JsonObject[];
   /** Tables that the caller may not read. */
@@ -34,17 +34,17 @@ export interface Pipeline {
 const pointers = { status: STATUS, owner: 'OwnerId', source: 'LeadSourceId' } as const;
 
 /**
- * Sales by what they are grouped by, with those that are open, won and lost where the statuses tell.
- * @throws invalidArguments (107) where this system's sales have not what is asked for; permissionDenied, fieldDenied (119)
+ * Sums up sales by group, split into open, won and lost if the statuses distinguish them.
+ * @throws invalidArguments (107) if sales lack a required field in this system; permissionDenied, fieldDenied (119)
  */
-export async function pipelineSummary(context: CrmContext, question: PipelineQuestion): Promise<Pipeline> {
-  const { groupBy } = question;
+export async function pipelineSummary(context: CrmContext, query: PipelineQuery): Promise<Pipeline> {
+  const { groupBy } = query;
   const sales = tableNamed(context, TABLE);
   requireField(sales, 'Total', 'Number');
   if (groupBy !== 'month') requireField(sales, pointers[groupBy], 'Pointer');
   const [statuses, zone] = await Promise.all([statusesOf(context, sales, STATUS), timeZoneOf(context)]);
-  const range = rangeIn(zone, question);
-  const rows = await aggregateRows(context, TABLE, stagesOf(context, sales, question, statuses, zone, range));
+  const range = rangeIn(zone, query);
+  const rows = await aggregateRows(context, TABLE, stagesOf(context, sales, query, statuses, zone, range));
   const groups = new Map<string | null, Sums>();
   const all = newSums();
   const stateOf = statesOf(statuses);
@@ -56,7 +56,7 @@ export async function pipelineSummary(context: CrmContext, question: PipelineQue
     const state = stateOf(pointedAt(status));
     for (const one of [sums, all]) add(one, state, Number(count), Number(total));
   }
-  const told = await toldOf(context, sales, groups, groupBy, statuses);
+  const shown = await shownGroups(context, sales, groups, groupBy, statuses);
   const hidden = hiddenStatuses(statuses);
   return {
     summary: {
@@ -65,7 +65,7 @@ export async function pipelineSummary(context: CrmContext, question: PipelineQue
       ...(groupBy === 'month' && { timeZone: zone }),
       ...shownSums(all, statuses),
     },
-    groups: told,
+    groups: shown,
     hidden,
   };
 }
@@ -73,7 +73,7 @@ export async function pipelineSummary(context: CrmContext, question: PipelineQue
 function stagesOf(
   context: CrmContext,
   sales: TableSchema,
-  { ownerId, groupBy }: PipelineQuestion,
+  { ownerId, groupBy }: PipelineQuery,
   statuses: Statuses | undefined,
   zone: string,
   range: TimeRange,
@@ -81,7 +81,7 @@ function stagesOf(
   const at = has(context, sales, 'ClosingDate', 'Date') ? { $ifNull: ['$ClosingDate', '$createdAt'] } : '$createdAt';
   const bounds = during('at', range);
   const isBounded = Object.keys(bounds).length > 0;
-  // Some zones are half an hour off: their months begin in the middle of an hour of UTC.
+  // Some zones are offset by half an hour: their months begin in the middle of a UTC hour.
   const shift = partOfHour(zone);
   const by = groupBy === 'month' ? hourOf(shift === 0 ? '$at' : { $add: ['$at', shift] }) : `$${pointers[groupBy]}`;
   return [
@@ -125,23 +125,23 @@ function statesOf(statuses: Statuses | undefined): (statusId: string | undefined
 
 const rounded = (sum: number): number => Math.round(sum * 100) / 100;
 
-/** Where the statuses do not tell, there is the sum alone. */
+/** Shows the total only if the statuses do not distinguish won and lost. */
 function shownSums({ open, won, lost }: Sums, statuses: Statuses | undefined): JsonObject {
   const shown = ({ count, total }: Sums[State]): JsonObject => ({ count, total: rounded(total) });
-  const tells = statuses?.rows?.some(({ IsWon, IsLost }) => IsWon !== undefined || IsLost !== undefined) === true;
+  const isSplit = statuses?.rows?.some(({ IsWon, IsLost }) => IsWon !== undefined || IsLost !== undefined) === true;
   return {
     count: open.count + won.count + lost.count,
     total: rounded(open.total + won.total + lost.total),
-    ...(tells && { open: shown(open), won: shown(won), lost: shown(lost) }),
+    ...(isSplit && { open: shown(open), won: shown(won), lost: shown(lost) }),
   };
 }
 
-/** Months by time, statuses in their order, all else by size. */
-async function toldOf(
+/** Returns the groups: months in chronological order, statuses in their own order, others by descending total. */
+async function shownGroups(
   context: CrmContext,
   { fields }: TableSchema,
   groups: ReadonlyMap<string | null, Sums>,
-  groupBy: PipelineQuestion['groupBy'],
+  groupBy: PipelineQuery['groupBy'],
   statuses: Statuses | undefined,
 ): Promise<JsonObject[]> {
   const keys = [...groups.keys()];

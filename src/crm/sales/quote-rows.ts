@@ -10,7 +10,7 @@ const PRODUCTS = 'Products';
 const FORM =
   'A row is {productId, quantity?, price?, discount? (percent), vatRate? (percent), description?}; without productId it needs description and price';
 
-/** What a row of a quote is asked for. */
+/** Schema of a row of a quote. */
 const rowForm = z.strictObject({
   productId: z.string().min(1).max(200).optional(),
   quantity: z.number().positive().max(1_000_000_000).default(1),
@@ -19,30 +19,30 @@ const rowForm = z.strictObject({
   vatRate: z.number().min(0).max(100).optional(),
   description: z.string().min(1).max(10_000).optional(),
 });
-type AskedRow = z.output<typeof rowForm>;
+type RequestedRow = z.output<typeof rowForm>;
 
 /** A row with its price. */
-export interface PricedRow extends AskedRow {
+export interface PricedRow extends RequestedRow {
   readonly price: number;
   readonly product: Row | undefined;
-  /** Percent; left out: not known. */
+  /** Percent; undefined if unknown. */
   readonly vatRate: number | undefined;
-  /** Whether VAT is in the price already. */
+  /** Whether the price includes VAT. */
   readonly isVatIncluded: boolean;
 }
 
 /**
- * Rows with the prices of their products. Every row that cannot be is named.
- * @throws invalidArguments (107); what `findRows` throws for who may not see products
+ * Returns rows with the prices of their products. The error names every faulty row, up to five.
+ * @throws invalidArguments (107); what `findRows` throws if the caller may not see products
  */
 export async function pricedRows(context: CrmContext, rows: readonly JsonObject[]): Promise<PricedRow[]> {
-  const asked = rows.map(readRow);
-  const ids = asked.flatMap(({ productId }) => productId ?? []);
+  const requested = rows.map(readRow);
+  const ids = requested.flatMap(({ productId }) => productId ?? []);
   const keys = ['Name', 'Price', 'Active', 'VatIncluded', 'VatRate', 'CurrencyId'];
   const found = await rowsWithIds(context, PRODUCTS, ids, keys);
   const products = new Map(found.map((product) => [product.objectId, product]));
   const faults: string[] = [];
-  const priced = asked.flatMap((row, at): PricedRow[] => {
+  const priced = requested.flatMap((row, at): PricedRow[] => {
     const product = row.productId === undefined ? undefined : products.get(row.productId);
     const price = row.price ?? (typeof product?.Price === 'number' ? product.Price : undefined);
     const fault = faultOf(row, product, price);
@@ -55,12 +55,12 @@ export async function pricedRows(context: CrmContext, rows: readonly JsonObject[
   return priced;
 }
 
-function readRow(row: JsonObject, at: number): AskedRow {
+function readRow(row: JsonObject, at: number): RequestedRow {
   const read = rowForm.safeParse(row, { reportInput: true });
   return read.success ? read.data : badArguments(faultsIn(read.error, ['rows', at]), { expected: FORM });
 }
 
-function faultOf(row: AskedRow, product: Row | undefined, price: number | undefined): string | null {
+function faultOf(row: RequestedRow, product: Row | undefined, price: number | undefined): string | null {
   if (row.productId === undefined)
     return row.description === undefined || price === undefined ? 'has no productId, and no description and price' : null;
   const name = row.productId.slice(0, 100);
@@ -69,7 +69,7 @@ function faultOf(row: AskedRow, product: Row | undefined, price: number | undefi
   return price === undefined ? `has no price, nor has its product ${name}` : null;
 }
 
-/** The currency that all products are priced in, where they say one. @throws invalidArguments (107) where there are several */
+/** Returns the currency of the products, if they have one. @throws invalidArguments (107) for several currencies */
 export function currencyOf(rows: readonly PricedRow[]): string | undefined {
   const ids = [...new Set(rows.flatMap(({ product }) => pointedAt(product?.CurrencyId) ?? []))];
   if (ids.length > 1) badArguments('the products are priced in several currencies', { next: 'Get-Data on Products' });

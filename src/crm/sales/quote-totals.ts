@@ -1,27 +1,27 @@
 import type { PricedRow } from './quote-rows.ts';
 
-/** What a row comes to. */
+/** Amounts of a row. */
 export interface RowTotals {
-  /** quantity × price × (1 − discount / 100), as prices are: with VAT where they include it. */
+  /** quantity × price × (1 − discount / 100); includes VAT if the price does. */
   readonly total: number;
   readonly vat: number | undefined;
 }
 
-/** What a quote comes to. */
+/** Amounts of a quote. */
 export interface QuoteTotals {
   readonly rows: readonly RowTotals[];
-  /** Without VAT. */
+  /** Excluding VAT. */
   readonly subTotal: number;
   readonly vat: number | undefined;
   readonly total: number;
-  /** How it was computed, in words. */
+  /** Description of the computation, for people. */
   readonly computed: string;
 }
 
-/** To two decimals, halves away from zero; what binary fractions leave over does not count. */
+/** Rounds to two decimals, halves away from zero; binary fraction errors are removed first. */
 export const rounded = (amount: number): number => Math.round(Number((amount * 100).toPrecision(15))) / 100;
 
-/** Adds up a quote: each row is rounded, then they are summed. */
+/** Computes the amounts of a quote: rows are rounded individually, then summed. */
 export function totalsOf(rows: readonly PricedRow[]): QuoteTotals {
   const each = rows.map(rowTotals);
   const sum = (amounts: readonly number[]) => rounded(amounts.reduce((all, one) => all + one, 0));

@@ -14,16 +14,16 @@ import type { QuoteTotals } from './quote-totals.ts';
 export const QUOTES = 'PriceQuotes';
 export const ROWS = 'SaleRows';
 
-/** What a quote is for. */
+/** Records that a quote is linked to. */
 export interface Links {
   readonly accountId: string;
   readonly saleId?: string | undefined;
   readonly templateId?: string | undefined;
 }
 
-/** What a Pointer of a quote leads to in this system. */
-export const targetOf = (context: CrmContext, field: string, usual: string): string =>
-  tableIfAny(context, QUOTES)?.fields.get(field)?.targetClass ?? usual;
+/** Returns the target table of a Pointer of quotes in this system, or the template's. */
+export const targetOf = (context: CrmContext, field: string, fallback: string): string =>
+  tableIfAny(context, QUOTES)?.fields.get(field)?.targetClass ?? fallback;
 
 interface Quote extends Links {
   readonly name: string | undefined;
@@ -31,7 +31,7 @@ interface Quote extends Links {
   readonly totals: QuoteTotals;
 }
 
-/** The quote without its number; only what this system has fields for. */
+/** Returns the quote without its number, reduced to the fields that this system has. */
 export function quoteOf(context: CrmContext, { accountId, saleId, templateId, name, currencyId, totals }: Quote): JsonObject {
   const userId = callerId(context);
   return knownFields(context, QUOTES, {
@@ -48,10 +48,10 @@ export function quoteOf(context: CrmContext, { accountId, saleId, templateId, na
   });
 }
 
-/** A record to be, with its id. */
+/** A create with its id. */
 export type Create = Extract<RecordWrite, { kind: 'create' }> & { readonly objectId: string };
 
-/** The writes of a quote and its rows, whose ids are chosen, so that the rows point at the quote. */
+/** Returns the writes for a quote and its rows. Ids are assigned here so that the rows can point to the quote. */
 export function writesFor(
   context: CrmContext,
   body: JsonObject,
@@ -79,7 +79,7 @@ export function writesFor(
   return [quote, ...lines];
 }
 
-/** Where arguments, and keys of rows, are stored that may be left out. */
+/** Where optional arguments and keys of rows are stored. */
 const places: ReadonlyMap<string, readonly [table: string, field: string, ...types: FieldType[]]> = new Map([
   ['name', [QUOTES, 'Name', 'String', 'HTML/XML']],
   ['saleId', [QUOTES, 'SaleId', 'Pointer']],
@@ -90,8 +90,8 @@ const places: ReadonlyMap<string, readonly [table: string, field: string, ...typ
 ]);
 
 /**
- * The Pointers without which a quote would be lost, and the fields for what was sent: systems are customised.
- * @param sent names of arguments, and of keys of rows
+ * Checks that this customised system has the Pointers that link quotes and rows, and a field for each argument that was sent.
+ * @param sent names of arguments and of keys of rows
  * @throws classMissing (103), invalidArguments (107)
  */
 export function requireFields(context: CrmContext, sent: Iterable<string>): void {
@@ -112,9 +112,10 @@ export function requireFields(context: CrmContext, sent: Iterable<string>): void
 }
 
 /**
- * The number that follows the highest of a table, of all its records, also those that the caller may not see: he would else give one that is
- * taken. Within `inTurn` no two calls get the same.
- * @returns `undefined` where the table does not number its records so
+ * Returns the highest number of a table plus 1. Counts records that the caller may not see too, since their numbers are taken. Concurrent calls must
+ * be
+ * serialised by `inTurn`.
+ * @returns `undefined` if the table does not number its records this way
  */
 export async function nextNumber(context: CrmContext, table: string, field = 'Number'): Promise<number | undefined> {
   if (!hasField(context, table, field, 'Number')) return undefined;

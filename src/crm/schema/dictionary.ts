@@ -3,17 +3,17 @@ import type { RecordWrite } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { storedRows } from '../queries/unscoped-reads.ts';
 
-/** The table of labels and business terms (SPEC "Other system tables"). */
+/** The table of labels and business terms. Reference: system-tables.md#_dictionary. */
 export const DICTIONARY = '_Dictionary';
 
-/** A row of it. A table's own label is in a row without `field`. */
+/** A row of `_Dictionary`. The row without `field` holds the table's own label. */
 export interface DictionaryRow {
   readonly objectId: string;
   readonly field?: string;
   readonly value?: string;
 }
 
-/** The rows of a table, in the order of creation: of several for a field the first counts. */
+/** Returns the rows of a table in order of creation: of several for a field, the first counts. */
 export function dictionaryRows(store: Store, tblName: string): Promise<DictionaryRow[]> {
   const keys = ['objectId', 'field', 'value'];
   return storedRows<DictionaryRow>(store, { className: DICTIONARY, field: 'tblName', values: [tblName], keys });
@@ -28,12 +28,12 @@ export const changeRow = (objectId: string, body: JsonObject): RecordWrite => ({
   body,
 });
 
-/** The field that a table's own label is of. */
+/** Key of the table's own label in maps of labels by field. */
 export const TABLE_ITSELF = '';
 
 /**
- * The writes that give labels, for those that are not so yet; an empty text takes a label away, its row stays.
- * @param labels by field; `TABLE_ITSELF` is the table
+ * Returns the writes that set labels, without those that are set already. An empty text clears the label; its row stays.
+ * @param labels by field; `TABLE_ITSELF` for the table
  */
 export async function labelWrites(store: Store, tblName: string, labels: ReadonlyMap<string, string>): Promise<RecordWrite[]> {
   const known = new Map<string, DictionaryRow>();
@@ -51,15 +51,15 @@ export async function labelWrites(store: Store, tblName: string, labels: Readonl
   return writes;
 }
 
-/** Whose "fields" business terms are in `_Dictionary`: no table has this name. */
+/** Value of `tblName` for business terms; no table has this name. */
 export const TERMS = '_Terminology';
 
 export const MAX_TERMS = 2_000;
 
 /**
- * The writes that make terms the whole of the dictionary; none for rows that are so already. No row is deleted (SPEC "Agent-tool layer": no
- * tool deletes records): those of terms that are not sent take the next new term, or stand for themselves.
- * @param rows in the order of creation
+ * Returns the writes that replace all terms. No row is deleted, since tools delete no records (agents.md#tool-rights): the row of a term that was not
+ * sent takes a new term, or the term's own name. Reference: agents.md#facts-about-single-tools.
+ * @param rows in order of creation
  * @param terms without those that stand for themselves
  */
 export function termWrites(rows: readonly DictionaryRow[], terms: ReadonlyMap<string, string>): RecordWrite[] {
@@ -86,7 +86,7 @@ export function termWrites(rows: readonly DictionaryRow[], terms: ReadonlyMap<st
   return writes;
 }
 
-/** What terms are called here; those that stand for themselves are left out. @param rows in the order of creation: the first of a term counts */
+/** Returns the replacements by term, without terms that stand for themselves. @param rows in order of creation: the first of a term counts */
 export function termsOf(rows: readonly Pick<DictionaryRow, 'field' | 'value'>[]): JsonObject {
   const first = new Map<string, string | undefined>();
   for (const { field, value } of rows) if (field !== undefined && !first.has(field)) first.set(field, value);

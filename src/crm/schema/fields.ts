@@ -2,21 +2,21 @@ import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import { badArguments } from '../refusals.ts';
 
-/** Fields of one call: an answer names them all. */
+/** Maximum number of fields per call, since the answer lists them all. */
 export const MAX_FIELDS = 200;
 export const MAX_LABEL_LENGTH = 200;
 
-/** Fields as a tool is sent them: `[{name, type, targetClass?, label?}]`. */
+/** Parsed form of `[{name, type, targetClass?, label?}]`. */
 export interface SentFields {
-  /** As `fields` of POST schemas. */
+  /** The member `fields` of a request to the schema endpoints. */
   readonly definitions: JsonObject;
-  /** By field; those that are sent. */
+  /** By field, if a label was sent. */
   readonly labels: ReadonlyMap<string, string>;
 }
 
 const keys: ReadonlySet<string> = new Set(['name', 'type', 'targetClass', 'label']);
 
-/** @throws invalidArguments (107) for a form that is another, or a name that comes twice; types are looked at by the schema's own rules */
+/** Parses fields. Types are validated by the schema layer. @throws invalidArguments (107) for a malformed item or a duplicate name */
 export function readFields(sent: readonly JsonObject[]): SentFields {
   const definitions = new Map<string, JsonObject>();
   const labels = new Map<string, string>();
@@ -40,13 +40,13 @@ const wrong = (why: string): never => badArguments(why, { expected: 'fields: [{n
 const textOf = (value: JsonValue | undefined, place: string): string =>
   typeof value === 'string' && value !== '' ? value : wrong(`${place} must be a text`);
 
-/** A label that was sent. @throws invalidArguments (107) */
+/** Returns a label that was sent. @throws invalidArguments (107) */
 export function labelOf(value: JsonValue | undefined, place: string): string {
   if (typeof value !== 'string') return badArguments(`${place} must be a text`);
   return value.length <= MAX_LABEL_LENGTH ? value : badArguments(`${place} must have at most ${MAX_LABEL_LENGTH} characters`);
 }
 
-/** Pointers and Relations to tables that there are not yet: their names may be misspelt. */
+/** Returns warnings about Pointers and Relations to tables that do not exist: a name may be misspelt. */
 export function missingTargets({ tables }: Schema, definitions: JsonObject): string[] {
   return Object.entries(definitions).flatMap(([name, definition]) => {
     const target = (definition as JsonObject).targetClass;

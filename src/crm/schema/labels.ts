@@ -2,13 +2,13 @@ import { readRows, versionedCache } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { DICTIONARY, type DictionaryRow, TABLE_ITSELF } from './dictionary.ts';
 
-/** Labels of a table's fields by name; `TABLE_ITSELF` is the table's own. */
+/** Labels of a table's fields by name; `TABLE_ITSELF` for the table's own. */
 export type TableLabels = ReadonlyMap<string, string>;
 
-const remembered = versionedCache(DICTIONARY, (store) => readAll(store));
+const cached = versionedCache(DICTIONARY, (store) => readAll(store));
 
-/** The labels of all tables, by table: what the caller may be told of them is for who asks. Of several rows for a field the one created first counts. */
-export const allLabels = (store: Store): Promise<ReadonlyMap<string, TableLabels>> => remembered(store, '');
+/** Returns the labels of all tables, ignoring permissions: callers filter. If several rows name a field, the one created first counts. */
+export const allLabels = (store: Store): Promise<ReadonlyMap<string, TableLabels>> => cached(store, '');
 
 async function readAll(store: Store): Promise<ReadonlyMap<string, TableLabels>> {
   const rows = await readRows<DictionaryRow & { readonly tblName?: string }>(store, {

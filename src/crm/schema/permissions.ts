@@ -9,7 +9,7 @@ import { tableNamed } from '../queries/records.ts';
 import { allRoleNames, everybody } from '../queries/roles.ts';
 import { badArguments } from '../refusals.ts';
 
-/** A change of the permissions of a table, by action. */
+/** A change of a table's permissions, by action. */
 export interface PermissionChange {
   readonly before: JsonObject;
   readonly after: JsonObject;
@@ -19,10 +19,9 @@ export interface PermissionChange {
 }
 
 /**
- * Sets to whom actions on a table are permitted (SPEC "Schema record": classLevelPermissions); actions that are not sent stay, and so do the
- * rules about fields.
- * @param sent the roles and users by action
- * @param dryRun only looks whether it may be done
+ * Sets the permissions of actions on a table (permissions.md#table-permissions). Actions that are not sent stay, and so do rules for fields.
+ * @param sent roles and users by action
+ * @param dryRun only checks whether the change is allowed
  * @throws classMissing (103), invalidArguments (107); permissionDenied (119)
  */
 export const setTablePermissions = (
@@ -51,7 +50,7 @@ async function setPermissions(
     after[action] = await readEntities(context, `permissions.${action}`, entities, { roles, before: given });
   }
   if (Object.keys(after).length === 0) badArguments('permissions must not be empty');
-  // What others have closed meanwhile stays closed.
+  // Applied to the current permissions, so that concurrent changes of other actions stay.
   const bodyFor = (table: TableSchema) => ({
     classLevelPermissions: { ...(structuredClone(table.permissions) as JsonObject), ...after },
   });
@@ -67,7 +66,7 @@ async function setPermissions(
 
 const isAction = (name: string): name is ClpAction => (clpActions as readonly string[]).includes(name);
 
-/** By action, who is in one and not in the other. */
+/** Returns by action the entities in `one` that are not in `other`. */
 function differences(one: JsonObject, other: JsonObject): JsonObject {
   const found = Object.keys(one).map((action): [string, string[]] => {
     const others = other[action] as JsonObject;
@@ -97,18 +96,18 @@ function warningsOf(className: string, after: JsonObject, taken: JsonObject): st
 const MAX_ENTITIES = 500;
 const userFields = ['objectId'] as const;
 
-/** Whom a permission may name. */
+/** Entities that a permission may name. */
+/** Entities that a permission may name. */
 interface Known {
-  /** All roles. */
   readonly roles: readonly string[];
-  /** The same permission now: whom it names may be named again. */
+  /** The current permission; entities in it may be named again. */
   readonly before: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Those whom a permission is given to, as class-level permissions name them (SPEC "Schema record"): a role may be sent by its bare name.
+ * Converts a list or map of entities to a permission (permissions.md#table-permissions). Roles may be sent without the prefix `role:`.
  * @param sent `["Sales", "role:Admin", "requiresAuthentication"]`, or the map of the schema endpoints
- * @throws invalidArguments (107) for who is not there
+ * @throws invalidArguments (107) for an unknown role or user
  */
 async function readEntities(context: RecordContext, place: string, sent: JsonValue, known: Known): Promise<JsonObject> {
   const entries = entriesOf(place, sent);

@@ -11,7 +11,7 @@ import { advise } from '../refusals.ts';
 import { DICTIONARY, labelWrites, TABLE_ITSELF } from './dictionary.ts';
 import { labelOf, missingTargets, readFields } from './fields.ts';
 
-/** A table to be. */
+/** A new table. */
 export interface NewTable {
   readonly className: string;
   readonly label?: string | undefined;
@@ -21,8 +21,8 @@ export interface NewTable {
 }
 
 /**
- * Creates a table with the permissions of the template's shared tables (SPEC "Schema record") and its labels, in one commit.
- * @throws invalidClassName, classExists (103), invalidArguments (107), permissionDenied (119); what the schema refuses
+ * Creates a table with its labels and the default permissions of shared tables, in one commit. Reference: agents.md#facts-about-single-tools.
+ * @throws invalidClassName, classExists (103), invalidArguments (107), permissionDenied (119); errors of the schema
  */
 export async function createTable(
   context: CrmContext,
@@ -32,7 +32,7 @@ export async function createTable(
   const { definitions, labels } = readFields(sent);
   const defaults = await readTableDefaults(new Set(await allRoleNames(context)));
   const { classLevelPermissions } = defaults;
-  const told = new Map([[TABLE_ITSELF, labelOf(label, 'label')], ...defaults.labels, ...labels]);
+  const allLabels = new Map([[TABLE_ITSELF, labelOf(label, 'label')], ...defaults.labels, ...labels]);
   const body = {
     className,
     fields: definitions,
@@ -40,7 +40,7 @@ export async function createTable(
     ...(timeline && { timeline: { displayFields: {}, index: {} } }),
   };
   await inTurn(context, DICTIONARY, async (held) => {
-    const rows = await labelWrites(context.store, className, told);
+    const rows = await labelWrites(context.store, className, allLabels);
     await createSchema(held, className, body, rows);
   });
   const { tables } = context.store.schema();
@@ -62,10 +62,10 @@ const ownName = (className: string) =>
   });
 
 /**
- * Adds fields to a table with their labels, in one commit (SPEC "Schemas: Add a field"). A field that is there with its type is passed over,
- * with its label.
- * @param fields as of `NewTable`
- * @throws classMissing (103), invalidArguments (107), permissionDenied (119); what the schema refuses
+ * Adds fields to a table with their labels, in one commit. A field that exists with the same type is skipped, including its label.
+ * Reference: schemas.md#change-a-table.
+ * @param fields as in `NewTable`
+ * @throws classMissing (103), invalidArguments (107), permissionDenied (119); errors of the schema
  */
 export const addFields = (context: CrmContext, className: string, fields: readonly JsonObject[]): Promise<JsonObject> =>
   inTurn(context, DICTIONARY, (held) => addTo(held, className, fields));

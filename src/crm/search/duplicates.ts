@@ -10,7 +10,7 @@ import { numberOf, phoneTerms } from './phones.ts';
 import { type SearchFields, searchFieldsOf } from './search-fields.ts';
 import { equalsText, folded } from './text-match.ts';
 
-/** What somebody knows of a person or a company. */
+/** Known properties of a person or company. */
 export interface Known {
   readonly phone?: string | undefined;
   readonly email?: string | undefined;
@@ -18,7 +18,7 @@ export interface Known {
   readonly companyId?: string | undefined;
 }
 
-/** One thing that is known: where it is looked for, and whether a record has it. */
+/** A property: the fields and constraints that find it, and a check of found records. */
 interface Criterion {
   readonly what: keyof Known;
   readonly fields: readonly string[];
@@ -27,8 +27,8 @@ interface Criterion {
 }
 
 /**
- * The records of a table that have one of the things that are known, with which.
- * @throws invalidArguments (107) where nothing is known, or the table has no field for it; permissionDenied (119)
+ * Returns the records of a table that share at least one property, with the matching properties.
+ * @throws invalidArguments (107) if no property is given, or the table has no field for one; permissionDenied (119)
  */
 export async function duplicatesOf(context: CrmContext, table: TableSchema, known: Known, limit: number): Promise<JsonObject[]> {
   await requireFind(context, table.className);
@@ -73,7 +73,7 @@ function byEmail({ emails }: SearchFields, email: string): Criterion {
   return { what: 'email', fields: emails, terms, holds: anyOf(emails, (value) => folded(value) === folded(email)) };
 }
 
-/** Numbers of companies and people are written with hyphens and spaces or without. */
+/** Company and identity numbers are written with or without separators. */
 function byCompanyId({ companyIds: fields }: SearchFields, companyId: string): Criterion {
   const digits = digitsOf(companyId);
   const pattern = { $regex: `^[^0-9]*${[...digits].join('[^0-9]*')}[^0-9]*$` };

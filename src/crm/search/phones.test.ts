@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { begunPattern, isBegun, numberOf, phonePattern, soughtPhone } from './phones.ts';
+import { begunPattern, isBegun, numberOf, phonePattern, phoneQueryOf } from './phones.ts';
 
 const forms: [number: string, texts: string[]][] = [
   [
@@ -16,9 +16,9 @@ test('every form of a phone that people write is one number, and the pattern of 
   for (const [number, texts] of forms)
     for (const text of texts) {
       assert.equal(numberOf(text), number, text);
-      const sought = soughtPhone(text);
-      assert.ok(sought);
-      for (const stored of texts) assert.match(stored, new RegExp(phonePattern(sought)), `${text}: ${stored}`);
+      const phone = phoneQueryOf(text);
+      assert.ok(phone);
+      for (const stored of texts) assert.match(stored, new RegExp(phonePattern(phone)), `${text}: ${stored}`);
     }
 });
 
@@ -51,10 +51,10 @@ test('a number that is being typed matches those that begin so', () => {
     ['031234567', false],
     ['442071234567', false],
   ] as const) {
-    const sought = soughtPhone(text) ?? assert.fail();
-    assert.equal(isBegun(sought), isPart, text);
+    const phone = phoneQueryOf(text) ?? assert.fail();
+    assert.equal(isBegun(phone), isPart, text);
     if (isPart)
-      for (const stored of forms[0]?.[1].slice(0, 6) ?? []) assert.match(stored, new RegExp(begunPattern(sought)), stored);
-    if (isPart) assert.doesNotMatch('0531234567', new RegExp(begunPattern(sought)));
+      for (const stored of forms[0]?.[1].slice(0, 6) ?? []) assert.match(stored, new RegExp(begunPattern(phone)), stored);
+    if (isPart) assert.doesNotMatch('0531234567', new RegExp(begunPattern(phone)));
   }
 });

@@ -6,27 +6,28 @@ import { derivedFieldsOf } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { storedRows } from '../queries/unscoped-reads.ts';
 
-/** Digits of a number that somebody looks for; none has more. */
+/** Maximum number of digits in a search; no phone number has more. */
 const MAX_DIGITS = 20;
-/** Fewer are a part of a number. */
+/** Shorter digit sequences are treated as a part of a number. */
 const MIN_WHOLE_DIGITS = 7;
 const MIN_DIGITS = 3;
-/** So many records that have the numbers are looked at: a `where` has 2,000 constraints. */
+/** Maximum number of records with the same number: a `where` takes 2,000 constraints. */
 const MAX_SAME_PHONE = 1_900;
 
-/** A telephone number that is looked for. */
-export interface SoughtPhone {
-  /** By which numbers are compared (`numberOf`), or the digits of a part of one. */
+/** A phone number to search for. */
+export interface PhoneQuery {
+  /** The normalised number (`numberOf`), or the digits of a part. */
   readonly key: string;
   readonly isWhole: boolean;
 }
 
-/** National numbers without their 0, which spreadsheets drop: mobile ones and the like of nine digits, landlines of eight. */
+/** National numbers without their leading 0, which spreadsheets drop: mobile and similar with nine digits, landlines with eight. */
 const LOCAL = /^(?:[57]\d{8}|[23489]\d{7})$/;
 
 /**
- * What searches compare a number by: its key, which has more forms here than in forms (CONTRACT "Forms and files"): the 00 in front of a
- * country is left out, a 0 after 972 too, and a national number has its 0.
+ * Normalises a phone number for searches. Normalises further than the rule of forms (functions.md#getlead): drops the 00 before a country code and a
+ * 0
+ * after 972, and restores the leading 0 of a national number. Reference: agents.md#search-and-duplicates.
  * @returns `null` as `phoneKey` does
  */
 export function numberOf(text: string): string | null {
@@ -37,15 +38,15 @@ export function numberOf(text: string): string | null {
   return bare === '' ? key : bare;
 }
 
-/** The keys that stand for one number, as they are stored. @param number of `numberOf` */
+/** Returns all stored keys that normalise to a number. @param number from `numberOf` */
 function keysOf(number: string): string[] {
   const local = number.slice(1);
   if (!number.startsWith('0')) return [number, `00${number}`];
   return [number, `0${number}`, `00972${local}`, `009720${local}`, ...(LOCAL.test(local) ? [local] : [])];
 }
 
-/** What a text asks for as a telephone number; `null` where it is none. */
-export function soughtPhone(text: string): SoughtPhone | null {
+/** Interprets a text as a phone number; `null` if it is none. */
+export function phoneQueryOf(text: string): PhoneQuery | null {
   const digits = digitsOf(text);
   if (!/^[\d\s+\-().,/\u00a0\u2010-\u2015]+$/.test(text) || digits.length < MIN_DIGITS || digits.length > MAX_DIGITS) return null;
   if (digits.length < MIN_WHOLE_DIGITS) return { key: digits, isWhole: false };
@@ -55,29 +56,29 @@ export function soughtPhone(text: string): SoughtPhone | null {
 
 const GAP = '[^0-9]*';
 
-/** A pattern for every stored form of a number: its digits, whatever is between them. */
-export function phonePattern({ key, isWhole }: SoughtPhone): string {
+/** Returns a pattern for every stored form of a number: its digits with any separators. */
+export function phonePattern({ key, isWhole }: PhoneQuery): string {
   if (!isWhole) return spaced(key);
   if (!key.startsWith('0')) return `^${GAP}(?:${spaced('00')}${GAP})?${spaced(key)}${GAP}$`;
   const local = key.slice(1);
   return `${startOf(LOCAL.test(local))}${spaced(local)}${GAP}$`;
 }
 
-/** What stands in front of a national number without its 0. @param isFree whether that may be nothing */
-const startOf = (isFree: boolean): string =>
-  `^${GAP}(?:(?:${spaced('00')}${GAP})?${spaced('972')}${GAP}(?:0${GAP})?|0${GAP})${isFree ? '?' : ''}`;
+/** Returns a pattern for the prefix of a national number without its 0. @param isFree whether the prefix may be missing */
+const startOf = (isOptional: boolean): string =>
+  `^${GAP}(?:(?:${spaced('00')}${GAP})?${spaced('972')}${GAP}(?:0${GAP})?|0${GAP})${isOptional ? '?' : ''}`;
 
-/** Whether a number is one that somebody has not typed to its end: a national one with too few digits. */
-export const isBegun = ({ key, isWhole }: SoughtPhone): boolean =>
+/** Whether a number is incomplete: a national one with too few digits. */
+export const isBegun = ({ key, isWhole }: PhoneQuery): boolean =>
   isWhole && key.startsWith('0') && key.length < 10 && !LOCAL.test(key.slice(1));
 
-/** A pattern for the stored forms of all numbers that begin so. */
-export const begunPattern = ({ key }: SoughtPhone): string => `${startOf(false)}${spaced(key.slice(1))}`;
+/** Returns a pattern for the stored forms of all numbers that begin with these digits. */
+export const begunPattern = ({ key }: PhoneQuery): string => `${startOf(false)}${spaced(key.slice(1))}`;
 
 const spaced = (digits: string): string => [...digits].join(GAP);
 
-/** The forms in which a number is usually stored, for tables that have no key of it: of a national number, and landlines. */
-export function usualForms(key: string): string[] {
+/** Returns the common forms of a national number, for tables without a derived key. */
+export function commonForms(key: string): string[] {
   if (!key.startsWith('0')) return [key, `+${key}`, `00${key}`];
   const local = key.slice(1);
   const forms = [2, 3].flatMap((area) => {
@@ -92,12 +93,12 @@ export function usualForms(key: string): string[] {
   return [key, ...abroad, `+972-${local}`, ...(LOCAL.test(local) ? [local] : []), ...forms];
 }
 
-/** Constraints of which a record meets one that has the number in one of the fields. As the caller: the fields are named in them. */
+/** Returns constraints, one of which a record with the number meets. Each names its field, so that the caller's rights to it are checked. */
 export async function phoneTerms(
   context: CrmContext,
   table: TableSchema,
   fields: readonly string[],
-  phone: SoughtPhone,
+  phone: PhoneQuery,
 ): Promise<JsonObject[]> {
   const terms = fields.map(async (field): Promise<JsonObject> => {
     if (table.fields.get(field)?.type === 'Number') return { [field]: { $in: countsOf(phone) } };
@@ -107,24 +108,25 @@ export async function phoneTerms(
   return Promise.all(terms);
 }
 
-/** What a field of type Number holds of a phone: no number begins with 0. */
-export function countsOf({ key, isWhole }: SoughtPhone): number[] {
+/** Returns the values of a Number field for a phone: leading zeros are lost. */
+export function countsOf({ key, isWhole }: PhoneQuery): number[] {
   const forms = isWhole
     ? [key, ...keysOf(key), ...(key.startsWith('0') ? [`972${key.slice(1)}`, `9720${key.slice(1)}`] : [])]
     : [key];
   return [...new Set(forms.map(Number))].filter(Number.isSafeInteger);
 }
 
-/** Records by id, of those whose field the caller may ask about. */
+/** Matches records by id; naming the field makes the caller's rights to it apply. */
 export const byIds = (field: string, ids: readonly string[]): JsonObject => ({
   objectId: { $in: [...ids] },
   [field]: { $exists: true },
 });
 
 /**
- * The records that have one of the numbers, by objectId, found by an index, of those that the caller may find; `null` where the table has none
- * for the field. Whether he may ask about the field has to be seen by what is made of them.
- * @param numbers of `numberOf`
+ * Returns the records with one of the numbers by objectId, found through the index of the derived key, as far as the caller may find them; `null` if
+ * the
+ * field has no such index. The caller's rights to the field are not checked here.
+ * @param numbers from `numberOf`
  */
 export async function idsByKey(
   { store, principal }: CrmContext,
@@ -140,7 +142,7 @@ export async function idsByKey(
     values: [...new Set(numbers.flatMap(keysOf))],
     keys: ['objectId', derived],
     limit: MAX_SAME_PHONE,
-    // Else records that he may not find would take the places of his.
+    // Otherwise records that the caller may not find would use up the limit.
     grant: grantFor(principal, 'find', table, store.schema()),
   };
   const rows = await storedRows<Record<string, string>>(store, query);

@@ -3,22 +3,22 @@ import { isCompanyId, type SearchRole, searchRole } from '../../schema/search-in
 import type { CrmContext } from '../context.ts';
 import { askable } from '../queries/field-visibility.ts';
 
-/** The fields of a table by what people look records up by; those that the caller may ask about. */
+/** Fields of a table that searches look at, by role, as far as the caller may query them. */
 export interface SearchFields {
   readonly names: readonly string[];
   readonly phones: readonly string[];
-  /** Phones in fields of type Number. */
+  /** Phones in Number fields. */
   readonly phoneCounts: readonly string[];
   readonly emails: readonly string[];
-  /** Numbers that a document or a person goes by, as text. */
+  /** Numbers of documents or persons, in text fields. */
   readonly numbers: readonly string[];
-  /** The same in fields of type Number. No phones. */
+  /** The same in Number fields, without phones. */
   readonly counts: readonly string[];
-  /** Numbers of a company or a person; in `numbers` too. */
+  /** Numbers of companies or persons; also in `numbers`. */
   readonly companyIds: readonly string[];
 }
 
-/** Fields have one meaning at most (`searchRole`). */
+/** Groups fields by role. A field has at most one role (`searchRole`). */
 export function searchFieldsOf(context: CrmContext, table: TableSchema): SearchFields {
   const all = askable(context, table, table.fields.keys());
   const ofRole = (role: SearchRole) => all.filter((field) => searchRole(fieldOf(table, field)) === role);

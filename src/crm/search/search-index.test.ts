@@ -12,7 +12,7 @@ const tables: SchemaChange[] = ['A', 'B'].map((className) => ({
   fields: [{ name: 'Name', type: 'String' }],
 }));
 
-/** A store of large tables whose indexes are filled as a test says. */
+/** A store of large tables; the test decides how indexes are filled. */
 function storeWhere(fill: (className: string) => Promise<void>, isLarge = true) {
   let schema = applyChanges(emptySchema, tables);
   const filled: string[] = [];
@@ -37,7 +37,7 @@ test('a search index is marked until it is filled, and no client sees it', async
   const made = ensureSearchIndex(store, 'A');
   while (filled.length === 0) await new Promise(setImmediate);
   assert.deepEqual([hasSearchIndex(table()), fillsSearchIndex(table()), clientIndexes(table())], [false, true, []]);
-  // Another one has it filled.
+  // A concurrent call does not start another fill.
   await ensureSearchIndex(store, 'A');
   resolve();
   await made;

@@ -6,62 +6,62 @@ import { fillsSearchIndex, hasSearchIndex, SEARCH_INDEX, wantedSearchIndex } fro
 import type { Store } from '../../storage/port.ts';
 import { rowsOf } from '../../storage/text-values.ts';
 
-/** Records that are looked through in some 30 ms. Tables with more have an index; of these so many, made last, are looked through beside it. */
+/** Tables up to this size are scanned, in about 30 ms. Larger ones have an index; of these, this many newest records are scanned as well. */
 export const MAX_SCANNED_RECORDS = 5_000;
 
-/** How long a table that was too small for an index, or whose index could not be made, is left alone. */
-const PAUSE_MS = MINUTE_MS;
+/** Delay before a table is examined again after it was too small for an index or the index could not be built. */
+const RETRY_DELAY_MS = MINUTE_MS;
 
-/** For which fields a table was looked at, and until when it is not looked at for these again, on the clock that never goes back. */
-interface Look {
+/** The indexed fields for which a table was examined, and on the monotonic clock when it may be examined again. */
+interface Examination {
   readonly fields: string;
   until: number;
 }
 
 /** By store and table. */
-const looked = new WeakMap<Store, Map<string, Look>>();
+const examinations = new WeakMap<Store, Map<string, Examination>>();
 
 /**
- * Makes the search index of a table where it has more records than are looked through, and not the index that it should have, and has it filled.
- * Of calls meanwhile, and within a minute after, one does it.
- * @param isEnough whether it is to end as it is: a later call goes on
+ * Builds and fills the search index of a table if it has more than `MAX_SCANNED_RECORDS` records and no up-to-date index. Concurrent calls, and calls
+ * within a minute, return without doing anything.
+ * @param shouldStop whether to stop early; a later call continues
  */
-export async function ensureSearchIndex(store: Store, className: string, isEnough = () => false): Promise<void> {
+export async function ensureSearchIndex(store: Store, className: string, shouldStop = () => false): Promise<void> {
   const table = store.schema().tables.get(className);
   const wanted = table && wantedSearchIndex(table);
   if (!table || !wanted || hasSearchIndex(table)) return;
-  const due = looked.get(store) ?? new Map<string, Look>();
-  looked.set(store, due);
+  const due = examinations.get(store) ?? new Map<string, Examination>();
+  examinations.set(store, due);
   const fields = wanted.keys.join();
   const last = due.get(className);
   if (last?.fields === fields && performance.now() < last.until) return;
-  const look: Look = { fields, until: Number.POSITIVE_INFINITY };
-  due.set(className, look);
+  const examination: Examination = { fields, until: Number.POSITIVE_INFINITY };
+  due.set(className, examination);
   try {
-    await makeSearchIndex(store, table, isEnough);
+    await makeSearchIndex(store, table, shouldStop);
   } finally {
-    look.until = performance.now() + PAUSE_MS;
+    examination.until = performance.now() + RETRY_DELAY_MS;
   }
 }
 
-/** The same for all tables of a system, one after the other. @param isEnough whether the service ends: asked now and then */
-export async function ensureSearchIndexes(store: Store, isEnough: () => boolean): Promise<void> {
+/** Ensures the search indexes of all tables of a system, one after another. @param shouldStop polled to stop early */
+export async function ensureSearchIndexes(store: Store, shouldStop: () => boolean): Promise<void> {
   for (const className of store.schema().tables.keys()) {
-    if (isEnough()) return;
-    await ensureSearchIndex(store, className, isEnough);
+    if (shouldStop()) return;
+    await ensureSearchIndex(store, className, shouldStop);
   }
 }
 
-async function makeSearchIndex(store: Store, table: TableSchema, isEnough: () => boolean): Promise<void> {
+async function makeSearchIndex(store: Store, table: TableSchema, shouldStop: () => boolean): Promise<void> {
   const { className } = table;
   if (!fillsSearchIndex(table)) {
     if (!(await isLarge(store, table))) return;
     await store.write({ plan: (schema) => ({ changes: changesFor(schema, className), mutations: [] }) });
   }
-  await store.fillSearchIndex(className, isEnough);
+  await store.fillSearchIndex(className, shouldStop);
 }
 
-/** Of other fields by now, the index is made anew. */
+/** Returns the changes that create the index, replacing one of outdated fields. */
 function changesFor({ tables }: Schema, className: string): SchemaChange[] {
   const table = tables.get(className);
   const index = table && wantedSearchIndex(table);

@@ -4,33 +4,33 @@ import type { CrmContext } from '../context.ts';
 import { askable, seen } from '../queries/field-visibility.ts';
 import type { Row } from '../queries/records.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
+import { indexQueryOf } from './index-query.ts';
 import { readMatches } from './matches.ts';
-import { begunPattern, isBegun, numberOf, phoneTerms, type SoughtPhone, soughtPhone } from './phones.ts';
+import { begunPattern, isBegun, numberOf, type PhoneQuery, phoneQueryOf, phoneTerms } from './phones.ts';
 import { type SearchFields, searchFieldsOf } from './search-fields.ts';
-import { soughtWords } from './sought-words.ts';
 import { contains, folded } from './text-match.ts';
 
-/** Words beyond so many are looked for as one text. */
+/** A query with more words is searched as one text. */
 const MAX_WORDS = 8;
 const ID = /^[A-Za-z0-9]{10}$/;
 
-/** A record that a search found. */
+/** A record found by a search. */
 export interface Found {
-  /** 0 where a value is just what was looked for, 1 where a value begins with it, else 2. */
+  /** 0 if a value equals the query, 1 if a value begins with it, else 2. */
   readonly rank: number;
   readonly shown: JsonObject;
 }
 
-/** The better first; of the same rank as they came. */
+/** Sorts better matches first; stable within a rank. */
 export const byRank = (a: Found, b: Found): number => a.rank - b.rank;
 
 /**
- * The records of a table that a text finds: all its words in names, numbers and addresses, or a phone in any form, a number, an objectId.
+ * Returns the records of a table that match a query: all its words in names, numbers and addresses, or a phone in any form, a number, an objectId.
  * @throws permissionDenied (119)
  */
 export async function searchTable(context: CrmContext, table: TableSchema, query: string, limit: number): Promise<Found[]> {
   const fields = searchFieldsOf(context, table);
-  const phone = soughtPhone(query);
+  const phone = phoneQueryOf(query);
   const $or = [
     ...wordTerms(textsOf(fields), query),
     ...(phone ? await phoneTerms(context, table, phonesOf(fields), phone) : []),
@@ -43,7 +43,7 @@ export async function searchTable(context: CrmContext, table: TableSchema, query
   const [newest] = askable(context, table, ['updatedAt']);
   const order = newest && `-${newest}`;
   const keys = ['objectId', ...titles, ...searched];
-  const indexed = soughtWords(table, searched, phone, query);
+  const indexed = indexQueryOf(table, searched, phone, query);
   const rows = await readMatches(context, table, { terms: $or, keys, order, limit }, indexed);
   return rows.map((row) => foundOf(table.className, row, { searched, fields, phone, query: folded(query) }));
 }
@@ -63,15 +63,15 @@ function numberTerms({ counts }: SearchFields, query: string): JsonObject[] {
   return number === null ? [] : counts.map((field) => ({ [field]: number }));
 }
 
-interface Sought {
+interface SearchTerms {
   readonly searched: readonly string[];
   readonly fields: SearchFields;
-  readonly phone: SoughtPhone | null;
+  readonly phone: PhoneQuery | null;
   readonly query: string;
 }
 
-/** What matched is shown, so that an agent need not read the record to know why. */
-function foundOf(className: string, row: Row, { searched, fields, phone, query }: Sought): Found {
+/** Shows the matching values too, so that an agent knows the reason without reading the record. */
+function foundOf(className: string, row: Row, { searched, fields, phone, query }: SearchTerms): Found {
   const words = query.split(' ');
   const matched: JsonObject = {};
   let rank = row.objectId.toLowerCase() === query ? 0 : 2;
@@ -79,7 +79,7 @@ function foundOf(className: string, row: Row, { searched, fields, phone, query }
     const value = row[field];
     if (typeof value !== 'string' && typeof value !== 'number') continue;
     const text = folded(String(value));
-    const isPhone = phone !== null && phonesOf(fields).includes(field) && isSought(String(value), phone);
+    const isPhone = phone !== null && phonesOf(fields).includes(field) && isSamePhone(String(value), phone);
     if (!isPhone && !words.some((word) => text.includes(word.replace(/^#/, '')))) continue;
     matched[field] = typeof value === 'string' ? value.slice(0, 200).toWellFormed() : value;
     if (text === query || (isPhone && phone.isWhole && !isBegun(phone))) rank = 0;
@@ -90,7 +90,7 @@ function foundOf(className: string, row: Row, { searched, fields, phone, query }
   return { rank, shown: { table: className, objectId: row.objectId, ...(name !== undefined && { Name: name }), matched } };
 }
 
-function isSought(value: string, phone: SoughtPhone): boolean {
+function isSamePhone(value: string, phone: PhoneQuery): boolean {
   if (!phone.isWhole) return value.replace(/\D+/g, '').includes(phone.key);
   return numberOf(value) === phone.key || (isBegun(phone) && numberOf(value)?.startsWith(phone.key) === true);
 }

@@ -1,13 +1,13 @@
-/** A pattern that matches a text as it is. */
+/** Escapes a text for use in a pattern. */
 export const literal = (text: string): string => text.replace(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`);
 
-/** A constraint that a field contains a text, whatever the case of its letters. */
+/** Matches a field that contains a text, regardless of case. */
 export const contains = (field: string, text: string) => ({ [field]: { $regex: literal(text), $options: 'i' } });
 
-/** A constraint that a field is a text, whatever the case of its letters and the spaces around its words. */
+/** Matches a field that equals a text, regardless of case and of spaces around words. */
 export const equalsText = (field: string, text: string) => ({
   [field]: { $regex: `^\\s*${text.trim().split(/\s+/).map(literal).join('\\s+')}\\s*$`, $options: 'i' },
 });
 
-/** By which texts are compared: without regard to case and spaces. */
+/** Normalises case and spaces for comparison. */
 export const folded = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();

@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 
-/** A page's components: `{_id, type, …, children?}`. Pages that others made may hold anything, which is passed over. */
+/** A page's components: `{_id, type, …, children?}`. Stored pages may hold other values, which are ignored. */
 export type Components = JsonValue[];
 
-/** Where a component is. */
-export interface Place {
+/** The position of a component. */
+export interface ComponentPlace {
   readonly component: JsonValue;
-  /** The list that holds it. */
+  /** The list that contains it. */
   readonly list: Components;
   readonly index: number;
-  /** `_id`s from the top, with slashes between; the index for a component without one. */
+  /** `_id`s from the top separated by slashes; the index for a component without one. */
   readonly path: string;
 }
 
-/** The components of a page; empty where it has none. */
+/** Returns the components of a page; empty if there are none. */
 export const componentsOf = (value: JsonValue | undefined): Components => (Array.isArray(value) ? value : []);
 
-/** The children of a component, the list itself; an empty list where it has none. */
+/** Returns the list of children itself; a new empty list if there is none. */
 export const childrenOf = (component: JsonValue): Components =>
   isJsonObject(component) ? componentsOf(own(component, 'children')) : [];
 
@@ -25,13 +25,13 @@ export const idOf = (component: JsonValue): string | undefined => {
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
-const placeIn = (list: Components, index: number, base: string): Place => {
+const placeIn = (list: Components, index: number, base: string): ComponentPlace => {
   const component = list[index] as JsonValue;
   return { component, list, index, path: `${base === '' ? '' : `${base}/`}${idOf(component) ?? index}` };
 };
 
-/** All components, those above before those below. */
-export function* everyComponent(list: Components, base = ''): Generator<Place> {
+/** Iterates over all components, parents before children. */
+export function* everyComponent(list: Components, base = ''): Generator<ComponentPlace> {
   for (let index = 0; index < list.length; index++) {
     const place = placeIn(list, index, base);
     yield place;
@@ -40,10 +40,10 @@ export function* everyComponent(list: Components, base = ''): Generator<Place> {
 }
 
 /**
- * The component at a path: `_id`s or indexes with slashes between. A path that begins with an `_id` finds it however deep it is.
- * @returns `undefined` where there is none
+ * Returns the component at a path of `_id`s or indexes separated by slashes. A path that begins with an `_id` finds it at any depth.
+ * @returns `undefined` if there is none
  */
-export function findComponent(roots: Components, path: string): Place | undefined {
+export function findComponent(roots: Components, path: string): ComponentPlace | undefined {
   const [first = '', ...rest] = path.split('/');
   let place = step(roots, first, '') ?? anywhere(roots, first);
   for (const segment of rest) {
@@ -53,18 +53,18 @@ export function findComponent(roots: Components, path: string): Place | undefine
   return place;
 }
 
-function step(list: Components, segment: string, base: string): Place | undefined {
+function step(list: Components, segment: string, base: string): ComponentPlace | undefined {
   const named = list.findIndex((component) => idOf(component) === segment);
   const index = named < 0 && /^\d{1,6}$/.test(segment) ? Number(segment) : named;
   return index >= 0 && index < list.length ? placeIn(list, index, base) : undefined;
 }
 
-function anywhere(roots: Components, id: string): Place | undefined {
+function anywhere(roots: Components, id: string): ComponentPlace | undefined {
   for (const place of everyComponent(roots)) if (idOf(place.component) === id) return place;
   return undefined;
 }
 
-/** How many components there are, and how many levels. */
+/** Returns the number of components and levels. */
 export function sizeOf(roots: Components): { count: number; depth: number } {
   let count = 0;
   let depth = 0;

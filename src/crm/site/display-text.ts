@@ -1,21 +1,21 @@
 import { literal } from '../search/text-match.ts';
 
-/** Keys whose texts people read; ids, types, addresses, names of fields and settings stand under others. */
+/** Keys whose texts are displayed; other keys hold ids, types, addresses, names of fields and settings. */
 const shownKey = /^(?:text|label|title|caption|placeholder|description|heading|content|html|message|hint|help|alt)$/i;
 const shownEnd = /(?:Text|Label|Title|Caption|Placeholder|Description|Heading|Message|Hint|Html)$/;
 
 export const isDisplayKey = (key: string): boolean => shownKey.test(key) || shownEnd.test(key);
 
-/** Tags, comments, templates and addresses inside a text: no words of people. */
+/** Tags, comments, templates and addresses inside a text, which are not displayed. */
 const machinery = /<!--|-->|<[a-z/][^<>]*>|\{\{[^{}]*\}\}|(?:https?:\/\/|www\.)[^\s<>]+/gi;
-/** What stands between these tags is no text either. */
+/** The content of these tags is not displayed either. */
 const opening = /^<(script|style)\b/i;
 
-/** Replaces words in the parts of a text that people read. */
+/** Applies a function to the displayed parts of a text. */
 function mapWords(text: string, change: (words: string) => string): string {
   let result = '';
   let from = 0;
-  /** What ends a part that nobody reads; `null` outside of one. */
+  /** End marker of a part that is not displayed; `null` outside such a part. */
   let until: string | null = null;
   for (const { 0: found, index } of text.matchAll(machinery)) {
     const words = text.slice(from, index);
@@ -32,19 +32,19 @@ function mapWords(text: string, change: (words: string) => string): string {
 
 const endOf = (tag: string | undefined): string | null => (tag === undefined ? null : `</${tag}`);
 
-/** Who is told what a replacement comes upon. */
+/** Receives the terms that a replacement finds. */
 export interface TermListener {
-  /** Told of each term that was replaced. */
+  /** Called for each replaced term. */
   found(term: string): void;
-  /** Told of each word that is a term behind Hebrew prefixes: what it becomes depends on the new term, so that it stays. */
+  /** Called for each word that is a term with Hebrew prefixes. It stays, because its form depends on the new term. */
   left(word: string): void;
 }
 
 const LETTER = '[\\p{L}\\p{M}\\p{N}_]';
-/** "And", "the", "in", "to", "from", "that", "as" are written onto the word in Hebrew, several one after the other. */
+/** Hebrew writes "and", "the", "in", "to", "from", "that", "as" as prefixes of the word, possibly several. */
 const PREFIXES = '[ובהכלמש]{1,4}';
 
-/** Replaces terms by others, whole words only, longest first, each place once: two terms may change places. */
+/** Returns a function that replaces whole words, longest term first, each place once, so that two terms can be swapped. */
 export function termReplacer(terms: ReadonlyMap<string, string>, { found, left }: TermListener): (text: string) => string {
   if (terms.size === 0) return (text) => text;
   const longestFirst = [...terms.keys()].sort((a, b) => b.length - a.length);
@@ -52,7 +52,7 @@ export function termReplacer(terms: ReadonlyMap<string, string>, { found, left }
   const hebrew = longestFirst.filter((term) => /^\p{Script=Hebrew}/u.test(term));
   const prefixed = hebrew.length > 0 ? wordsPattern(PREFIXES, hebrew) : null;
   const replace = (words: string) => {
-    // A word that is a term itself is replaced, also where it is another one behind a prefix.
+    // A word that is itself a term is replaced, even if it is also another term with a prefix.
     if (prefixed) for (const [word] of words.replace(pattern, ' ').matchAll(prefixed)) left(word);
     return words.replace(pattern, (term) => {
       found(term);

@@ -11,14 +11,14 @@ const MAX_BYTES = 50_000;
 
 const FORM = 'items: [{label, pageId or url, children?}]; a url is http(s), mailto, tel, or a path that begins with /';
 
-/** What a menu leads to, told in a line each. */
+/** The contents of a menu, one line per entry. */
 export interface ReadMenu {
   /** Of all levels. */
   readonly entries: readonly string[];
   readonly pageIds: ReadonlySet<string>;
 }
 
-/** Reads the items of a menu; other keys of an item are its own affair. @throws invalidArguments (107) */
+/** Parses the items of a menu; unknown keys of an item are accepted. @throws invalidArguments (107) */
 export function readMenu(items: readonly JsonObject[]): ReadMenu {
   const entries: string[] = [];
   const pageIds = new Set<string>();
@@ -49,16 +49,16 @@ function wrong(why: string): never {
   badArguments(why, { expected: FORM, next: 'Get-Site-Pages with menus' });
 }
 
-/** `label → where to`. */
+/** `label → target`. */
 const entryOf = (item: JsonObject): string => `${own(item, 'label')} → ${own(item, 'pageId') ?? own(item, 'url') ?? ''}`;
 
-/** The entries of a menu as it is stored, whatever it holds. */
+/** Returns the entries of a stored menu; malformed items are skipped. */
 export function storedEntries(items: JsonValue | undefined): string[] {
   if (!Array.isArray(items)) return [];
   return items.flatMap((item) => (isJsonObject(item) ? [entryOf(item), ...storedEntries(own(item, 'children'))] : []));
 }
 
-/** @throws invalidArguments (107) where a page is not there for the caller */
+/** Checks that pages exist. @throws invalidArguments (107) for a page that the caller may not find */
 export async function requirePages(context: CrmContext, pageIds: ReadonlySet<string>): Promise<void> {
   const known = await idsFound(context, PAGES, pageIds);
   const missing = [...pageIds].filter((id) => !known.has(id));

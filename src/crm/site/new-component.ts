@@ -5,11 +5,11 @@ import { mapTexts } from '../wire/short-text.ts';
 import { isScriptUrl } from './urls.ts';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
-/** Deeper is refused with the page; the check itself has to end. */
+/** Recursion limit. Pages have a lower limit, checked later. */
 const MAX_LEVELS = 50;
 
 /**
- * A component that was sent, checked, with an `_id` of its own wherever it has none.
+ * Validates a sent component and assigns an `_id` wherever one is missing.
  * @param taken ids of the page; those of the component are added
  * @throws invalidArguments (107)
  */
@@ -38,7 +38,7 @@ function idFor(sent: JsonValue | undefined, place: string, taken: Set<string>): 
 
 const urlKey = /(?:url|href|link|src|action)$/i;
 
-/** Refuses addresses that a browser would run. @throws invalidArguments (107) */
+/** Refuses addresses that a browser would execute as a script. @throws invalidArguments (107) */
 export function checkUrls(value: JsonValue, place: string): void {
   mapTexts(value, (text, key) => {
     if (urlKey.test(key) && isScriptUrl(text)) badArguments(`${place}: ${key.slice(0, 100)} must not be a script`);

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { badArguments } from '../refusals.ts';
 
-/** A change of a page, as it was sent. Paths are those of `findComponent`. */
+/** A change of a page, as sent. Paths are as in `findComponent`. */
 export type Operation =
-  /** Into a component, or at the top where `parent` is left out; last where `index` is. */
+  /** Inserts into `parent`, or at the top level if it is empty; at the end if `index` is absent. */
   | { readonly op: 'add'; readonly component: JsonObject; readonly parent: string; readonly index?: number }
-  /** `null` takes a key away. */
+  /** `null` removes a key. */
   | { readonly op: 'change'; readonly path: string; readonly set: JsonObject }
-  /** `parent` left out: among its siblings; empty: to the top. */
+  /** Without `parent`, moves among its siblings; an empty `parent` is the top level. */
   | { readonly op: 'move'; readonly path: string; readonly parent?: string; readonly index?: number }
   | { readonly op: 'remove'; readonly path: string };
 
@@ -21,7 +21,7 @@ const keysOf: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
 const FORMS =
   '{op:"add", component:{type,…}, parent?, index?}, {op:"change", path, set:{key: value or null}}, {op:"move", path, parent?, index?} or {op:"remove", path}';
 
-/** @param place for the text of a refusal. @throws invalidArguments (107) */
+/** Parses an operation. @param place prefix of error texts @throws invalidArguments (107) */
 export function readOperation(sent: JsonObject, place: string): Operation {
   const op = own(sent, 'op');
   const keys = keysOf.get(op) ?? wrong(`${place}.op must be add, change, move or remove`);

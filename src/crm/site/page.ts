@@ -5,18 +5,18 @@ import { type Components, componentsOf, sizeOf } from './components.ts';
 import { PAGES, readVersioned, type Versioned } from './versions.ts';
 
 const MAX_COMPONENTS = 2_000;
-/** Components of a page that is looked at: others may write pages too. */
+/** Maximum number of components of a stored page; other clients may write larger pages than the tools do. */
 const MAX_READ = 20_000;
 const MAX_LEVELS = 20;
 const MAX_BYTES = 1_000_000;
 
-/** A page with its components, a copy of its own. */
+/** A page with its own copy of the components. */
 export interface ReadPage {
   readonly page: Versioned;
   readonly components: Components;
 }
 
-/** @param keys beside the components. @throws what `readVersioned` throws; invalidArguments (107) for a page of too many components */
+/** Reads a page. @param keys besides the components @throws what `readVersioned` throws; invalidArguments (107) for too many components */
 export async function readPage(context: CrmContext, objectId: string, keys: readonly string[] = []): Promise<ReadPage> {
   const asked = { className: PAGES, objectId, keys: [...keys, 'Components'], types: { Components: ['Array'] } as const };
   const page = await readVersioned(context, asked);
@@ -26,13 +26,13 @@ export async function readPage(context: CrmContext, objectId: string, keys: read
   return { page, components };
 }
 
-/** Bounds what operations have made of a page so far. @throws invalidArguments (107) */
+/** Bounds the number of components while operations are applied. @throws invalidArguments (107) */
 export function requireFew(components: Components): void {
   const { count } = sizeOf(components);
   if (count > MAX_READ) badArguments(`the page would have ${count} components; ${MAX_COMPONENTS} is the most`);
 }
 
-/** Bounds on what a page holds after a change. @throws invalidArguments (107) */
+/** Checks the limits of a changed page. @throws invalidArguments (107) */
 export function requireFit(components: Components): void {
   const { count, depth } = sizeOf(components);
   if (count > MAX_COMPONENTS) badArguments(`the page would have ${count} components; ${MAX_COMPONENTS} is the most`);

@@ -2,24 +2,24 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { type Components, idOf } from './components.ts';
 import { isDisplayKey, termReplacer } from './display-text.ts';
 
-/** What came of replacing terms in a page. */
+/** Result of replacing terms in a page. */
 export interface Replaced {
-  /** Fields of the page that have changed. */
+  /** Changed fields of the page. */
   readonly data: JsonObject;
-  /** Where, as `hero/button1.text (2)`. */
+  /** Places of replacements, such as `hero/button1.text (2)`. */
   readonly places: readonly string[];
-  /** How often each term was found; those that were not have none. */
+  /** Number of replacements by term, if any. */
   readonly byTerm: ReadonlyMap<string, number>;
-  /** How often each word occurs that is a term behind Hebrew prefixes, and stays. */
+  /** Number of occurrences by word that is a term with Hebrew prefixes and stays. */
   readonly left: ReadonlyMap<string, number>;
-  /** Where. */
+  /** Places of these words. */
   readonly leftPlaces: readonly string[];
 }
 
 /**
- * Replaces terms in the texts of a page that people read. Pure.
+ * Replaces terms in the displayed texts of a page. Pure.
  * @param own texts of the page itself
- * @param terms none that stands for itself
+ * @param terms without those that stand for themselves
  */
 export function replaceInPage(
   own: ReadonlyMap<string, string>,
@@ -50,7 +50,7 @@ export function replaceInPage(
     if (leftCount > leftBefore) leftPlaces.push(`${short} (${leftCount - leftBefore})`);
     return changed;
   };
-  /** Texts of a list stand under the list's key. */
+  /** Texts inside a list count under the list's key. */
   const walk = (value: JsonValue, key: string, place: string): JsonValue => {
     if (typeof value === 'string') return isDisplayKey(key) ? change(value, place) : value;
     if (Array.isArray(value)) return value.map((item, index) => walk(item, key, `${place}${placeOf(item, index)}`));

@@ -13,9 +13,9 @@ export const PAGES = 'SitePages';
 export const MENUS = 'SiteMenus';
 
 /**
- * A table of the site layer, whose fields a system may have made otherwise.
- * @param types what the tool needs of it; a field that is missing is none that is wrong
- * @throws classMissing (103), invalidArguments (107) where a field is of another type
+ * Returns a table of the site, whose fields a system may have changed.
+ * @param types types that the tool supports by field; a missing field is accepted
+ * @throws classMissing (103), invalidArguments (107) if a field is of another type
  */
 export function siteTable(
   context: CrmContext,
@@ -33,11 +33,11 @@ export function siteTable(
   return table;
 }
 
-/** A page or menu as it was read. */
+/** A page or menu as read. */
 export interface Versioned {
   readonly className: string;
   readonly row: Row;
-  /** As agents name it; `0` where there is none yet. */
+  /** As shown to agents; `0` if there is none yet. */
   readonly version: string;
 }
 
@@ -46,13 +46,13 @@ export interface VersionedQuery {
   readonly className: string;
   readonly objectId: string;
   readonly keys: readonly string[];
-  /** The types that the tool takes. */
+  /** Types that the tool supports by field. */
   readonly types: Readonly<Record<string, readonly FieldType[]>>;
 }
 
 /**
  * Reads a page or menu with its version.
- * @throws classMissing (103), objectNotFound (101), invalidArguments (107) where the system has made the table otherwise
+ * @throws classMissing (103), objectNotFound (101), invalidArguments (107) if the system has changed the table incompatibly
  */
 export async function readVersioned(
   context: CrmContext,
@@ -68,7 +68,7 @@ export async function readVersioned(
   }
 }
 
-/** @throws changedMeanwhile (409) with the present version, where the caller has read another one */
+/** Checks the version that the caller has read. @throws changedMeanwhile (409) with the current version if it differs */
 export function requireVersion({ version, className }: Versioned, sent: string): void {
   if (version !== sent) throw stale(className, version);
 }
@@ -80,8 +80,8 @@ const stale = (className: string, version: string) =>
   });
 
 /**
- * Writes a page or menu that was read, under its next version, as long as nobody has written it since.
- * @param dryRun all is checked that can be, nothing is written
+ * Writes a page or menu under its next version, provided that it has not changed since it was read.
+ * @param dryRun validates without writing
  * @returns the next version
  * @throws changedMeanwhile (409), what `updateRecord` throws
  */
@@ -104,10 +104,10 @@ export async function writeVersioned(context: CrmContext, read: Versioned, data:
   }
 }
 
-/** Versions count; one that is no whole number was made by somebody else, and is followed by a new name. */
+/** Increments the version; one that is not an integer was set by another client and is replaced by a new id. */
 const nextVersion = (version: string): string => (/^\d{1,15}$/.test(version) ? String(Number(version) + 1) : newSiteId());
 
-/** Both: others may write without a new version, or twice in a millisecond. */
+/** Compares version and time: other clients may write without a new version, or twice within a millisecond. */
 function unchanged({ Version = null, updatedAt }: Row): OnlyIf {
   return (table) => {
     const field = fieldOf(table, 'Version');

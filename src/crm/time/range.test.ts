@@ -5,7 +5,7 @@ import { constraintOf, instantIn, rangeIn } from './range.ts';
 const ZONE = 'Asia/Jerusalem';
 const iso = (at: number) => new Date(at).toISOString();
 
-test('decisions "Agent tools": a text without a zone is a time of the system, a day its midnight, and one with a zone what it names', () => {
+test('a text without a zone is a time of the system, a day its midnight, and one with a zone what it names', () => {
   const cases: [zone: string, text: string, expected: string][] = [
     [ZONE, '2026-01-31', '2026-01-30T22:00:00.000Z'],
     [ZONE, '2026-01-31T09:00', '2026-01-31T07:00:00.000Z'],
@@ -14,10 +14,10 @@ test('decisions "Agent tools": a text without a zone is a time of the system, a 
     [ZONE, '2026-01-31T09:00:00-05:00', '2026-01-31T14:00:00.000Z'],
     ['UTC', '2026-01-31T09:00', '2026-01-31T09:00:00.000Z'],
     ['UTC', '2026-01-31', '2026-01-31T00:00:00.000Z'],
-    // A time that clocks jump over is as long after the jump; of one that they show twice it is the first.
+    // A time skipped by the clock is as long after the jump; a repeated one is its first occurrence.
     [ZONE, '2026-03-27T02:30', '2026-03-27T00:30:00.000Z'],
     [ZONE, '2026-10-25T01:30', '2026-10-24T22:30:00.000Z'],
-    // There is no midnight: the day begins with its first moment.
+    // There is no midnight: the day begins with its first instant.
     ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00.000Z'],
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00.000Z'],
     [ZONE, '0000-01-01', '-000001-12-31T21:39:06.000Z'],
@@ -26,7 +26,7 @@ test('decisions "Agent tools": a text without a zone is a time of the system, a 
   for (const [zone, text, expected] of cases) assert.equal(iso(instantIn(zone, text)), expected, `${zone} ${text}`);
 });
 
-test('decisions "Agent tools": a range ends with its last day, with a time where its tool says', () => {
+test('a range ends with its last day, with a time where its tool says', () => {
   const shown = (from?: string, to?: string, isToWithin = false) => constraintOf(rangeIn(ZONE, { from, to }, isToWithin));
   const at = (text: string) => ({ __type: 'Date', iso: text });
   const start = { $gte: at('2026-01-30T22:00:00.000Z') };
@@ -34,7 +34,7 @@ test('decisions "Agent tools": a range ends with its last day, with a time where
   assert.deepEqual(shown('2026-01-31', '2026-01-31', true), { ...start, $lt: at('2026-01-31T22:00:00.000Z') });
   assert.deepEqual(shown(undefined, '2026-01-31T10:00'), { $lt: at('2026-01-31T08:00:00.000Z') });
   assert.deepEqual(shown(undefined, '2026-01-31T10:00', true), { $lte: at('2026-01-31T08:00:00.000Z') });
-  // The days on which clocks jump have 23 and 25 hours.
+  // Days with a clock change have 23 and 25 hours.
   assert.deepEqual(shown('2026-03-27', '2026-03-27'), {
     $gte: at('2026-03-26T22:00:00.000Z'),
     $lt: at('2026-03-27T21:00:00.000Z'),

@@ -8,7 +8,7 @@ test('a day begins at midnight of its zone, summer time too', () => {
   assert.equal(iso(startOfDay('UTC', '2026-01-31')), '2026-01-31T00:00:00.000Z');
   assert.equal(iso(startOfDay('Asia/Jerusalem', '2026-01-31')), '2026-01-30T22:00:00.000Z');
   assert.equal(iso(startOfDay('Asia/Jerusalem', '2026-07-01')), '2026-06-30T21:00:00.000Z');
-  // The day on which summer time begins in Israel: at 2 o'clock, so midnight is still in winter.
+  // Summer time in Israel begins on this day at 2 o'clock, so midnight is still winter time.
   assert.equal(iso(startOfDay('Asia/Jerusalem', '2026-03-27')), '2026-03-26T22:00:00.000Z');
   assert.equal(iso(startOfDay('America/New_York', '2026-11-01')), '2026-11-01T04:00:00.000Z');
   assert.equal(iso(startOfDay('America/New_York', '2026-11-02')), '2026-11-02T05:00:00.000Z');

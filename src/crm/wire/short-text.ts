@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 
-/** Characters of a text in a record that is one of many. */
+/** Maximum number of characters of a text in lists of records. */
 const MAX_TEXT_LENGTH = 1_000;
 
-/** A text of so many characters at most, `…` where it was longer. */
-export function shortText(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+/** Truncates a text to a maximum length, marked by `…`. */
+export function shortText(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
 }
 
-/** The same value, its texts cut. @param most characters of each */
-export function withShortTexts(value: JsonValue, most = MAX_TEXT_LENGTH): JsonValue {
-  return mapTexts(value, (text) => shortText(text, most));
+/** Truncates each text of a value. @param maxLength maximum characters of each */
+export function withShortTexts(value: JsonValue, maxLength = MAX_TEXT_LENGTH): JsonValue {
+  return mapTexts(value, (text) => shortText(text, maxLength));
 }
 
-/** A value, or where it is long the beginning of its text and how long that is. */
+/** Returns a value, or if it is long the beginning of its text with the full length. */
 export function beginningOf(value: JsonValue): JsonValue {
   const isText = typeof value === 'string';
   if (!isText && (typeof value !== 'object' || value === null)) return value;
@@ -21,7 +21,7 @@ export function beginningOf(value: JsonValue): JsonValue {
   return text.length <= MAX_TEXT_LENGTH ? value : `${shortText(text, MAX_TEXT_LENGTH)} (${text.length} characters)`;
 }
 
-/** A value with each of its texts changed. @param change told of the key that the text stands under */
+/** Applies a function to each text of a value. @param change also receives the key of the text */
 export function mapTexts(value: JsonValue, change: (text: string, key: string) => string, key = ''): JsonValue {
   if (typeof value === 'string') return change(value, key);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, key));
@@ -30,6 +30,6 @@ export function mapTexts(value: JsonValue, change: (text: string, key: string) =
   return Object.fromEntries(entries);
 }
 
-/** A text that is cut tells of it: it is not to be sent back. */
-export const cutText = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most)}… (+${text.length - most} characters)`;
+/** Truncates a text and appends the number of omitted characters: such a text must not be sent back. */
+export const cutText = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength)}… (+${text.length - maxLength} characters)`;

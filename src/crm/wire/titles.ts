@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import type { TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 
-/** What a person calls a record by, in the order in which it counts. */
+/** Fields by which records are named, in order of preference. */
 const titles = ['Name', 'name', 'username', 'FirstName', 'LastName', 'Subject', 'Number', 'Identity', 'Content'] as const;
 
-/** The fields of a table that its records are called by; those of people come in two, of users the second for who has no name. */
+/** Returns the title fields of a table. Persons have two; the second of users applies to those without a display name. */
 export function titleFieldsOf({ fields }: TableSchema): string[] {
   const isTitle = (name: string) => {
     const field = fields.get(name);
@@ -21,7 +21,7 @@ const seconds: ReadonlyMap<string, readonly string[]> = new Map([
   ['name', ['username']],
 ]);
 
-/** What a record in wire form is called; `undefined` where none of its fields says so. */
+/** Returns the title of a record in wire form; `undefined` if no field holds one. */
 export function titleOf(row: JsonObject): string | undefined {
   const words = (name: string) => (Object.hasOwn(row, name) && isWord(row[name]) ? [String(row[name])] : []);
   const [first] = titles.filter((name) => words(name).length > 0);
@@ -33,10 +33,10 @@ export function titleOf(row: JsonObject): string | undefined {
 const isWord = (value: JsonValue | undefined): boolean =>
   typeof value === 'number' || (typeof value === 'string' && value !== '');
 
-/** What an included record is called; `undefined` for anything else. */
+/** Returns the title of an included record; `undefined` for anything else. */
 export const titleIn = (value: JsonValue | undefined): string | undefined => (isJsonObject(value) ? titleOf(value) : undefined);
 
-/** An included record as the Pointer that it stands for, with its name; anything else as it is. */
+/** Converts an included record to its Pointer with the title; other values are unchanged. */
 export function namedPointer(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(namedPointer);
   if (!isJsonObject(value) || value.__type !== 'Object') return value;

@@ -1,31 +1,31 @@
 import type { SoughtWord, SoughtWords } from '../../query/model/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { PHONE_END, SEARCH_INDEX } from '../../schema/search-index.ts';
-import { countsOf, type SoughtPhone } from './phones.ts';
+import { countsOf, type PhoneQuery } from './phones.ts';
 
-/** Words that are looked up; others are left to what is asked beside. */
+/** Maximum number of words looked up in the index; the terms of the search check the rest. */
 const MAX_WORDS = 8;
-/** Records that an index finds for one search. */
+/** Maximum number of records that the index returns for one search. */
 const MAX_FOUND = 2_000;
 
 const separators = /[^\p{L}\p{N}\p{M}\p{Co}]+/u;
-/** Letters that both engines take for letters, without marks of their own, or with those of Latin. */
+/** Letters that both engines tokenise alike: without combining marks, except Latin ones. */
 const plain = /^[a-z0-9\u00df-\u00f6\u00f8-\u024f\u03b1-\u03c9\u0430-\u044f\u05d0-\u05ea\u0620-\u064a]+$/;
 
 /**
- * What a text asks of a search index.
- * @param names the fields that the caller may ask about
- * @returns `null` where an index cannot tell
+ * Returns the query of the search index for a text.
+ * @param names fields that the caller may query
+ * @returns `null` if the index cannot answer it
  */
-export function soughtWords(
+export function indexQueryOf(
   table: TableSchema,
   names: readonly string[],
-  phone: SoughtPhone | null,
+  phone: PhoneQuery | null,
   query: string,
 ): SoughtWords | null {
-  const asked = new Set(names);
+  const queryable = new Set(names);
   const indexed = table.indexes.get(SEARCH_INDEX)?.keys ?? [];
-  const fields = indexed.flatMap(([name]) => (asked.has(name) ? [fieldOf(table, name)] : []));
+  const fields = indexed.flatMap(([name]) => (queryable.has(name) ? [fieldOf(table, name)] : []));
   const words = wordsOf(query);
   if (fields.length === 0 || words.length === 0) return null;
   return { words, ...phoneTokens(phone, query), fields, limit: MAX_FOUND };
@@ -38,8 +38,9 @@ function wordsOf(query: string): SoughtWord[] {
 }
 
 /**
- * Of what is written in one (`dana@example.com`, `050-1234567`) all but the end is whole. An end that many have tells little, and is left to what is
- * asked beside: one letter, or the last of an address.
+ * Splits a part such as `dana@example.com` or `050-1234567`: all words except the last are whole. A short last word (one letter, or the end of an
+ * address)
+ * is too frequent to be selective and is left to the terms of the search.
  */
 function wordsOfPart(words: readonly string[]): SoughtWord[] {
   const last = words.at(-1) ?? '';
@@ -48,7 +49,7 @@ function wordsOfPart(words: readonly string[]): SoughtWord[] {
   return isKept && last !== '' ? [...whole, { word: last, isWhole: false }] : whole;
 }
 
-function phoneTokens(phone: SoughtPhone | null, query: string): Pick<SoughtWords, 'tokens' | 'starts'> {
+function phoneTokens(phone: PhoneQuery | null, query: string): Pick<SoughtWords, 'tokens' | 'starts'> {
   const number = /^\s*#?\d{1,15}\s*$/.test(query) ? [String(Number(query.replace('#', '')))] : [];
   if (phone === null) return { tokens: number, starts: [] };
   const counts = countsOf(phone).map(String);
