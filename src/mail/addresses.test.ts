@@ -19,7 +19,7 @@ for (const [list, addresses] of [
   ['Team: a@b.example, c@d.example;', bare('a@b.example', 'c@d.example')],
   ['a@דוגמה.co.il', bare('a@דוגמה.co.il')],
 ] as const)
-  test(`addresses: ${JSON.stringify(list)}`, () => assert.deepEqual(addressesOf(list), { addresses, wrong: null }));
+  test(`addresses: ${JSON.stringify(list)}`, () => assert.deepEqual(addressesOf(list), { addresses, invalid: null }));
 
 for (const [list, wrong] of [
   ['dana', 'dana'],
@@ -37,7 +37,7 @@ for (const [list, wrong] of [
   ['x'.repeat(500), `${'x'.repeat(100)}…`],
   [`${'x'.repeat(400)}@b.example`, `${'x'.repeat(100)}…`],
 ] as const)
-  test(`none: ${JSON.stringify(list).slice(0, 60)}`, () => assert.deepEqual(addressesOf(list), { addresses: [], wrong }));
+  test(`none: ${JSON.stringify(list).slice(0, 60)}`, () => assert.deepEqual(addressesOf(list), { addresses: [], invalid: wrong }));
 
 const value = (...texts: string[]) => texts;
 for (const [what, pieces, addresses] of [
@@ -57,7 +57,7 @@ for (const [what, pieces, addresses] of [
   ['a name that a value has a part in', ['Dana ', value('CEO" <e@vil.example>, "'), ' <a@b.example>'], bare('a@b.example')],
   ['the address as its own name', ['"', value('a@b.example'), '" <', value('a@b.example'), '>'], bare('a@b.example')],
 ] as const)
-  test(`filled: ${what}`, () => assert.deepEqual(addressesIn(pieces as readonly ListPiece[]), { addresses, wrong: null }));
+  test(`filled: ${what}`, () => assert.deepEqual(addressesIn(pieces as readonly ListPiece[]), { addresses, invalid: null }));
 
 for (const text of [
   'a@b.example, c@d.example',
@@ -75,8 +75,8 @@ for (const text of [
   test(`filled: ${JSON.stringify(text)} is refused wherever it stands`, () => {
     const wrong = text.replace(/\s+/g, ' ');
     const of = (...pieces: ListPiece[]) => addressesIn(pieces);
-    assert.deepEqual(of(value(text)), { addresses: [], wrong });
-    assert.deepEqual(of('x@y.example, ', value(text)), { addresses: [], wrong });
+    assert.deepEqual(of(value(text)), { addresses: [], invalid: wrong });
+    assert.deepEqual(of('x@y.example, ', value(text)), { addresses: [], invalid: wrong });
     assert.deepEqual(of(value('x@y.example', text)).addresses, []);
     assert.deepEqual(of('<', value(text), '>').addresses, []);
     assert.deepEqual(of(value(text), '@y.example').addresses.length, text === 'dana' ? 1 : 0);
@@ -157,7 +157,7 @@ test('whatever is read as an address has one @ and nothing that mail headers are
 test('values that come to more than a list may have are none, and are not looked at', () => {
   const value = Array.from({ length: 30_000 }, (_, n) => `a${n}@b.example`);
   const list = addressesIn(Array<ListPiece>(40).fill(value));
-  assert.deepEqual(list, { addresses: [], wrong: 'a0@b.example' });
+  assert.deepEqual(list, { addresses: [], invalid: 'a0@b.example' });
 });
 
 test('a list of any length is read in no time', () => {

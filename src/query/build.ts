@@ -69,9 +69,9 @@ function pageOf(options: FindOptions): Pick<Query, 'limit' | 'skip' | 'stride' |
 /** @throws badQuery (102) for too many places */
 function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places: number; readonly wantsScore: boolean } {
   const { keys = none, excludeKeys = none, include = none, includeAll = false } = options;
-  const asksScore = keys.includes('$score');
+  const wantsScore = keys.includes('$score');
   const shape = {
-    keys: keys.length === 0 ? null : asksScore ? keys.filter((name) => name !== '$score') : keys,
+    keys: keys.length === 0 ? null : wantsScore ? keys.filter((name) => name !== '$score') : keys,
     excludeKeys,
     include: includeAll ? [...include, '*'] : include,
   };

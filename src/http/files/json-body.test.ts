@@ -18,7 +18,7 @@ async function read(text: string) {
 const long = 'QUJD'.repeat(100_000);
 
 test('a short body is its text, without a byte order mark', async () => {
-  assert.deepEqual(await read('\ufeff{"base64":"QQ=="}'), { text: '{"base64":"QQ=="}', long: null });
+  assert.deepEqual(await read('\ufeff{"base64":"QQ=="}'), { text: '{"base64":"QQ=="}', longBase64: null });
 });
 
 for (const [what, text] of [
