@@ -21,7 +21,7 @@ for (const [list, addresses] of [
 ] as const)
   test(`addresses: ${JSON.stringify(list)}`, () => assert.deepEqual(addressesOf(list), { addresses, invalid: null }));
 
-for (const [list, wrong] of [
+for (const [list, invalid] of [
   ['dana', 'dana'],
   ['a@b.example, dana', 'dana'],
   ['dana, a@b.example', 'dana'],
@@ -37,7 +37,7 @@ for (const [list, wrong] of [
   ['x'.repeat(500), `${'x'.repeat(100)}…`],
   [`${'x'.repeat(400)}@b.example`, `${'x'.repeat(100)}…`],
 ] as const)
-  test(`none: ${JSON.stringify(list).slice(0, 60)}`, () => assert.deepEqual(addressesOf(list), { addresses: [], invalid: wrong }));
+  test(`none: ${JSON.stringify(list).slice(0, 60)}`, () => assert.deepEqual(addressesOf(list), { addresses: [], invalid }));
 
 const value = (...texts: string[]) => texts;
 for (const [what, pieces, addresses] of [
@@ -73,10 +73,10 @@ for (const text of [
   'dana',
 ])
   test(`filled: ${JSON.stringify(text)} is refused wherever it stands`, () => {
-    const wrong = text.replace(/\s+/g, ' ');
+    const invalid = text.replace(/\s+/g, ' ');
     const of = (...pieces: ListPiece[]) => addressesIn(pieces);
-    assert.deepEqual(of(value(text)), { addresses: [], invalid: wrong });
-    assert.deepEqual(of('x@y.example, ', value(text)), { addresses: [], invalid: wrong });
+    assert.deepEqual(of(value(text)), { addresses: [], invalid });
+    assert.deepEqual(of('x@y.example, ', value(text)), { addresses: [], invalid });
     assert.deepEqual(of(value('x@y.example', text)).addresses, []);
     assert.deepEqual(of('<', value(text), '>').addresses, []);
     assert.deepEqual(of(value(text), '@y.example').addresses.length, text === 'dana' ? 1 : 0);
