@@ -17,9 +17,9 @@ import { isGuarding } from './system-tables.ts';
 /** A field to add. */
 export type NewField = Pick<Field, 'name' | 'type' | 'targetClass'>;
 
-/** What a writer asks of a schema. `applyChanges` carries changes out in memory, engines in SQL by the steps that they come to (`stepsOf`). */
+/** A schema change that a writer requests. `applyChanges` applies changes in memory, engines in SQL, step by step (`stepsOf`). */
 export type SchemaChange =
-  /** `fields`: beside the default ones; many fields made with the table cost one statement. */
+  /** `fields`: beside the default ones; a table with its fields is created by one statement. */
   | { readonly kind: 'createTable'; readonly className: string; readonly fields?: readonly NewField[] }
   | { readonly kind: 'dropTable'; readonly className: string }
   | {
@@ -30,26 +30,26 @@ export type SchemaChange =
       readonly targetClass?: string;
     }
   | { readonly kind: 'dropField'; readonly className: string; readonly name: string }
-  /** The column stays what it is, and what permissions say of the name. */
+  /** Keeps the column, and what permissions say of the name. */
   | { readonly kind: 'renameField'; readonly className: string; readonly name: string; readonly to: string }
   | { readonly kind: 'setPermissions'; readonly className: string; readonly permissions: ClassLevelPermissions }
   | { readonly kind: 'setTimeline'; readonly className: string; readonly timeline: TimelineSettings | null }
-  /** Logs are about to have values of its records (`TableSchema.isCopied`). */
+  /** Logs will hold values of its records (`TableSchema.isCopied`). */
   | { readonly kind: 'setCopied'; readonly className: string }
   | { readonly kind: 'setIndex'; readonly className: string; readonly index: TableIndex }
   | { readonly kind: 'dropIndex'; readonly className: string; readonly name: string }
-  /** The search index, which was being filled, has all records. */
+  /** The search index, which was being filled, now holds all records. */
   | { readonly kind: 'completeSearchIndex'; readonly className: string }
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
   | TemplateVersionChange;
 
-/** Changes that are carried out at once: fields that one table gets, or loses, one after the other cost one step, not a copy of the schema each. */
+/** Changes applied together: consecutive added or dropped fields of one table are one step, instead of a copy of the schema for each. */
 export type SchemaStep =
   | Exclude<SchemaChange, { kind: 'addField' | 'dropField' }>
   | { readonly kind: 'addFields'; readonly className: string; readonly fields: readonly NewField[] }
   | { readonly kind: 'dropFields'; readonly className: string; readonly names: readonly string[] };
 
-/** The service's own tables have what this version of the template asks for (systems/migrations). The only change of no table. */
+/** The service's own tables now match this version of the template (systems/migrations). The only change that concerns no table. */
 export interface TemplateVersionChange {
   readonly kind: 'setTemplateVersion';
   readonly version: number;
@@ -58,7 +58,7 @@ export interface TemplateVersionChange {
 /** The schema of a system without tables. */
 export const emptySchema: Schema = schemaOf({ version: 0, tables: new Map() });
 
-/** A schema of its tables. What points at what is found out when it is first asked for: most schemas on the way to another are never asked. */
+/** Creates a schema. Its references are computed on first use, since most intermediate schemas never need them. */
 export function schemaOf(parts: Omit<Schema, 'referencesTo'>): Schema {
   let references: Schema['referencesTo'] | undefined;
   return {
@@ -70,7 +70,7 @@ export function schemaOf(parts: Omit<Schema, 'referencesTo'>): Schema {
   };
 }
 
-/** The steps that changes come to, in their order. */
+/** Groups changes into steps, in their order. */
 export function stepsOf(changes: readonly SchemaChange[]): SchemaStep[] {
   const steps: SchemaStep[] = [];
   let added: NewField[] = [];
@@ -96,19 +96,19 @@ export function stepsOf(changes: readonly SchemaChange[]): SchemaStep[] {
   return steps;
 }
 
-/** The schema after several changes, at the cost of their steps. @throws Error as `applyStep` */
+/** Returns the schema after several changes, with one copy per step. @throws Error as `applyStep` */
 export function applyChanges(schema: Schema, changes: readonly SchemaChange[]): Schema {
   return stepsOf(changes).reduce(applyStep, schema);
 }
 
-/** The schema after one change. @throws Error as `applyStep` */
+/** Returns the schema after one change. @throws Error as `applyStep` */
 export function applyChange(schema: Schema, change: SchemaChange): Schema {
   return applyChanges(schema, [change]);
 }
 
 /**
- * The schema after a step. Pure; it must fit the schema (callers check and answer the client).
- * @throws Error when it does not fit, which is a fault of ours
+ * Returns the schema after a step. Pure. Callers check first that the step fits and report errors to the client.
+ * @throws Error if it does not fit, which is a bug
  */
 export function applyStep(schema: Schema, change: SchemaStep): Schema {
   if (change.kind === 'setTemplateVersion') return { ...schema, version: schema.version + 1, templateVersion: change.version };
@@ -126,7 +126,7 @@ export function applyStep(schema: Schema, change: SchemaStep): Schema {
   return schemaOf({ version: version + 1, ...(templateVersion === undefined ? {} : { templateVersion }), tables });
 }
 
-/** A table as its creation leaves it, without fields of its own. @throws Error where there is one, which is a fault of ours */
+/** Returns a new table with the default fields only. @throws Error if it exists, which is a bug */
 export function createdTable({ tables }: Schema, className: string): TableSchema {
   if (tables.has(className)) throw new Error(`table ${className} exists`);
   return newTable(className, freeName(`t_${className}`, sqlNamesOf(tables)));
@@ -134,7 +134,7 @@ export function createdTable({ tables }: Schema, className: string): TableSchema
 
 const removals: ReadonlySet<SchemaStep['kind']> = new Set(['dropTable', 'dropFields', 'renameField', 'setTextIndex']);
 
-/** Whether a step takes something out of the schema that a read may have been planned with. */
+/** Whether a step removes something that a planned read may use. */
 export function takesAway({ kind }: SchemaStep): boolean {
   return removals.has(kind);
 }
@@ -204,9 +204,9 @@ function renameField(table: TableSchema, name: string, to: string): TableSchema 
  */
 const reservedColumns = ['rank', 'rowid', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
 
-/** A table that fields are added to, at the cost of these: what there was is copied once. */
+/** Adds fields to a table. The existing fields are copied once, not for each added field. */
 export class TableGrowth {
-  /** With the fields that were added so far. */
+  /** Includes the fields added so far. */
   readonly table: TableSchema;
   readonly #fields: Map<string, Field>;
   readonly #taken: Set<string>;
@@ -217,11 +217,11 @@ export class TableGrowth {
     this.table = { ...table, fields: this.#fields };
   }
 
-  /** @throws Error where there is such a field, which is a fault of ours */
+  /** @throws Error if the field exists, which is a bug */
   add({ name, type, targetClass }: NewField): Field {
     const { className, sqlName } = this.table;
     if (this.#fields.has(name)) throw new Error(`field ${className}.${name} exists`);
-    // From the SQL name, in which tables that differ by case differ: `t_Team` has join tables `j_Team~…`.
+    // Based on the SQL name, which differs for tables whose names differ by case: `t_Team` has join tables `j_Team~…`.
     const wanted = type === 'Relation' ? `j${sqlName.slice(1)}~${name}` : name;
     const field: Field = {
       name,
@@ -235,15 +235,15 @@ export class TableGrowth {
   }
 }
 
-/** Remembered: every record of a table that is new to a batch asks. */
+/** Cached, since every record of a new table in a batch needs it. */
 const sqlNamesOf = memoByObject(
   (tables: ReadonlyMap<string, TableSchema>): ReadonlySet<string> =>
     new Set(Array.from(tables.values(), (table) => table.sqlName.toLowerCase())),
 );
 
 /**
- * SQL folds case and the interface does not, so `Name` and `name` need two columns. `~` cannot stand in a name of the
- * interface, so a made name meets no other.
+ * Returns a free SQL name. SQL ignores case and the interface does not, so `Name` and `name` need two columns. `~` cannot occur in a name of
+ * the interface, so a generated name collides with none.
  */
 function freeName(wanted: string, taken: ReadonlySet<string>): string {
   let name = wanted;
@@ -251,7 +251,7 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** Pointer and Relation fields by the class they point at, but for Pointers that are history. */
+/** Returns Pointer and Relation fields by target class, except Pointers of history (records.md#delete). */
 function referencesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlyMap<string, readonly Reference[]> {
   const references = new Map<string, Reference[]>();
   for (const table of tables.values())
@@ -265,7 +265,7 @@ function referencesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlyMap<str
   return references;
 }
 
-/** Fields that every table has and nobody may drop. */
+/** Whether a field is one of those that every table has and that cannot be dropped. */
 export function isDefaultField(name: string): boolean {
   return defaultFields.has(name);
 }

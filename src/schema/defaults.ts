@@ -5,7 +5,7 @@ const field = (name: string, type: Field['type'], targetClass?: string): [string
   { name, type, column: name, ...(targetClass === undefined ? {} : { targetClass }) },
 ];
 
-/** SPEC "Fields on every record". */
+/** The fields of every table. Reference: records.md#system-fields. */
 export const defaultFields: ReadonlyMap<string, Field> = new Map([
   field('objectId', 'String'),
   field('createdAt', 'Date'),
@@ -15,7 +15,7 @@ export const defaultFields: ReadonlyMap<string, Field> = new Map([
   field('updatedBy', 'Pointer', '_User'),
 ]);
 
-/** A table as raw REST makes it: default fields, empty permissions (SPEC "Schema record"). */
+/** Returns a table with default fields and empty permissions, as a first write creates it (records.md#new-fields-and-tables). */
 export function newTable(className: string, sqlName: string): TableSchema {
   return { className, sqlName, fields: defaultFields, permissions: {}, indexes: new Map(), textIndex: [] };
 }

@@ -3,27 +3,27 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/js
 import { limits } from '../kernel/limits.ts';
 import { isDefaultField, type NewField } from './change.ts';
 import { checkClassName, type Field, type FieldType, fieldTypes } from './model.ts';
-import { isDescribed, isSystemField, settledType } from './system-tables.ts';
+import { fixedType, isDescribed, isSystemField } from './system-tables.ts';
 
-/** What `fields` of a definition asks of a table. */
+/** The changes that `fields` of a definition makes to a table. */
 export interface FieldDefinitions {
   readonly deleted: ReadonlySet<string>;
   readonly added: readonly NewField[];
-  /** The table's fields once both are carried out. */
+  /** The table's fields after both. */
   readonly after: ReadonlyMap<string, NewField>;
 }
 
-/** ACL is a default field of every table, never one more. */
+/** ACL is a default field of every table and cannot be added. */
 const definableTypes: ReadonlyMap<string, FieldType> = new Map(
   fieldTypes.filter((type) => type !== 'ACL').map((type) => [type, type]),
 );
 
 /**
- * Reads `fields` of a schema body: `{Name: {type, targetClass?}, Old: {__op: Delete}}`. CONTRACT "Records", schemas.
+ * Parses `fields` of a schema body: `{Name: {type, targetClass?}, Old: {__op: Delete}}`. Reference: schemas.md#change-a-table.
  * @param before the table's fields now; those of a new table for a create
  * @param checkName the naming rule: throws for a name that no new field may have
  * @throws badSchema (107), invalidFieldName (105), invalidFieldType (111), missingClassName (135), invalidClassName (103),
- *   fieldCannotBeAdded, fieldCannotBeChanged (136), schemaOperation (255)
+ * fieldCannotBeAdded, fieldCannotBeChanged (136), schemaOperation (255)
  */
 export function defineFields(
   className: string,
@@ -60,7 +60,7 @@ function refuseDeletion(className: string, before: ReadonlyMap<string, Field>, n
   if (!before.has(name)) fail('schemaOperation', `Field ${name} does not exist, cannot delete.`);
 }
 
-/** The field that a definition adds; `undefined` where the table has it as defined. */
+/** Returns the field that a definition adds; `undefined` if the table has it with this definition. */
 function readField(
   className: string,
   name: string,
@@ -70,10 +70,10 @@ function readField(
 ): NewField | undefined {
   if (isDefaultField(name)) fail('fieldCannotBeAdded', name);
   const known = before.get(name);
-  // What exists for nobody is refused as a field that is not there.
+  // A secret field is refused as an invalid name, like one that does not exist.
   if (!known || !isDescribed(className, name)) checkName(name);
   const field = readType(name, definition);
-  const settled = settledType(className, name);
+  const settled = fixedType(className, name);
   if (settled && field.type !== settled) fail('schemaOperation', `Field ${name} of ${className} can only be a ${settled}.`);
   if (!known) return field;
   if (known.type !== field.type || known.targetClass !== field.targetClass)

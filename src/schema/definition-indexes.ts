@@ -5,19 +5,19 @@ import { checkFieldName, type FieldType, type TableIndex } from './model.ts';
 
 type Fields = ReadonlyMap<string, NewField>;
 
-/** Stored as JSON, or in a table of their own: their order means nothing. */
+/** Stored as JSON, or in a join table, so that an index by their order is useless. */
 const unordered: ReadonlySet<FieldType> = new Set(['Relation', 'Array', 'Object', 'File', 'PrivateFile', 'ACL']);
 
-/** Steps for the indexes of a table: `dropped` before its fields change, `made` after. */
+/** Changes of the indexes of a table: `dropped` before its fields change, `made` after. */
 export interface IndexDefinitions {
   readonly dropped: readonly SchemaChange[];
   readonly made: readonly SchemaChange[];
 }
 
 /**
- * Reads `indexes` of a schema body: `{name: {Field: 1 or -1, …} or {__op: Delete}}`. CONTRACT "Records", schemas.
+ * Parses `indexes` of a schema body: `{name: {Field: 1 or -1, …} or {__op: Delete}}`. Reference: schemas.md#indexes.
  * @param before the table's indexes now
- * @param fields the table's fields once the body's `fields` are carried out
+ * @param fields the table's fields after the body's `fields` are applied
  * @param deleted fields that the body deletes; their indexes go with them
  * @throws badSchema (107), invalidFieldName (105), schemaOperation (255)
  */
@@ -35,7 +35,7 @@ export function defineIndexes(
   for (const name of removed)
     if (!before.some((index) => index.name === name)) fail('schemaOperation', `Index ${name} does not exist, cannot delete.`);
   const staying = before.filter((index) => !removed.includes(index.name) && !index.keys.some(([field]) => deleted.has(field)));
-  // SQL folds the case of index names.
+  // SQL ignores the case of index names.
   const taken = new Map(staying.map((index) => [index.name.toLowerCase(), index]));
   const made: SchemaChange[] = [];
   for (const name of names) {
@@ -70,7 +70,7 @@ function readKey(index: string, name: string, definition: JsonObject, fields: Fi
 }
 
 /**
- * Reads `textIndex` of a schema body: the fields that `$text` searches; an empty list takes the index away.
+ * Parses `textIndex` of a schema body: the fields that `$text` searches; an empty list removes the index. Reference: schemas.md#text-index.
  * @throws badSchema (107), schemaOperation (255)
  */
 export function defineTextIndex(className: string, body: JsonValue | undefined, fields: Fields): SchemaChange[] {

@@ -16,12 +16,12 @@ const bodyKeys: ReadonlySet<string> = new Set([
   'timeline',
   'textIndex',
   'indexes',
-  // Clients send back what they read; the definitions are rows of `_Trigger`.
+  // Ignored: clients send back what they read; the definitions are rows of `_Trigger`.
   'triggers',
 ]);
 
 /**
- * The class that a schema request speaks of: the path's, or the body's where the path has none.
+ * Returns the class of a schema request: the path's, or the body's if the path has none.
  * @throws missingClassName (135), classNameMismatch (103), badSchema (107)
  */
 export function definedClass(inPath: string | undefined, body: JsonObject): string {
@@ -33,10 +33,10 @@ export function definedClass(inPath: string | undefined, body: JsonObject): stri
 }
 
 /**
- * The steps that make a table as a body defines it. CONTRACT "Records", schemas. Pure.
+ * Plans the changes that create a table as a body defines it. Pure. Reference: schemas.md#create-a-table.
  * @param checkName the naming rule of new fields; the service's own tables have a wider one
  * @throws invalidClassName, classExists (103), and what the parts of the body throw: badSchema (107), invalidFieldName (105),
- *   invalidFieldType (111), missingClassName (135), fieldCannotBeAdded (136), invalidClp (107), schemaOperation (255)
+ * invalidFieldType (111), missingClassName (135), fieldCannotBeAdded (136), invalidClp (107), schemaOperation (255)
  */
 export function planTable(schema: Schema, className: string, body: JsonObject, checkName = checkFieldName): SchemaChange[] {
   checkClassName(className);
@@ -46,7 +46,7 @@ export function planTable(schema: Schema, className: string, body: JsonObject, c
 }
 
 /**
- * The steps that change a table as a body asks. Pure. Parts that the body leaves out stay as they are.
+ * Plans the changes that a body makes to a table. Pure. Parts that the body leaves out stay. Reference: schemas.md#change-a-table.
  * @throws classMissing (103), fieldCannotBeChanged (136), and the errors of `planTable`
  */
 export function planTableChange(schema: Schema, className: string, body: JsonObject): SchemaChange[] {
@@ -64,7 +64,7 @@ function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: 
   for (const key of Object.keys(body)) if (!bodyKeys.has(key)) fail('badSchema', `${key} is not a key of a schema`);
   const { className } = table;
   const fields = defineFields(className, table.fields, own(body, 'fields'), checkName);
-  // A secret field exists for nobody: it is in no index that a client defines.
+  // Secret fields cannot be in an index that a client defines.
   const indexable = new Map([...fields.after].filter(([name]) => !secretFieldsOf(className).has(name)));
   const described = new Map([...fields.after].filter(([name]) => isDescribed(className, name)));
   const indexes = defineIndexes(className, clientIndexes(table), own(body, 'indexes'), indexable, fields.deleted);
@@ -77,7 +77,7 @@ function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: 
   return { droppedIndexes: indexes.dropped, fields, settings };
 }
 
-/** What follows a field goes with it: its values would else be those of records that have none. */
+/** Derived fields are deleted with their source; otherwise stale values would remain. */
 function withFollowers({ className, fields }: TableSchema, deleted: ReadonlySet<string>): string[] {
   const derived = derivedFieldsOf(className);
   return [...deleted].flatMap((name) => {
@@ -94,7 +94,7 @@ function definePermissions(
   return body === undefined ? [] : [{ kind: 'setPermissions', className, permissions: readPermissions(body, fields) }];
 }
 
-/** SPEC "Schema record": `{displayFields: map, index: map}`; `null` turns the timeline off. */
+/** Parses `{displayFields: map, index: map}`; `null` turns the timeline off (schemas.md#timeline-settings). */
 function defineTimeline(className: string, body: JsonValue | undefined): SchemaChange[] {
   if (body === undefined) return [];
   return [{ kind: 'setTimeline', className, timeline: body === null ? null : readTimeline(body) }];

@@ -9,40 +9,40 @@ export type FieldLabels = ReadonlyMap<string, string>;
 
 const noLabels: FieldLabels = new Map();
 
-/** A table as clients read it (SPEC "Schema record"). */
+/** A table in the form of the schema endpoints. Reference: schemas.md#schema-record. */
 export type SchemaRecord = JsonObject & { className: string };
 
-/** What is not shown of a schema. */
+/** What is left out of a schema record. */
 interface Hiding {
   readonly hiddenFields: ReadonlySet<string>;
-  /** Whether it shows what is hidden from whom. */
-  readonly tellsOfHiding: boolean;
+  /** Whether `protectedFields` is shown. */
+  readonly showsProtectedFields: boolean;
 }
 
-const nothing: Hiding = { hiddenFields: new Set(), tellsOfHiding: true };
+const nothing: Hiding = { hiddenFields: new Set(), showsProtectedFields: true };
 
 /**
- * The schema record of a table (SPEC "Schema record"). Which fields have a text index is not shown (SPEC "Schemas").
+ * Returns the schema record of a table. Text indexes are not shown. Reference: schemas.md#schema-record.
  * @param labels shown as `dictionary`; fields without one show none
- * @param hiding what the caller is not shown; a field is named nowhere then
+ * @param hiding fields that the caller may not know; their names appear nowhere
  */
 export function describeTable(
   table: TableSchema,
   labels: FieldLabels = noLabels,
-  { hiddenFields, tellsOfHiding }: Hiding = nothing,
+  { hiddenFields, showsProtectedFields }: Hiding = nothing,
 ): SchemaRecord {
-  const isSeen = (name: string) => name === 'password' || !hiddenFields.has(name);
-  const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name) && isSeen(name));
+  const isVisible = (name: string) => name === 'password' || !hiddenFields.has(name);
+  const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name) && isVisible(name));
   const record: Record<string, unknown> = {
     className: table.className,
     fields: Object.fromEntries(described.map((field) => [field.name, describeField(field, labels)])),
-    classLevelPermissions: describePermissions(table.permissions, isSeen, tellsOfHiding),
+    classLevelPermissions: describePermissions(table.permissions, isVisible, showsProtectedFields),
   };
-  const indexes = clientIndexes(table).filter(({ keys }) => keys.every(([field]) => isSeen(field)));
+  const indexes = clientIndexes(table).filter(({ keys }) => keys.every(([field]) => isVisible(field)));
   if (indexes.length > 0) record.indexes = Object.fromEntries(indexes.map(({ name, keys }) => [name, Object.fromEntries(keys)]));
   if (table.timeline) {
     const { displayFields, index } = table.timeline;
-    record.timeline = { displayFields: seenKeys(displayFields, isSeen), index: seenKeys(index, isSeen) };
+    record.timeline = { displayFields: visibleKeys(displayFields, isVisible), index: visibleKeys(index, isVisible) };
   }
   return record as SchemaRecord;
 }
@@ -55,28 +55,28 @@ function describeField(field: Field, labels: FieldLabels): JsonObject {
   return described;
 }
 
-type IsSeen = (field: string) => boolean;
+type IsVisible = (field: string) => boolean;
 
-const seenKeys = (settings: Readonly<Record<string, unknown>>, isSeen: IsSeen): Readonly<Record<string, unknown>> =>
+const visibleKeys = (settings: Readonly<Record<string, unknown>>, isSeen: IsVisible): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(settings).filter(([field]) => isSeen(rootOf(field))));
 
 function describePermissions(
   { protectedFields, ...permissions }: ClassLevelPermissions,
-  isSeen: IsSeen,
+  isSeen: IsVisible,
   tellsOfHiding: boolean,
 ): unknown {
   return {
     ...Object.fromEntries(shownActions.map((action) => [action, {}])),
-    ...Object.fromEntries(Object.entries(permissions).map(([name, rule]) => [name, withoutUnseen(rule, isSeen)])),
+    ...Object.fromEntries(Object.entries(permissions).map(([name, rule]) => [name, withoutHidden(rule, isSeen)])),
     ...(protectedFields && tellsOfHiding && { protectedFields }),
   };
 }
 
-/** `readUserFields` and `writeUserFields` are names of fields, and so are the `pointerFields` of an action. */
-function withoutUnseen(rule: Grants[string] | Grants, isSeen: IsSeen): unknown {
+/** `readUserFields`, `writeUserFields` and the `pointerFields` of an action are names of fields. */
+function withoutHidden(rule: Grants[string] | Grants, isSeen: IsVisible): unknown {
   if (typeof rule === 'boolean') return rule;
   if (isNames(rule)) return rule.filter(isSeen);
-  return Object.fromEntries(Object.entries(rule).map(([entity, given]) => [entity, withoutUnseen(given, isSeen)]));
+  return Object.fromEntries(Object.entries(rule).map(([entity, given]) => [entity, withoutHidden(given, isSeen)]));
 }
 
 const isNames = (rule: readonly string[] | Grants): rule is readonly string[] => Array.isArray(rule);

@@ -1,7 +1,7 @@
 import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
 
-/** The types of SPEC "Wire types", as the schema endpoints spell them. */
+/** The wire types, as the schema endpoints spell them. Reference: types.md#wire-types. */
 export const fieldTypes = [
   'String',
   'Number',
@@ -27,19 +27,19 @@ export interface Field {
   readonly type: FieldType;
   /** Pointer and Relation only. */
   readonly targetClass?: string;
-  /**
-   * The SQL column that holds it (a Relation: the join table). Usually the name itself; another where SQL would fold two names together.
-   */
+  /** The SQL column that holds it (for a Relation: the join table). Usually the name itself; another if SQL would treat two names as equal. */
   readonly column: string;
 }
 
-/** What one entity (`role:<Name>`, `requiresAuthentication`, `*`, a user id) may do; SPEC "Schema record". */
+/**
+ * The entities (`role:<Name>`, `requiresAuthentication`, `*`, a user id) that an action is granted to. Reference: permissions.md#table-permissions.
+ */
 export type Grants = Readonly<Record<string, boolean | readonly string[]>>;
-/** What class-level permissions speak of; SPEC "Schema record". */
+/** The actions of class-level permissions. Reference: permissions.md#table-permissions. */
 export const clpActions = ['find', 'get', 'count', 'create', 'update', 'delete', 'addField'] as const;
 export type ClpAction = (typeof clpActions)[number];
 
-/** Class-level permissions as stored and as shown. An empty or missing map means nobody. */
+/** Class-level permissions as stored and as shown. An empty or missing map grants the action to keys only. */
 export interface ClassLevelPermissions {
   readonly find?: Grants;
   readonly get?: Grants;
@@ -58,20 +58,20 @@ export interface TableIndex {
   readonly name: string;
   /** Field names in order, 1 ascending, -1 descending. */
   readonly keys: ReadonlyArray<readonly [field: string, direction: 1 | -1]>;
-  /** Of a search index: records that were there before are not all in it yet (`Store.fillSearchIndex`). No search uses it. */
+  /** Of a search index: it does not hold all existing records yet (`Store.fillSearchIndex`), and searches do not use it. */
   readonly isFilling?: true;
 }
 
-/** Whether an index is the service's own: no name that a client gives begins so. */
+/** Whether an index is the service's own: no name that a client may choose begins with `~`. */
 export const isOwnIndex = (name: string): boolean => name.startsWith('~');
 
-/** SPEC "Schema record": present on tables with the timeline on. */
+/** Present on tables with the timeline on. Reference: schemas.md#timeline-settings. */
 export interface TimelineSettings {
   readonly displayFields: Readonly<Record<string, unknown>>;
   readonly index: Readonly<Record<string, unknown>>;
 }
 
-/** A table ("class") of one system. Immutable: a change makes a new one. */
+/** A table ("class") of one system. Immutable: a change creates a new object. */
 export interface TableSchema {
   readonly className: string;
   /** The SQL table that holds its records. */
@@ -80,42 +80,42 @@ export interface TableSchema {
   readonly fields: ReadonlyMap<string, Field>;
   readonly permissions: ClassLevelPermissions;
   readonly timeline?: TimelineSettings;
-  /** Logs may have values of its records (docs/adr/0016): its timeline is or was on, or a trigger wrote of them. Never taken back. */
+  /** Logs may have values of its records (adr/0016): its timeline is or was on, or a trigger copied from them. Never reset. */
   readonly isCopied?: true;
   readonly indexes: ReadonlyMap<string, TableIndex>;
-  /** Names of the fields that `$text` searches; empty where there is no text index. */
+  /** Names of the fields that `$text` searches; empty if there is no text index. */
   readonly textIndex: readonly string[];
 }
 
-/** A field of some table that points at a class: the delete guard and the deletion of join rows ask for these. */
+/** A field of some table that points at a class; used by the delete guard and the deletion of join rows. */
 export interface Reference {
   readonly table: TableSchema;
   readonly field: Field;
 }
 
-/** All tables of a system at one moment. Immutable; a write that changes it swaps in a new one. */
+/** All tables of a system at one moment. Immutable; a write that changes it replaces it. */
 export interface Schema {
   readonly version: number;
-  /** Up to which version the service's own tables have what the template asks for (systems/migrations); left out: before versions. */
+  /** The template version that the service's own tables match (systems/migrations); left out: older than versioning. */
   readonly templateVersion?: number;
   readonly tables: ReadonlyMap<string, TableSchema>;
   /** Pointer and Relation fields by target class. */
   readonly referencesTo: ReadonlyMap<string, readonly Reference[]>;
 }
 
-/** `Pointer<Accounts>`, `String`, ...: the spelling of 111 messages. */
+/** Returns `Pointer<Accounts>`, `String`, …: the spelling in messages of code 111. */
 export function typeText(type: string, targetClass?: string): string {
   return targetClass === undefined ? type : `${type}<${targetClass}>`;
 }
 
-/** A table that every system has. @throws Error where it is missing, which is a fault of ours */
+/** Returns a table that every system has. @throws Error if it is missing, which is a bug */
 export function tableOf(schema: Schema, className: string): TableSchema {
   const table = schema.tables.get(className);
   if (!table) throw new Error(`table ${className} is missing`);
   return table;
 }
 
-/** A field that a table has. @throws Error where it has none, which is a fault of ours */
+/** Returns a field that a table must have. @throws Error if it is missing, which is a bug */
 export function fieldOf(table: TableSchema, name: string): Field {
   const field = table.fields.get(name);
   if (!field) throw new Error(`field ${table.className}.${name} is missing`);
@@ -126,22 +126,25 @@ const className = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/;
 const reserved: ReadonlySet<string> = new Set(['constructor', 'prototype', '__proto__', 'length', 'className']);
 
-/** CONTRACT "Records": a letter or underscore first, then letters, digits, underscore. @throws invalidClassName */
+/** Checks the naming rule: a letter or underscore first, then letters, digits, underscore (types.md#names). @throws invalidClassName */
 export function checkClassName(name: string): void {
   if (name.length > limits.nameLength || !className.test(name) || name === '__proto__' || name === 'constructor')
     fail('invalidClassName', name.slice(0, limits.nameLength));
 }
 
-/** SPEC "Errors" 105: letters, digits, underscore. For names that a client brings; fields of the schema are looked up first. @throws invalidFieldName */
+/**
+ * Checks the naming rule of new fields: a letter first, then letters, digits, underscore (types.md#names). Fields of the schema are looked up before.
+ * @throws invalidFieldName
+ */
 export function checkFieldName(name: string): void {
   if (name.length > limits.nameLength || !fieldName.test(name) || reserved.has(name))
     fail('invalidFieldName', name.slice(0, limits.nameLength));
 }
 
-/** Keys that no object of a request may have at any depth, since some reader would take them for the object's own machinery. */
+/** Keys that no object of a request may have at any depth, because JavaScript code could take them for prototype members. */
 export const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The field that a dotted name speaks of: `a` in `a.b.c`. */
+/** Returns the field of a dotted name: `a` of `a.b.c`. */
 export function rootOf(name: string): string {
   const dot = name.indexOf('.');
   return dot < 0 ? name : name.slice(0, dot);

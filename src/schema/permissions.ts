@@ -6,15 +6,15 @@ import { type ClassLevelPermissions, clpActions, forbiddenKeys, type Grants } fr
 
 type Fields = ReadonlyMap<string, NewField>;
 
-/** SPEC "Schema record": always there, an empty map where the client gave none. `count` follows `find` unless it is given. */
+/** Actions that are always shown, with an empty map if the client sent none (schemas.md#schema-record). `count` follows `find` unless it is given. */
 export const shownActions = clpActions.filter((action) => action !== 'count');
 
 const actions: ReadonlySet<string> = new Set(clpActions);
 const unprotectable: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
 
 /**
- * Reads `classLevelPermissions` of a schema body: the whole of a table's permissions; an action that is not given is for nobody.
- * SPEC "Schema record"; CONTRACT "Records", schemas.
+ * Parses `classLevelPermissions` of a schema body, which replace all permissions of a table; an action that is not given is for keys only.
+ * Reference: permissions.md#table-permissions.
  * @param fields the table's fields, which field lists may name
  * @throws invalidClp (107)
  */
@@ -56,7 +56,7 @@ function readProtectedFields(value: JsonValue, fields: Fields): Record<string, s
   return Object.fromEntries(read);
 }
 
-/** Fields that name users: a Pointer to `_User`, or an Array of such Pointers. */
+/** Parses names of fields that hold users: a Pointer to `_User`, or an Array of such Pointers. */
 function userFields(place: string, value: JsonValue, fields: Fields): string[] {
   const names = namesOf(place, value);
   for (const name of names) {
@@ -67,7 +67,7 @@ function userFields(place: string, value: JsonValue, fields: Fields): string[] {
   return names;
 }
 
-/** `*`, `requiresAuthentication`, `role:<Name>` or a user id, which may be of any form. */
+/** Accepts `*`, `requiresAuthentication`, `role:<Name>` or a user id, which may have any form. */
 function checkEntity(place: string, entity: string): void {
   if (entity === '' || entity === 'role:' || entity.length > limits.nameLength || forbiddenKeys.has(entity))
     fail('invalidClp', `${entity.slice(0, limits.nameLength)} is not a valid key of ${place}`);

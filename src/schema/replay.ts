@@ -1,7 +1,7 @@
 import { applyChanges, emptySchema, isDefaultField, type SchemaChange } from './change.ts';
 import type { Schema } from './model.ts';
 
-/** The changes that make a schema out of an empty one: the same tables, fields, permissions, indexes and settings, in the same order. */
+/** Returns the changes that create a schema from an empty one: the same tables, fields, permissions, indexes and settings, in the same order. */
 export function changesTo(schema: Schema): SchemaChange[] {
   const changes: SchemaChange[] = [];
   for (const { className, fields, permissions, timeline, isCopied, indexes, textIndex } of schema.tables.values()) {
@@ -9,7 +9,7 @@ export function changesTo(schema: Schema): SchemaChange[] {
     changes.push({ kind: 'setPermissions', className, permissions });
     if (timeline) changes.push({ kind: 'setTimeline', className, timeline });
     else if (isCopied) changes.push({ kind: 'setCopied', className });
-    // A search index of a table without records has them all.
+    // The search index of an empty table is complete.
     for (const { name, keys } of indexes.values()) changes.push({ kind: 'setIndex', className, index: { name, keys } });
     if (textIndex.length > 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
   }
@@ -17,7 +17,7 @@ export function changesTo(schema: Schema): SchemaChange[] {
   return changes;
 }
 
-/** Whether two schemas say the same; how their columns are called is an engine's own matter. */
+/** Whether two schemas are equal, apart from names of columns, which each engine chooses. */
 export function isSameSchema(one: Schema, other: Schema): boolean {
   return comparable(one) === comparable(other);
 }

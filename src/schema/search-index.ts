@@ -1,6 +1,6 @@
 import { type Field, isOwnIndex, type TableIndex, type TableSchema } from './model.ts';
 
-/** What a field holds that people look records up by. */
+/** What people search for in a field. */
 export type SearchRole = 'name' | 'phone' | 'phoneCount' | 'email' | 'number' | 'count';
 
 const phone = /phone|mobile|^cell|^caller$|^destination$/i;
@@ -9,10 +9,10 @@ const companyId = /^(?:companyid|company_?number|id_?num(?:ber)?|vat_?(?:id|numb
 const number = /number$|^sku$|^externalid$|^identity$/i;
 const name = /name$|^title$|^subject$/i;
 
-/** Whether a field, by its name, holds the number of a company or a person. */
+/** Whether a field, by its name, holds the registration number of a company or a person. */
 export const isCompanyId = (field: string): boolean => companyId.test(field);
 
-/** Fields have one meaning at most: `PhoneNumber` is a phone, not a number. `null` where records are not looked up by it. */
+/** Returns the role of a field in searches, one at most: `PhoneNumber` is a phone, not a number. `null` if it is not searched. */
 export function searchRole({ name: field, type }: Pick<Field, 'name' | 'type'>): SearchRole | null {
   if (type === 'Number') {
     if (phone.test(field)) return 'phoneCount';
@@ -25,19 +25,19 @@ export function searchRole({ name: field, type }: Pick<Field, 'name' | 'type'>):
   return name.test(field) ? 'name' : null;
 }
 
-/** Columns that one index may have in PostgreSQL. */
+/** Maximum number of columns of one index in PostgreSQL. */
 const MAX_FIELDS = 32;
 
-/** The index of the words that records of a table are looked up by. */
+/** Name of the index of the words by which records of a table are searched (adr/0024). */
 export const SEARCH_INDEX = '~search';
 
-/** Characters of a text whose words are in it. */
+/** Number of leading characters of a text whose words are indexed. */
 export const MAX_SEARCHED_LENGTH = 200;
 
-/** Of a phone the digits at its end are in the index behind this letter: they are the same in all forms of a number. */
+/** The last digits of a phone are indexed behind this letter: they are the same in all notations of a number. */
 export const PHONE_END = { letter: 'p', digits: 7 } as const;
 
-/** The search index that a table should have; `null` for the service's own tables, and where there is nothing to look up by. */
+/** Returns the search index that a table should have; `null` for the service's own tables and tables without searched fields. */
 export function wantedSearchIndex({ className, fields }: TableSchema): TableIndex | null {
   if (className.startsWith('_')) return null;
   const keys = [...fields.values()].filter((field) => searchRole(field) !== null && !field.name.startsWith('_'));
@@ -47,7 +47,7 @@ export function wantedSearchIndex({ className, fields }: TableSchema): TableInde
 /** Whether a table has the search index that it should have, and searches may use it. */
 export const hasSearchIndex = (table: TableSchema): boolean => isWanted(table) && fillingIndex(table) === undefined;
 
-/** Whether it is being filled. */
+/** Whether that index is still being filled. */
 export const fillsSearchIndex = (table: TableSchema): boolean => isWanted(table) && fillingIndex(table) !== undefined;
 
 function isWanted(table: TableSchema): boolean {
@@ -56,12 +56,12 @@ function isWanted(table: TableSchema): boolean {
   return wanted !== null && found !== undefined && JSON.stringify(found.keys) === JSON.stringify(wanted.keys);
 }
 
-/** The search index of a table that is being filled, be it of other fields than it should be by now. */
+/** Returns the search index of a table that is being filled, even if its fields are outdated. */
 export function fillingIndex({ indexes }: Pick<TableSchema, 'indexes'>): TableIndex | undefined {
   const index = indexes.get(SEARCH_INDEX);
   return index?.isFilling ? index : undefined;
 }
 
-/** The indexes of a table that clients know of. */
+/** Returns the indexes of a table that clients know. */
 export const clientIndexes = ({ indexes }: Pick<TableSchema, 'indexes'>): TableIndex[] =>
   [...indexes.values()].filter(({ name: index }) => !isOwnIndex(index));

@@ -3,18 +3,18 @@ import { phoneKey } from '../kernel/phone-key.ts';
 import type { FieldType } from './model.ts';
 import type { DerivedField, DuplicateError, SystemTable } from './system-table.ts';
 
-/** The trigger that a write came from, in notifications and in the data of the timeline. */
+/** The trigger that caused a write, in notifications and in the data of the timeline. */
 export const causeField = 'updatedByTrigger';
 
-/** A field of `_User` without values: where the table has it, passwords may be hashes that were taken over from another service. */
+/** A field of `_User` that never has values: if the table has it, passwords may be hashes taken over from another service. */
 export const importedHashesField = '_imported_hashes';
 
-/** What a notification says, and to whom (SPEC "Other system tables"). */
+/** The fields that make up a notification's message and addressee. Reference: system-tables.md#_notification. */
 export const notificationFields = ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', causeField] as const;
 
-/** Fields by which rows that the service fills with values of other records tell of which (docs/adr/0016). */
+/** Fields of rows that the service fills with values of other records, naming those records (adr/0016). */
 export const copyFields = {
-  /** The class of the record that a row is about, where no other field has it. */
+  /** The class of the record that a row is about, if no other field holds it. */
   className: '_class',
   /** JSON text of the values that the row was made of: `[[className, objectId, field, acl], …]`. */
   sources: '_sources',
@@ -129,8 +129,8 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _OAuthItem: { kept: ['kind', 'payload', 'family', 'uid', 'consumedAt', 'expiresAt'], guarding: [], hidden: true },
 };
 
-/** A system table, ready to be asked. */
-interface Asked {
+/** A system table with its lists as sets and maps. */
+interface SystemTableSets {
   readonly undeletable: ReadonlySet<string>;
   readonly secret: ReadonlySet<string>;
   readonly unique: ReadonlyMap<string, DuplicateError>;
@@ -145,7 +145,7 @@ interface Asked {
   readonly queries: ReadonlySet<string>;
 }
 
-const asked: ReadonlyMap<string, Asked> = new Map(
+const systemTables: ReadonlyMap<string, SystemTableSets> = new Map(
   Object.entries(tables).map(
     ([
       className,
@@ -167,7 +167,7 @@ const asked: ReadonlyMap<string, Asked> = new Map(
     ],
   ),
 );
-const ordinary: Asked = {
+const ordinary: SystemTableSets = {
   undeletable: new Set(),
   secret: new Set(),
   unique: new Map(),
@@ -180,50 +180,50 @@ const ordinary: Asked = {
   queries: new Set(),
 };
 
-const about = (className: string): Asked => asked.get(className) ?? ordinary;
+const setsOf = (className: string): SystemTableSets => systemTables.get(className) ?? ordinary;
 
-/** The fields of a table that exist for nobody. */
+/** Returns the fields of a table that exist for no caller. */
 export function secretFieldsOf(className: string): ReadonlySet<string> {
-  return about(className).secret;
+  return setsOf(className).secret;
 }
 
 /**
- * Whether a field is in schema reads: `password` is, since clients write it (SPEC "`_User`": write-only); other secrets are not, nor is
- * anything of a hidden table.
+ * Whether a field is in schema reads: `password` is, since clients write it; other secrets and the fields of hidden tables are not.
+ * Reference: schemas.md#schema-record.
  */
 export function isDescribed(className: string, field: string): boolean {
-  const { secret, hidden } = about(className);
+  const { secret, hidden } = setsOf(className);
   return !hidden && (field === 'password' || !secret.has(field));
 }
 
-/** Whether a table exists for nobody (docs/decisions.md "Files"): every request is refused, and schema reads leave it out. */
+/** Whether a table exists for no caller: every request is refused, and schema reads leave it out. Reference: system-tables.md#hidden-tables. */
 export function isHidden(className: string): boolean {
-  return about(className).hidden;
+  return setsOf(className).hidden;
 }
 
-/** The fields of a table whose values are unique, and the error that tells of a second one. */
+/** Returns the unique fields of a table, each with the error for a duplicate value. */
 export function uniqueFieldsOf(className: string): ReadonlyMap<string, DuplicateError> {
-  return about(className).unique;
+  return setsOf(className).unique;
 }
 
-/** The fields of a table that follow others, by those that they follow. */
+/** Returns the derived fields of a table, by their source fields. */
 export function derivedFieldsOf(className: string): ReadonlyMap<string, DerivedField> {
-  return about(className).derived;
+  return setsOf(className).derived;
 }
 
-/** The fields of a table, not unique, that the service looks records up by: each has an index, in the order of creation. */
+/** Returns the non-unique fields by which the service looks records of a table up: each has an index, in the order of creation. */
 export function lookUpFieldsOf(className: string): ReadonlySet<string> {
-  return about(className).lookUps;
+  return setsOf(className).lookUps;
 }
 
-/** The type that a field of a table has whenever it is added; `undefined` where its first value or its definition decides. */
-export function settledType(className: string, field: string): FieldType | undefined {
-  return about(className).later.get(field);
+/** Returns the fixed type of a field whenever it is added; `undefined` if its first value or its definition decides. */
+export function fixedType(className: string, field: string): FieldType | undefined {
+  return setsOf(className).later.get(field);
 }
 
 /** Whether the service relies on a field of a system table. */
 export function isSystemField(className: string, field: string): boolean {
-  return about(className).undeletable.has(field);
+  return setsOf(className).undeletable.has(field);
 }
 
 /** Whether a table is the service's own: it cannot be dropped. */
@@ -231,7 +231,7 @@ export function isSystemTable(className: string): boolean {
   return className.startsWith('_') || className === 'Config';
 }
 
-/** SPEC "Limits": pages, menus and sites have ids of another space than records. */
+/** Their ids are of another form than those of other records (records.md#system-fields). */
 const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenus']);
 
 /** Whether a table holds pages, menus or sites. */
@@ -239,29 +239,29 @@ export function isSiteTable(className: string): boolean {
   return siteTables.has(className);
 }
 
-/** A new id for a record of a table. */
+/** Returns a new id for a record of a table. */
 export function newIdFor(className: string): string {
   return isSiteTable(className) ? newSiteId() : newObjectId();
 }
 
-/** Whether a Pointer of a table keeps the record that it points at from being deleted. */
+/** Whether a Pointer field keeps the record it points at from being deleted (records.md#delete). */
 export function isGuarding(className: string, field: string): boolean {
-  return about(className).guarding?.has(field) ?? true;
+  return setsOf(className).guarding?.has(field) ?? true;
 }
 
-/** Whether a table tells of what was. */
+/** Whether a table is a log. */
 export function isLog(className: string): boolean {
   return logs.has(className) || className.startsWith('_syslog');
 }
 
 const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs']);
 
-/** Whether every process has to hear of writes to a table. */
+/** Whether every process is notified of writes to a table. */
 export function isWatched(className: string): boolean {
-  return about(className).watched;
+  return setsOf(className).watched;
 }
 
-/** Whether the values of a field have queries in them, whose keys hold what keys inside values else may not: `$` and `.`. */
+/** Whether the values of a field contain queries, whose keys may hold `$` and `.` (types.md#names). */
 export function holdsQueries(className: string, field: string): boolean {
-  return about(className).queries.has(field);
+  return setsOf(className).queries.has(field);
 }

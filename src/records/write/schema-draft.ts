@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
 import { createdTable, type NewField, type SchemaChange, TableGrowth } from '../../schema/change.ts';
 import { checkFieldName, type Field, type Schema, type TableSchema } from '../../schema/model.ts';
-import { settledType } from '../../schema/system-tables.ts';
+import { fixedType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
 
 /** A table while a write is planned. Fields that the write brings are added as they are met. */
@@ -48,7 +48,7 @@ export class SchemaDraft {
     const known = this.table.fields.get(name);
     if (known) return known;
     checkFieldName(name);
-    const settled = settledType(this.table.className, name);
+    const settled = fixedType(this.table.className, name);
     // A field with a fixed type exists in every system once it is written, so it needs no `addField` (system-tables.md#_user).
     if (!settled && !this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
     if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);

@@ -1,7 +1,7 @@
 import { type JsonObject, own } from '../../kernel/json.ts';
 import type { NewField, SchemaChange } from '../../schema/change.ts';
 import { type Field, type TableIndex, type TableSchema, typeText } from '../../schema/model.ts';
-import { isSystemField, secretFieldsOf, settledType, uniqueFieldsOf } from '../../schema/system-tables.ts';
+import { fixedType, isSystemField, secretFieldsOf, uniqueFieldsOf } from '../../schema/system-tables.ts';
 
 type Type = Pick<NewField, 'type' | 'targetClass'>;
 
@@ -22,7 +22,7 @@ export function planMissing(table: TableSchema, definition: JsonObject): SchemaC
   const names = Object.keys((own(definition, 'fields') ?? {}) as JsonObject);
   const steps = names.flatMap((name) => planField(table, definedField(definition, name) as NewField));
   for (const field of table.fields.values()) {
-    const type = settledType(className, field.name);
+    const type = fixedType(className, field.name);
     if (type !== undefined && type !== field.type && isSystemField(className, field.name)) steps.push(putAside(table, field));
   }
   return [...steps, ...planIndexes(table, definition)];

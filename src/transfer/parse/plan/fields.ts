@@ -3,7 +3,7 @@ import { limits } from '../../../kernel/limits.ts';
 import type { NewField } from '../../../schema/change.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
 import { checkClassName, checkFieldName, type FieldType, fieldTypes, type TableSchema, typeText } from '../../../schema/model.ts';
-import { isDescribed, settledType } from '../../../schema/system-tables.ts';
+import { fixedType, isDescribed } from '../../../schema/system-tables.ts';
 import type { ParseClass, ParseField } from '../source/source.ts';
 
 /** Types that have none of their own here: their values are kept as Objects. */
@@ -98,7 +98,7 @@ function clashOf(className: string, wanted: NewField, found: NewField): string |
 }
 
 function obstacleTo(className: string, { name, type, targetClass }: NewField): string | null {
-  const settled = settledType(className, name);
+  const settled = fixedType(className, name);
   if (settled !== undefined && settled !== type)
     return `${className}.${name} is ${type} in the source and can only be ${settled} here`;
   return refusedBy(() => {
