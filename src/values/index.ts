@@ -24,7 +24,7 @@ export { type DateOrder, dateOrders, isDateLike, readDateText } from './texts/da
 export { readNumberText } from './texts/numbers.ts';
 export type { Storage, StoredValue, ValueType } from './types/type.ts';
 
-/** The wire types by name (SPEC "Wire types"). */
+/** The wire types by name. Reference: types.md#wire-types. */
 export const valueTypes: ReadonlyMap<FieldType, ValueType> = new Map(
   [
     stringType,
@@ -42,12 +42,12 @@ export const valueTypes: ReadonlyMap<FieldType, ValueType> = new Map(
   ].map((type) => [type.type, type]),
 );
 
-/** The wire type of a field. */
+/** Returns the wire type of a field. */
 export function valueTypeOf(field: Field): ValueType {
   return valueTypes.get(field.type) as ValueType;
 }
 
-/** How the values of a field lie in its column. */
+/** Returns how the values of a field are stored in its column. */
 export function storageOf(field: Field): Storage {
   return valueTypeOf(field).storage;
 }

@@ -75,7 +75,7 @@ function newShape(selection: Selection, context: RowContext, expanded: boolean):
   });
   if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
   if (expanded) return { expandedClass: table.className, columns };
-  return hasClassName(selection) ? { toldClass: table.className, columns } : { columns };
+  return hasClassName(selection) ? { shownClass: table.className, columns } : { columns };
 }
 
 /** How a record is written from its stored values alone. */

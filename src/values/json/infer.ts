@@ -16,7 +16,7 @@ const scalars = {
 } as const;
 
 /**
- * The type of a new field whose first value this is; `null` for null, which adds no field.
+ * Returns the type of a new field by its first value; `null` for null, which adds no field. Reference: records.md#new-fields-and-tables.
  * @throws notAType (111) for a wrapper that no wire type has, or that lacks its class; invalidClassName (103)
  */
 export function inferType(value: JsonValue): InferredType | null {
@@ -31,7 +31,7 @@ export function inferType(value: JsonValue): InferredType | null {
       return { type: 'File' };
     case 'Relation':
       return { type: 'Relation', targetClass: targetOf(value.className, 'Relation') };
-    // An included record that is sent back stands for its Pointer.
+    // An included record that is sent back counts as its Pointer.
     case 'Pointer':
     case 'Object':
       return { type: 'Pointer', targetClass: targetOf(value.className, 'Pointer') };
@@ -46,7 +46,7 @@ function targetOf(className: JsonValue | undefined, type: string): string {
   return className;
 }
 
-/** A value's type as 111 messages spell it: `String`, `Pointer<Accounts>`, `Array`, ... */
+/** Returns a value's type as messages of code 111 spell it: `String`, `Pointer<Accounts>`, `Array`, … */
 export function typeOfValue(value: JsonValue): string {
   if (value === null) return 'Null';
   if (typeof value !== 'object') return scalars[typeof value as keyof typeof scalars].type;
@@ -57,7 +57,7 @@ export function typeOfValue(value: JsonValue): string {
   return typeText(name, targeted ? (value.className as string).slice(0, limits.nameLength) : undefined);
 }
 
-/** A client's `__type` as a message may show it. */
+/** Shortens a client's `__type` for a message. */
 function nameOf(wrapper: JsonValue | undefined): string {
   return typeof wrapper === 'string' ? wrapper.slice(0, limits.nameLength) : 'Object';
 }

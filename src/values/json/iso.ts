@@ -1,12 +1,12 @@
-/** Date alone, or date and time with optional seconds, fraction and zone; years outside 0000-9999 signed, of six digits. */
+/** Date alone, or date and time with optional seconds, fraction and zone; years outside 0000-9999 have a sign and six digits. */
 const isoDate =
   /^(?:\d{4}|\+\d{6}|-(?!000000)\d{6})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 const MINUS = 45;
 
 /**
- * The instant that an ISO 8601 text names, in milliseconds since 1970; `null` where it is none. Texts without a zone are read
- * as UTC, whatever the zone of the machine; finer fractions than milliseconds are cut.
+ * Returns the instant of an ISO 8601 text in milliseconds since 1970; `null` if it is none. Texts without a zone are read as UTC, whatever the
+ * zone of the machine; finer fractions than milliseconds are cut. Reference: types.md#date.
  */
 export function parseIsoDate(text: string): number | null {
   if (text.length > 40 || !isoDate.test(text)) return null;
@@ -17,7 +17,7 @@ export function parseIsoDate(text: string): number | null {
   return Number.isNaN(instant) ? null : instant;
 }
 
-/** Date.parse takes the 30th of February for the 1st of March. */
+/** Checks the day of the month, since Date.parse accepts 30 February as 1 March. */
 function isDayOfMonth(text: string, dateLength: number): boolean {
   const day = (text.charCodeAt(dateLength - 2) - 48) * 10 + text.charCodeAt(dateLength - 1) - 48;
   if (day <= 28) return true;

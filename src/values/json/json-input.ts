@@ -2,27 +2,28 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 
-/** Texts from here on are scanned before JSON.parse builds the levels and values; below, even the worst is small. */
+/** Texts of at least this length are scanned before JSON.parse builds their values; below it even the worst text is cheap to parse. */
 const SCAN_FROM_LENGTH = 16_384;
 
-/** Keys that an object of records has at most; with more it is kept as a table of its keys, and each of those takes as long as several values. */
-export const USUAL_KEYS = 2_000;
-/** Marks that a key beyond these counts for. */
+/** Number of keys up to which V8 stores an object efficiently; further keys go into a hash table, and each costs as much as several values. */
+export const FAST_KEYS = 2_000;
+/** Marks that a key beyond FAST_KEYS counts as. */
 export const KEY_MARKS = 4;
 
-/** Escapes that can make NUL or half of a surrogate pair. */
+/** Escapes that can produce NUL or half of a surrogate pair. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 
 const tooDeep = (): never => fail('nestedTooDeep');
 
 /**
- * The value of a JSON text that came from outside: a body, a `where`, a pipeline. Keys are not judged here, since what they
- * may be depends on where they stand: field names by schema/model.ts, keys inside values by `checkKeys`.
- * @param text as decoded from UTF-8, so that half of a surrogate pair can only stand in it as an escape
- * @param levels of nesting that are taken
- * @param values that are taken, counted by what stands between and before them: `{"a":[]}` has three marks; keys of which an object has very
- *   many count as several
- * @throws tooManyValues (116); invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are not finite
+ * Parses a JSON text from outside: a body, a `where`, a pipeline. Does not check keys, since their rules depend on the place: field names
+ * are checked by schema/model.ts, keys inside values by `checkKeys`. Reference: requests.md#bodies.
+ * @param text as decoded from UTF-8, so that half of a surrogate pair can only occur as an escape
+ * @param levels maximum number of levels of nesting
+ * @param values maximum number of values, counted by the marks between and before them: `{"a":[]}` has three; keys of an object with very many
+ * keys count as several
+ * @throws tooManyValues (116); invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are
+ * not finite
  */
 export function parseRequestJson(
   text: string,
@@ -33,7 +34,7 @@ export function parseRequestJson(
   return parseScanned(text, levels);
 }
 
-/** The same of a text whose levels and values were counted. */
+/** Parses a text whose levels and values were already counted. */
 export function parseScanned(text: string, levels: number): JsonValue {
   let value: JsonValue;
   try {
@@ -50,11 +51,11 @@ const BACKSLASH = 92;
 const COMMA = 44;
 const COLON = 58;
 
-/** Counts what is not in strings: open brackets, and the marks that values stand after. Malformed text is left to JSON.parse. */
+/** Counts what is outside strings: open brackets, and the marks before values. Malformed text is left to JSON.parse. */
 function scan(text: string, levels: number, values: number): void {
   let depth = 0;
   let marks = 0;
-  /** Keys so far of the objects that are open, by depth. */
+  /** Number of keys so far in the open objects, by depth. */
   const keys: number[] = [0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -66,7 +67,7 @@ function scan(text: string, levels: number, values: number): void {
     } else if (code === COLON) {
       const count = (keys[depth] ?? 0) + 1;
       keys[depth] = count;
-      marks += count > USUAL_KEYS ? KEY_MARKS : 1;
+      marks += count > FAST_KEYS ? KEY_MARKS : 1;
       if (marks > values) fail('tooManyValues');
     } else if ((code | 32) === 123) {
       // [ and {
@@ -77,7 +78,7 @@ function scan(text: string, levels: number, values: number): void {
   }
 }
 
-/** The place of the quote that ends a string; -1 where none does. */
+/** Returns the position of the quote that ends a string; -1 if there is none. */
 export function endOfString(text: string, start: number): number {
   const end = text.indexOf('"', start + 1);
   if (end < 0 || text.charCodeAt(end - 1) !== BACKSLASH) return end;

@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { endOfString, KEY_MARKS, parseScanned, USUAL_KEYS } from './json-input.ts';
+import { endOfString, FAST_KEYS, KEY_MARKS, parseScanned } from './json-input.ts';
 
-/** Of an array what is read in one turn of the event loop, unless a single member has more. */
+/** Part of an array that is parsed in one turn of the event loop; a single larger member is parsed whole. */
 const TURN_MARKS = 50_000;
 const TURN_CHARACTERS = 2_000_000;
 
@@ -15,15 +15,15 @@ interface Span {
   readonly end: number;
 }
 
-/** A long array between its brackets, and the parts of it that are read one by one. */
+/** A long array between its brackets, and the slices of it that are parsed one by one. */
 interface LongArray extends Span {
   readonly slices: readonly Span[];
 }
 
-/** A JSON text that was looked through, not yet read. */
+/** A JSON text that was scanned but not yet parsed. */
 export interface ScannedJson {
   readonly text: string;
-  /** `,` `:` `[` `{` outside strings: what it costs to read it. */
+  /** `,` `:` `[` `{` outside strings: the measure of the cost of parsing. */
   readonly marks: number;
   readonly arrays: readonly LongArray[];
 }
@@ -35,8 +35,8 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 
 /**
- * Looks through a long JSON text before it is read: for its values, its levels, and the arrays that can be read in parts: the text itself, or
- * what stands under the keys of an object. Malformed text is left to the reader.
+ * Scans a long JSON text before it is parsed: counts values and levels, and finds the arrays that can be parsed in slices: the text itself, or
+ * the values of the keys of an object. Malformed text is left to the parser.
  * @throws tooManyValues (116), nestedTooDeep (107)
  */
 export function scanJson(text: string): ScannedJson {
@@ -49,14 +49,14 @@ class Scan {
   #marks = 0;
   #depth = 0;
   #rootIsObject = false;
-  /** Keys so far of the objects that are open, by depth. */
+  /** Number of keys so far in the open objects, by depth. */
   readonly #keys: number[] = [];
-  /** The depth inside the array that is being cut; 0: none is. */
+  /** The depth inside the array that is being cut; 0 if there is none. */
   #level = 0;
   #arrayStart = 0;
   #slices: Span[] = [];
   #sliceStart = 0;
-  /** Marks that are read at once: of the slice, and of all that is in none. */
+  /** Marks that are parsed at once: of the current slice, and of everything outside slices. */
   #sliceMarks = 0;
   #otherMarks = 0;
 
@@ -81,7 +81,7 @@ class Scan {
     return { text, marks: this.#marks, arrays: this.#arrays };
   }
 
-  /** @param weight as how many marks it counts of what is read at once */
+  /** @param weight number of marks that it counts as, of those parsed at once */
   #mark(weight = 1): void {
     if (++this.#marks > limits.jsonMarks) fail('tooManyValues');
     if (this.#level > 0) this.#sliceMarks += weight;
@@ -93,7 +93,7 @@ class Scan {
   #isMany(): boolean {
     const keys = (this.#keys[this.#depth] ?? 0) + 1;
     this.#keys[this.#depth] = keys;
-    return keys > USUAL_KEYS;
+    return keys > FAST_KEYS;
   }
 
   #isFull(at: number): boolean {
@@ -136,8 +136,7 @@ class Scan {
 }
 
 /**
- * The value of a text that was looked through: what `parseRequestJson` makes of it, its long arrays part by part, with others' turns between
- * them.
+ * Parses a scanned text, like `parseRequestJson`, but its long arrays slice by slice, with turns of the event loop between them.
  * @throws invalidJson (107)
  */
 export async function parseScannedJson({ text, arrays }: ScannedJson): Promise<JsonValue> {
@@ -145,7 +144,7 @@ export async function parseScannedJson({ text, arrays }: ScannedJson): Promise<J
   const rest: string[] = [];
   let at = 0;
   for (const array of arrays) {
-    // Nobody can name it before. It stands between the brackets: what is no place for an array stays none.
+    // A placeholder that a client cannot guess. It stands between the brackets, so that an array in an invalid place stays invalid.
     const mark = randomUUID();
     rest.push(text.slice(at, array.start), JSON.stringify(mark));
     at = array.end;
@@ -159,7 +158,7 @@ async function readArray(text: string, { slices }: LongArray): Promise<JsonValue
   const members: JsonValue[] = [];
   for (const slice of slices) {
     const part = parseScanned(`[${text.slice(slice.start, slice.end)}]`, limits.jsonDepth) as JsonValue[];
-    // Between two commas, or before the first, there has to be something.
+    // An empty slice means two commas in a row, or one at the beginning.
     if (part.length === 0) fail('invalidJson', 'the text is not JSON');
     for (const member of part) members.push(member);
     await nextTurn();
@@ -167,13 +166,13 @@ async function readArray(text: string, { slices }: LongArray): Promise<JsonValue
   return members;
 }
 
-/** The value with the arrays in their places. */
+/** Returns the value with the arrays put in their places. */
 function filled(value: JsonValue, arrays: ReadonlyMap<string, JsonValue[]>): JsonValue {
   const arrayOf = (one: JsonValue) => (Array.isArray(one) && typeof one[0] === 'string' ? arrays.get(one[0]) : undefined);
   if (!isJsonObject(value)) return arrayOf(value) ?? value;
   for (const key of Object.keys(value)) {
     const array = arrayOf(value[key] as JsonValue);
-    // `__proto__` is a key like any other.
+    // Defined rather than assigned: `__proto__` is an ordinary key here.
     if (array) Object.defineProperty(value, key, { value: array });
   }
   return value;

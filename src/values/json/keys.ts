@@ -7,19 +7,19 @@ import { parseIsoDate } from './iso.ts';
 import { wirePointer } from './wire.ts';
 
 /**
- * Compared one by one: keys that JSON.parse makes are interned, so each comparison is one of pointers. The set of the same
- * names in schema/model.ts would hash every key of every value.
+ * Compared one by one: keys from JSON.parse are interned, so each comparison is one of pointers. The set of the same names in schema/model.ts
+ * would hash every key of every value.
  */
 const isForbidden = (key: string) => key === '__proto__' || key === 'constructor' || key === 'prototype';
 
 const forbiddenKey = (key: string): never => fail('invalidFieldName', key);
-const shown = (text: string) => text.slice(0, limits.nameLength);
+const shortened = (text: string) => text.slice(0, limits.nameLength);
 
 /**
  * Checks everything inside the value of an Array or Object field, or inside an operator: the keys at every depth, and the
- * Date and Pointer wrappers, which stay wrapped in the stored JSON and are compared there.
+ * Date and Pointer wrappers, which stay wrapped in the stored JSON and are compared there. Reference: types.md#names.
  * @throws invalidFieldName (105) for a forbidden key; invalidNestedKey (121) for `$` or `.` in a key; notAType (111) for a
- *   malformed Date or Pointer; invalidJson (107) for a value that is too deep, and for a number that is not finite
+ * malformed Date or Pointer; invalidJson (107) for a value that is too deep, and for a number that is not finite
  */
 export function checkKeys(value: JsonValue, depth = 0): void {
   if (typeof value === 'number') checkFinite(value);
@@ -31,7 +31,7 @@ export function checkKeys(value: JsonValue, depth = 0): void {
   }
   for (const key in value) {
     if (isForbidden(key)) forbiddenKey(key);
-    if (key.includes('$') || key.includes('.')) fail('invalidNestedKey', shown(key));
+    if (key.includes('$') || key.includes('.')) fail('invalidNestedKey', shortened(key));
     checkKeys(value[key] as JsonValue, depth + 1);
   }
   const wrapper = value.__type;
@@ -41,9 +41,9 @@ export function checkKeys(value: JsonValue, depth = 0): void {
 }
 
 /**
- * Checks everything inside a whole value of an Array or Object field. Queries are kept as they are written: `$` and `.` stand in their
- * keys, and what looks like a wrapper may be a template of one.
- * @throws what `checkKeys` throws; of queries, invalidFieldName (105) and invalidJson (107) alone
+ * Checks everything inside a whole value of an Array or Object field. Fields that hold queries are exempt from most rules: their keys hold `$`
+ * and `.`, and an apparent wrapper may be a template of one.
+ * @throws what `checkKeys` throws; for queries only invalidFieldName (105) and invalidJson (107)
  */
 export function checkFieldKeys(value: JsonObject | JsonValue[], { name }: Field, className: string): void {
   if (holdsQueries(className, name)) checkWrapperKeys(value);
@@ -51,9 +51,9 @@ export function checkFieldKeys(value: JsonObject | JsonValue[], { name }: Field,
 }
 
 /**
- * Checks the keys of a wrapper (Date, Pointer, File, ACL, ...), of which only the known ones are kept.
+ * Checks the keys of a wrapper (Date, Pointer, File, ACL, …), of which only the known ones are kept.
  * @throws invalidFieldName (105) for a forbidden key at any depth; invalidJson (107) for a value that is too deep, and for a number that
- *   is not finite
+ * is not finite
  */
 export function checkWrapperKeys(value: JsonObject | JsonValue[], depth = 0): void {
   if (depth >= limits.jsonDepth) fail('nestedTooDeep');
@@ -72,7 +72,9 @@ function checkInWrapper(value: JsonValue, depth: number): void {
   else if (typeof value === 'object' && value !== null) checkWrapperKeys(value, depth + 1);
 }
 
-/** What no JSON says would make answers that are none, wherever it comes from. @throws invalidJson (107) for a number that is not finite */
+/**
+ * JSON cannot express numbers that are not finite, so answers with them would be invalid. @throws invalidJson (107) for a number that is not finite
+ */
 export function checkFinite(value: number): void {
   if (!Number.isFinite(value)) fail('invalidJson', 'a number is too large');
 }
@@ -83,19 +85,19 @@ export function checkFinite(value: number): void {
  * @throws invalidFieldName (105) for an empty or forbidden segment, or too many; invalidNestedKey (121) for `$` in one
  */
 export function checkPath(path: readonly string[], name = path.join('.')): void {
-  if (path.length >= limits.jsonDepth) fail('invalidFieldName', shown(name));
+  if (path.length >= limits.jsonDepth) fail('invalidFieldName', shortened(name));
   for (const segment of path) {
-    if (segment === '' || isForbidden(segment)) fail('invalidFieldName', shown(name));
-    if (segment.includes('$')) fail('invalidNestedKey', shown(segment));
+    if (segment === '' || isForbidden(segment)) fail('invalidFieldName', shortened(name));
+    if (segment.includes('$')) fail('invalidNestedKey', shortened(segment));
   }
 }
 
-/** Whether an object names a record, as a Pointer and as an included record do. */
+/** Whether an object names a record, as a Pointer and an included record do. */
 export function namesRecord(value: JsonObject): value is JsonObject & { className: string; objectId: string } {
   return typeof value.className === 'string' && typeof value.objectId === 'string' && value.objectId !== '';
 }
 
-/** Elements of an Array with included records (`{__type: Object, className, objectId, ...}`) made Pointers again. */
+/** Converts included records (`{__type: Object, className, objectId, ...}`) among the elements of an Array back to Pointers. */
 export function withoutIncluded(elements: JsonValue[]): JsonValue[] {
   return elements.some(isIncluded) ? elements.map((element) => (isIncluded(element) ? pointerTo(element) : element)) : elements;
 }

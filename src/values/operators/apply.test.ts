@@ -138,7 +138,7 @@ test('add, addUnique and remove do what a model over text does', () => {
       );
       const inside = { a: { list: current } };
       const path = edits.map((change) => at('a.list', change));
-      // Inside, Remove makes nothing where nothing is, so only a list that is there compares.
+      // Inside a value Remove creates nothing, so only an existing list compares.
       if (current !== null) assert.deepEqual(apply(inside, path), { a: { list: expected } });
     }),
   );

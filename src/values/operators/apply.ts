@@ -7,17 +7,17 @@ import { without, withUnique } from './equality.ts';
 type Container = JsonValue[] | JsonObject;
 
 /**
- * A column's JSON after its edits, in their order. Pure: engines call it inside the write.
+ * Applies edits to a column's JSON, in their order. Pure: engines call it inside the write.
  *
- * Null and absent are the same. Objects on the way to a place are made where something is to be put there; Remove and unset make
- * nothing. A number as a segment is a position where the value there is an Array; an Array grows only at its end, and
- * unset leaves null at a position, so that the others keep theirs.
- * @param current JSON text of an Array or Object column; `null` where it is empty
- * @param type the column's type: what an empty column begins as
+ * Null and absent are the same. Missing Objects on the way to a place are created if a value is put there; Remove and unset create
+ * nothing. A numeric segment is a position if the value there is an Array; an Array grows only at its end, and unset leaves null at a
+ * position, so that the other elements keep theirs. Reference: records.md#places-inside-objects-and-arrays.
+ * @param current JSON text of an Array or Object column; `null` if it is empty
+ * @param type the column's type, which decides what an empty column starts as
  * @param label `<Table>.<Field>`, for the text of errors
- * @returns JSON text; `null` where the column becomes empty
- * @throws placeMismatch (111) where an operator meets a value of another type; badOperator (107) for a sum that is not finite;
- *   invalidFieldName (105), invalidNestedKey (121) for a path
+ * @returns JSON text; `null` if the column becomes empty
+ * @throws placeMismatch (111) if an operator meets a value of another type; badOperator (107) for a sum that is not finite;
+ * invalidFieldName (105), invalidNestedKey (121) for a path
  */
 export function applyEdits(
   current: string | null,
@@ -26,7 +26,7 @@ export function applyEdits(
   label = '',
 ): string | null {
   let root: JsonValue = current === null ? null : JSON.parse(current);
-  // A later edit may reach into what an earlier one has put, and the caller's values must stay as they are.
+  // Later edits may change values that earlier ones inserted; the caller's values must stay unchanged.
   for (const edit of edits.length > 1 ? structuredClone(edits) : edits) {
     if (edit.path.length === 0) root = edited(root, edit, label) ?? null;
     else root = editInside(root, edit, type, label);
@@ -38,7 +38,7 @@ function editInside(root: JsonValue, edit: JsonEdit, type: 'Array' | 'Object', l
   checkPath(edit.path);
   const last = edit.path.length - 1;
   const segment = edit.path[last] as string;
-  // A value cannot be made a wrapper, or another wrapper, piece by piece: nobody would have checked it.
+  // Setting `__type` alone could turn an unchecked Object into a wrapper.
   if (segment === '__type') fail('invalidFieldName', segment);
   const creates = edit.op !== 'unset' && edit.op !== 'remove';
   if (root === null && !creates) return null;
@@ -63,7 +63,7 @@ function editInside(root: JsonValue, edit: JsonEdit, type: 'Array' | 'Object', l
   return start;
 }
 
-/** The value at a place after an edit; `undefined`: none. */
+/** Returns the value at a place after an edit; `undefined` if there is none. */
 function edited(before: JsonValue | undefined, edit: JsonEdit, label: string): JsonValue | undefined {
   const absent = before === undefined || before === null;
   switch (edit.op) {
@@ -104,7 +104,7 @@ function write(container: Container, segment: string, value: JsonValue | undefin
 
 const digits = /^(?:0|[1-9]\d{0,9})$/;
 
-/** The place of an Array that a segment names; -1 for none. */
+/** Returns the position in an Array that a segment names; -1 for none. */
 function position(segment: string): number {
   return digits.test(segment) ? Number(segment) : -1;
 }

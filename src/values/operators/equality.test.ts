@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonValue } from '../../kernel/json.ts';
 import { without, withUnique } from './equality.ts';
 
-/** Elements that tell when they are looked into. */
+/** Elements that report when their content is read. */
 function watched(count: number): { elements: JsonValue[]; lookedInto: () => number } {
   let looked = 0;
   const elements = Array.from(

@@ -3,8 +3,8 @@ import { parseIsoDate } from '../json/iso.ts';
 import { namesRecord } from '../json/keys.ts';
 
 /**
- * Text that is the same for elements that AddUnique and Remove take for equal: Pointers by class and id, Dates by their
- * instant, all else by content, whatever the order of keys.
+ * Returns a key that is equal for elements that AddUnique and Remove consider equal: Pointers by class and id, Dates by instant, everything
+ * else by content, whatever the order of keys. Reference: records.md#field-operators.
  */
 export function elementKey(value: JsonValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
@@ -17,7 +17,7 @@ export function elementKey(value: JsonValue): string {
   return canonicalJson(value);
 }
 
-/** The elements followed by those of `added` that are not among them yet, none of these twice. */
+/** Returns the elements followed by those of `added` that are not among them yet, without duplicates. */
 export function withUnique(elements: readonly JsonValue[], added: readonly JsonValue[]): JsonValue[] {
   const missing = new Elements(added);
   for (const element of elements) {
@@ -27,13 +27,13 @@ export function withUnique(elements: readonly JsonValue[], added: readonly JsonV
   return [...elements, ...added.filter((value) => missing.take(value))];
 }
 
-/** The elements without those that equal one of `removed`. */
+/** Returns the elements without those that equal one of `removed`. */
 export function without(elements: readonly JsonValue[], removed: readonly JsonValue[]): JsonValue[] {
   const gone = new Elements(removed);
   return elements.filter((element) => !gone.has(element));
 }
 
-/** The operands of an operator. The array that they meet may have millions of elements: plain ones are looked up as they are. */
+/** The operands of an operator. The array that they meet may have millions of elements, so scalars are looked up without a key text. */
 class Elements {
   readonly #plain = new Set<JsonValue>();
   readonly #keys = new Set<string>();

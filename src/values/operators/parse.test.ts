@@ -7,7 +7,7 @@ const to = (className: string, objectId = 'a') => ({ __type: 'Pointer', classNam
 const add = (...objects: JsonValue[]) => ({ __op: 'AddRelation', objects });
 const remove = (...objects: JsonValue[]) => ({ __op: 'RemoveRelation', objects });
 
-/** Operator, its reading, the type it gives a new field, what it leaves in a new record. */
+/** Operator, its parsed form, the type it gives a new field, the value it stores in a new record. */
 const cases: [JsonObject, Operator, ReturnType<typeof operatorType>, JsonValue | undefined][] = [
   [{ __op: 'Increment', amount: -2 }, { op: 'increment', amount: -2 }, { type: 'Number' }, -2],
   [{ __op: 'Add', objects: [1, 1] }, { op: 'add', objects: [1, 1] }, { type: 'Array' }, [1, 1]],

@@ -12,13 +12,13 @@ export interface RelationStep {
   readonly memberIds: readonly string[];
 }
 
-/** A field operator (SPEC "Field operators on update", CONTRACT "Records"), its form checked. */
+/** A field operator whose form is checked. Reference: records.md#field-operators. */
 export type Operator =
   | { readonly op: 'increment'; readonly amount: number }
   | { readonly op: 'add' | 'addUnique' | 'remove'; readonly objects: readonly JsonValue[] }
   | { readonly op: 'delete' }
   | { readonly op: 'setOnInsert'; readonly value: JsonValue }
-  /** `className` is undefined where no member is named, and then nothing changes. */
+  /** `className` is undefined if no member is named; then nothing changes. */
   | { readonly op: 'relation'; readonly className: string | undefined; readonly steps: readonly RelationStep[] };
 
 /** Whether a field's value in a body is an operator, well-formed or not: an object with a key `__op` of its own. */
@@ -27,10 +27,10 @@ export function isOperator(value: JsonValue): value is JsonObject {
 }
 
 /**
- * Reads an operator. The value of SetOnInsert is not checked further: decode it like a plain value of the field.
+ * Parses an operator. The value of SetOnInsert is not checked further: decode it like a plain value of the field.
  * @param value an object for which `isOperator` holds
  * @throws unknownOperator (108); badOperator (107) for a malformed one; notAType (111), invalidClassName (103) for members of a
- *   relation; invalidFieldName (105), invalidNestedKey (121) for keys inside the objects
+ * relation; invalidFieldName (105), invalidNestedKey (121) for keys inside the objects
  */
 export function parseOperator(value: JsonObject): Operator {
   checkWrapperKeys(value);
@@ -63,7 +63,7 @@ export function parseOperator(value: JsonObject): Operator {
   }
 }
 
-/** The type that an operator gives a new field; `null` for those that give none (Delete, SetOnInsert of null, no members). */
+/** Returns the type that an operator gives a new field; `null` for those that give none (Delete, SetOnInsert of null, no members). */
 export function operatorType(operator: Operator): InferredType | null {
   switch (operator.op) {
     case 'increment':
@@ -113,8 +113,8 @@ function relationOf(operators: readonly JsonValue[]): Operator {
 }
 
 /**
- * What an operator leaves in a new record: the plain value to store, `undefined` for none. As in Parse, but for AddUnique, which
- * drops duplicates here too. Relation operators store nothing in the record: their steps are links.
+ * Returns the plain value that an operator stores in a new record, `undefined` for none. As in Parse, except that AddUnique drops duplicates
+ * here too. Relation operators store nothing in the record: their steps are links. Reference: records.md#field-operators.
  */
 export function flattenForCreate(operator: Operator): JsonValue | undefined {
   switch (operator.op) {

@@ -5,58 +5,58 @@ import { type FileForm, fileWriter } from '../types/file-text.ts';
 import type { Storage } from '../types/type.ts';
 import { type PlaceTree, placeTreeOf } from './place-tree.ts';
 
-/** One member of the JSON objects that a row writer makes. Plain data, so that it can cross to a reader thread. */
+/** One member of the JSON objects that a row writer produces. Plain data, so that it can be sent to a reader thread. */
 export interface ColumnShape {
   /** Key in the JSON object. */
   readonly name: string;
-  /** How the value lies in the row; `instant` is a date shown as bare ISO text (createdAt, updatedAt). */
+  /** How the value is stored in the row; `instant` is a date shown as bare ISO text (createdAt, updatedAt). */
   readonly storage: Storage | 'instant' | 'acl' | 'file';
   /** Class of a Pointer or Relation. */
   readonly targetClass?: string;
   /** Of a file. */
   readonly file?: FileForm;
-  /** A null is written as `null` instead of being left out. */
+  /** Whether a null is written as `null` instead of being left out. */
   readonly keepNull?: boolean;
-  /** json only: write these places alone (`keys=obj.a.b`). */
+  /** For json only: write only these places (`keys=obj.a.b`). */
   readonly paths?: readonly (readonly string[])[];
 }
 
-/** The JSON objects that a row writer makes. */
+/** The JSON objects that a row writer produces. */
 export interface RowShape {
-  /** Set for expanded records, which say their class (`__type: Object`). */
+  /** Set for expanded records, which carry their class (`__type: Object`). */
   readonly expandedClass?: string;
-  /** Set for records that tell their class besides, since the client may not know it. */
-  readonly toldClass?: string;
+  /** Set for records that carry their class besides, since the client may not know it (`redirectClassNameForKey`). */
+  readonly shownClass?: string;
   readonly columns: readonly ColumnShape[];
 }
 
-/** JSON text for the value of a column that `include` expands; `null` to write the value as it is stored. */
+/** Returns the JSON text for the value of a column that `include` expands; `null` to write the value as stored. */
 export type Expansion = (value: string) => string | null;
 
 /** Writes one row (stored values in the order of the shape's columns, Relations left out) as JSON text. */
 export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Expansion | undefined>) => string;
 
-/** What the row writer does with a value; small integers, since it branches on them for every value of every row. */
+/** How the row writer treats a value. Small integers, because it branches on them for every value of every row. */
 const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8, file: 9 } as const;
 
-/** The writer of a shape. It may be used by several readers at a time. */
+/** Returns the writer of a shape. Several readers may use it at the same time. */
 export const rowWriter: (shape: RowShape) => RowWriter = memoByObject(compileWriter);
 
-function startOf({ expandedClass, toldClass }: RowShape): string {
+function startOf({ expandedClass, shownClass }: RowShape): string {
   if (expandedClass !== undefined) return `{"__type":"Object","className":${JSON.stringify(expandedClass)}`;
-  return toldClass === undefined ? '{' : `{"className":${JSON.stringify(toldClass)}`;
+  return shownClass === undefined ? '{' : `{"className":${JSON.stringify(shownClass)}`;
 }
 
 /**
  * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed; each row costs one loop over small integers;
- * and Pointers and dates, which often repeat from row to row, are written anew only when they differ from the last.
+ * and Pointers and dates, which often repeat from row to row, are only written again if they differ from the last.
  */
 function compileWriter(shape: RowShape): RowWriter {
   const inRow = shape.columns.filter((column) => column.storage !== 'relation');
   const kinds = inRow.map((column) => (column.paths ? kind.jsonPaths : kind[column.storage as keyof typeof kind]));
   const keepNull = inRow.map((column) => column.keepNull === true);
   const start = startOf(shape);
-  // Where the first member is certain to come, the comma before it is left out; else a rare shape cuts it off afterwards.
+  // If the first member is always present, its comma is left out; otherwise (rare shapes) it is cut off afterwards.
   const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
   const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
   const heads = inRow.map((column, index) => keys[index] + opening(column));
@@ -121,7 +121,7 @@ function opening({ storage, targetClass }: ColumnShape): string {
   return storage === 'instant' ? '"' : '';
 }
 
-/** What follows the opening of a Pointer or date. */
+/** Returns what follows the opening of a Pointer or date. */
 function wrapped(how: number, value: unknown): string {
   if (how === kind.pointer) return `${quote(value as string)}}`;
   return isoText(value as number) + (how === kind.date ? '"}' : '"');
@@ -131,7 +131,7 @@ function relationMember({ name, targetClass }: ColumnShape): string {
   return `,${JSON.stringify(name)}:{"__type":"Relation","className":${JSON.stringify(targetClass)}}`;
 }
 
-/** JSON text of a string: short plain ones, nearly all there are, cost a glance at each character. */
+/** Returns the JSON text of a string. Short plain ones, the great majority, need one check per character. */
 function quote(text: string): string {
   if (text.length > 200) return JSON.stringify(text);
   for (let i = 0; i < text.length; i++) {
@@ -141,7 +141,7 @@ function quote(text: string): string {
   return `"${text}"`;
 }
 
-/** The value with only the given places in it. */
+/** Returns the value with only the given places in it. */
 function project(value: JsonValue, places: PlaceTree): JsonValue {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};

@@ -1,7 +1,9 @@
-/** Places inside an Object, by their segments; `null` for a place that is meant whole. */
+/** Places inside an Object, by their segments; `null` for a place that is selected whole. */
 export type PlaceTree = Map<string, PlaceTree | null>;
 
-/** Places as a tree, so that work on a value does not grow with how often they share their beginnings. One above others stands for all below it. */
+/**
+ * Builds a tree of places, so that work on a value does not grow with the number of places that share a prefix. A place includes all places below it.
+ */
 export function placeTreeOf(paths: readonly (readonly string[])[]): PlaceTree {
   const tree: PlaceTree = new Map();
   for (const path of paths) {

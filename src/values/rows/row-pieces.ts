@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Expansion, type RowShape, rowWriter } from './encode.ts';
 
-/** Characters of a value beyond which it is written piece by piece, and of a piece. */
+/** Number of characters beyond which a value is written in pieces, and of each piece. */
 const LONG_VALUE_LENGTH = 256 * 1024;
 const PIECE_LENGTH = 128 * 1024;
 
-/** Stands for a value while the rest of its row is written; no value holds it. */
+/** Placeholder for a value while the rest of its row is written; random, so that no value contains it. */
 const standIn = randomBytes(24).toString('base64url');
 
 interface LongValue {
@@ -14,8 +14,8 @@ interface LongValue {
 }
 
 /**
- * JSON text of a row in pieces, so that a value of megabytes is never there once more as a whole: such a text would hold up the event loop, and
- * take as much memory again.
+ * Yields the JSON text of a row in pieces, so that a value of megabytes is never copied as a whole: such a copy would block the event loop and
+ * double the memory.
  */
 export function* rowPieces(
   shape: RowShape,
@@ -50,11 +50,11 @@ function* piecesOf({ text, isJson }: LongValue): Generator<string> {
 }
 
 /**
- * Where a piece of a text ends that begins at a place.
- * @param most characters; a pair of surrogates is not divided, since each piece is encoded by itself
+ * Returns the end of a piece of a text that starts at a position.
+ * @param maxLength in characters; a surrogate pair is not split, since each piece is encoded by itself
  */
-export function endOfPiece(text: string, at: number, most: number): number {
-  const end = at + most;
+export function endOfPiece(text: string, at: number, maxLength: number): number {
+  const end = at + maxLength;
   if (end >= text.length) return text.length;
   const isHalf = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
   return isHalf ? end - 1 : end;

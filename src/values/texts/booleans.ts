@@ -3,7 +3,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'no', 'n', '0', 'off', 'לא', 'שקר'].map((word) => [word, false] as const),
 ]);
 
-/** A Boolean as people write it, in English or Hebrew; `null` where the text is none. */
+/** Parses a Boolean as people write it, in English or Hebrew; `null` if the text is none. */
 export function readBooleanText(text: string): boolean | null {
   return words.get(text.trim().toLowerCase()) ?? null;
 }

@@ -1,6 +1,6 @@
 import { parseIsoDate } from '../json/iso.ts';
 
-/** In which order dates that are not ISO name day, month and year. */
+/** Orders of day, month and year in dates that are not ISO. */
 export const dateOrders = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
@@ -8,13 +8,13 @@ const numbers = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[ ,T]+(\d{1,2}):(\d\d)(
 /** Years of two digits from here on are of the 20th century. */
 const FIRST_OF_LAST_CENTURY = 70;
 
-/** Whether a text may be a date that an order has to be known for. */
+/** Whether a text may be a date whose order has to be known. */
 export const isDateLike = (text: string): boolean => numbers.test(text.trim());
 
 /**
- * A date: ISO 8601, also with a space before the time, or three numbers with an optional time, in UTC. Without an order it is read where only
- * one of the orders makes a date of it, or all make the same.
- * @returns milliseconds since 1970; `null` where it is none
+ * Parses a date: ISO 8601, also with a space before the time, or three numbers with an optional time, in UTC. Without an order it is parsed if
+ * only one order gives a valid date, or all give the same.
+ * @returns milliseconds since 1970; `null` if it is no date
  */
 export function readDateText(text: string, order: DateOrder | undefined): number | 'ambiguous' | null {
   const trimmed = text.trim();
@@ -22,7 +22,7 @@ export function readDateText(text: string, order: DateOrder | undefined): number
   if (iso !== null) return iso;
   const parts = numbers.exec(trimmed);
   if (!parts) return null;
-  // A year of four digits at the beginning is mistaken for nothing else.
+  // A year of four digits at the beginning is unambiguous.
   const tried = order === undefined ? dateOrders : (parts[1] ?? '').length === 4 ? ['ymd' as const] : [order];
   const found = new Set(tried.map((one) => instantOf(parts, one)).filter((instant) => instant !== null));
   if (found.size > 1) return 'ambiguous';

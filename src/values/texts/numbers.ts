@@ -1,10 +1,10 @@
 /** As JSON and programs write it. */
 const exact = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
-/** Signs of currencies, marks of direction and spaces around a number. */
+/** Currency signs, direction marks and spaces around a number. */
 const around = /[\s\u00a0\u200e\u200f₪$€£%]|ש["״']ח|NIS|ILS|USD|EUR/g;
 const grouped = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
 
-/** A number as people write it: `1234.5`, `1,234.50 ₪`, `(12)` for minus twelve; `null` where the text is none. */
+/** Parses a number as people write it: `1234.5`, `1,234.50 ₪`, `(12)` for minus twelve; `null` if the text is none. */
 export function readNumberText(text: string): number | null {
   if (exact.test(text)) return finite(Number(text));
   const bare = text.replace(around, '');

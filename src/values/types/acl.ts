@@ -7,9 +7,9 @@ import type { ValueType } from './type.ts';
 const rights: ReadonlySet<string> = new Set(['read', 'write']);
 
 /**
- * SPEC "Wire types": map of user id or role to `{read, write}` booleans. Only `true` is kept, as in Parse; an entity without
- * rights stays, since an empty map restricts nobody while `{<id>: {}}` restricts everybody.
- * Throws invalidAcl (123) for any other shape; an empty map is stored as `{}` here, callers may clear the column instead.
+ * A map of user ids or roles to `{read, write}` Booleans. Only `true` is kept, as in Parse; an entity without rights stays, since an empty map
+ * restricts nobody while `{<id>: {}}` restricts everybody. Throws invalidAcl (123) for any other shape. An empty map is stored as `{}` here;
+ * callers may clear the column instead. Reference: types.md#acl.
  */
 export const aclType: ValueType = {
   type: 'ACL',

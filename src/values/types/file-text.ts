@@ -1,38 +1,38 @@
-// A File or PrivateFile as JSON text: as it is stored, without its address, and as answers show it.
+// JSON text of a File or PrivateFile: the stored form, without its URL, and the form of answers.
 
-/** What the address of a column's files is made of. Plain data, so that it can cross to a reader thread. */
+/** The parts of the URLs of a column's files. Plain data, so that it can be sent to a reader thread. */
 export interface FileForm {
-  /** What stands before the name. No slash at the end. */
+  /** The URL before the name. No slash at the end. */
   readonly address: string;
-  /** PrivateFile: the place in the record, which the address goes on with. */
+  /** PrivateFile: the place in the record, with which the URL continues. */
   readonly holder?: { readonly className: string; readonly fieldName: string; readonly idAt: number };
 }
 
-/** The flags that a File has. */
+/** The flags of a File. */
 export type FileFlag = 'public' | 'private';
 
 const opening = '{"__type":"File","name":"';
 const closings: Readonly<Record<FileFlag, string>> = { public: '","public":true}', private: '","private":true}' };
 
-/** The stored form. */
+/** Returns the stored form. */
 export function storedFile(name: string, flag: FileFlag): string {
   return JSON.stringify({ __type: 'File', name, [flag]: true });
 }
 
-/** What stands before and after the name in the stored form, and what the shown form has between the name and the address. */
+/** What surrounds the name in the stored form, and what the answer has between name and URL. */
 export const publicFileText = { opening, between: '","url":"', closing: closings.public } as const;
 
 /**
- * Writes stored files as answers show them, with their `url` (SPEC "Files"). What is not the stored form (earlier versions kept what was
- * sent) stays as it is.
- * @returns given the stored text and the row that it is in, the JSON text
+ * Returns a function that writes stored files as answers show them, with their `url`. Text that does not have the stored form (earlier versions
+ * kept what was sent) is returned unchanged. Reference: types.md#file.
+ * @returns a function of the stored text and its row that returns the JSON text
  */
 export function fileWriter({ address, holder }: FileForm): (stored: string, row: readonly unknown[]) => string {
   const closing = closings[holder ? 'private' : 'public'];
   const before = `${publicFileText.between}${inJson(address)}/`;
   return (stored, row) => {
     const end = stored.length - closing.length;
-    // A name that no quote ends early is one that may be copied.
+    // A name without quotes inside can be copied as JSON text.
     const isKnown = stored.startsWith(opening) && stored.endsWith(closing) && stored.indexOf('"', opening.length) === end;
     if (!isKnown) return stored;
     const name = stored.slice(opening.length, end);
@@ -41,7 +41,7 @@ export function fileWriter({ address, holder }: FileForm): (stored: string, row:
   };
 }
 
-/** A text as it stands inside a JSON text. */
+/** Returns a text as it appears inside a JSON string. */
 export function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -6,8 +6,8 @@ import { type FileFlag, storedFile } from './file-text.ts';
 import { mismatch, type ValueType } from './type.ts';
 
 /**
- * JSON text of `{__type: File, name}` with the flag of the field's type. What a client sends for flags is dropped (SPEC "Wire types"), and
- * so is its `url`: where a file is read follows from the service's addresses, which may change, so answers put it in (`file-text.ts`).
+ * Decodes to the JSON text of `{__type: File, name}` with the flag of the field's type. Drops flags and `url` that a client sends: the URL
+ * follows from the service's addresses, which may change, so answers compute it (`file-text.ts`). Reference: types.md#file.
  */
 function decodeFor(flag: FileFlag) {
   return (value: JsonValue, field: Field, className: string): string => {
@@ -20,13 +20,13 @@ function decodeFor(flag: FileFlag) {
   };
 }
 
-/** A file that everybody may read once attached. */
+/** A file that everybody may read once it is attached. */
 export const fileType: ValueType = { type: 'File', storage: 'json', decode: decodeFor('public') };
 
-/** A file that is read through its record only. */
+/** A file that is only read through its record. */
 export const privateFileType: ValueType = { type: 'PrivateFile', storage: 'json', decode: decodeFor('private') };
 
-/** The name in the stored form of a File or PrivateFile. */
+/** Returns the name in the stored form of a File or PrivateFile. */
 export function storedFileName(stored: string): string {
   return (JSON.parse(stored) as { name: string }).name;
 }

@@ -5,7 +5,7 @@ import { parseIsoDate } from '../json/iso.ts';
 import { checkFieldKeys, checkFinite, checkWrapperKeys, withoutIncluded } from '../json/keys.ts';
 import { mismatch, type ValueType } from './type.ts';
 
-/** SPEC "Limits": a string field converts a number silently. Shared by String and HTML/XML. */
+/** Decodes a String or HTML/XML value; a number becomes its JavaScript text. Reference: types.md#string. */
 export function decodeText(value: JsonValue, field: Field, className: string): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number') return mismatch(className, field, value);
@@ -13,13 +13,13 @@ export function decodeText(value: JsonValue, field: Field, className: string): s
   return String(value);
 }
 
-/** SPEC "Wire types": JSON string. */
+/** JSON string (types.md#string). */
 export const stringType: ValueType = { type: 'String', storage: 'text', decode: decodeText };
 
-/** SPEC "Wire types": a string of markup. It is stored as sent; whoever shows it has to clean it. */
+/** A string of markup, stored as sent; programs that show it have to sanitise it (types.md#html-and-xml). */
 export const htmlType: ValueType = { type: 'HTML/XML', storage: 'text', decode: decodeText };
 
-/** SPEC "Wire types": JSON number, kept as the double it is. */
+/** JSON number, kept as a double (types.md#number). */
 export const numberType: ValueType = {
   type: 'Number',
   storage: 'number',
@@ -30,7 +30,7 @@ export const numberType: ValueType = {
   },
 };
 
-/** SPEC "Wire types": JSON boolean. */
+/** JSON Boolean (types.md#boolean). */
 export const booleanType: ValueType = {
   type: 'Boolean',
   storage: 'boolean',
@@ -39,7 +39,7 @@ export const booleanType: ValueType = {
   },
 };
 
-/** SPEC "Wire types": `{__type: Date, iso}`; stored as milliseconds. */
+/** `{__type: Date, iso}`; stored as milliseconds since 1970 (types.md#date). */
 export const dateType: ValueType = {
   type: 'Date',
   storage: 'date',
@@ -51,7 +51,7 @@ export const dateType: ValueType = {
   },
 };
 
-/** SPEC "Wire types": JSON array, stored as JSON text; Pointers and Dates inside stay wrapped, included records become Pointers. */
+/** JSON array, stored as JSON text; Pointers and Dates inside stay wrapped, included records become Pointers (types.md#array). */
 export const arrayType: ValueType = {
   type: 'Array',
   storage: 'json',
@@ -63,7 +63,7 @@ export const arrayType: ValueType = {
   },
 };
 
-/** SPEC "Wire types": JSON object, stored as JSON text. An object with a `__type` of its own is a value of that type, not an Object. */
+/** JSON object, stored as JSON text. An object with a `__type` of its own is a value of that type, not an Object (types.md#object). */
 export const objectType: ValueType = {
   type: 'Object',
   storage: 'json',

@@ -4,8 +4,8 @@ import { checkWrapperKeys, namesRecord } from '../json/keys.ts';
 import { mismatch, type ValueType } from './type.ts';
 
 /**
- * SPEC "Wire types": `{__type: Pointer, className, objectId}`; stored as the objectId, the class being the schema's.
- * An included record (`__type: Object`) that a client sends back stands for its Pointer.
+ * `{__type: Pointer, className, objectId}`; stored as the objectId, since the schema has the class. An included record (`__type: Object`) that a
+ * client sends back counts as its Pointer. Reference: types.md#pointer.
  */
 export const pointerType: ValueType = {
   type: 'Pointer',
@@ -19,7 +19,7 @@ export const pointerType: ValueType = {
   },
 };
 
-/** Class and id of a full Pointer object. */
+/** Returns class and id of a full Pointer object. */
 export function pointerOf(value: JsonValue): { className: string; objectId: string } | undefined {
   if (!isJsonObject(value) || own(value, '__type') !== 'Pointer') return undefined;
   const className = own(value, 'className');
@@ -28,8 +28,8 @@ export function pointerOf(value: JsonValue): { className: string; objectId: stri
 }
 
 /**
- * CONTRACT "Records": `{__type: Relation, className}`. Clients send back whole records as they read them, so the value is
- * checked and then ignored (null: nothing to store); members change by operators only.
+ * `{__type: Relation, className}`. Clients send back whole records as they read them, so the value is checked and then ignored (null: nothing to
+ * store); only operators change members. Reference: types.md#relation.
  */
 export const relationType: ValueType = {
   type: 'Relation',
