@@ -32,7 +32,7 @@ const write: ToolRequirement = { needs: ['mcp:create', 'mcp:update'], isAdvanced
 const advanced: ToolRequirement = { needs: ['mcp:edit-page-and-schema'], isAdvanced: true };
 const free: ToolRequirement = { needs: [], isAdvanced: false };
 
-test('SPEC "Agent-tool layer": keys use every tool; users what they were given, advanced ones as administrators where the switch is on', () => {
+test('keys use every tool; users what they were given, advanced ones as administrators where the switch is on', () => {
   const cases: [string, Principal, ToolRequirement, unknown][] = [
     ['master', master, advanced, null],
     ['API key', apiKey, advanced, null],
@@ -89,7 +89,7 @@ test('an API key that comes with an agent reads the request log; one of the data
   assert.throws(() => refuseOutright(administrator, 'find', '_RequestLog'), { code: 119 });
 });
 
-test('SPEC "Authentication" rule 5: the flags of tools count under the master key alone', () => {
+test('the flags of tools count under the master key alone', () => {
   assert.equal(maySilenceTools(master), true);
   for (const one of [apiKey, administrator, anonymous]) assert.equal(maySilenceTools(one), false);
   assert.equal(administers(administrator), true);

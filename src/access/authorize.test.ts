@@ -9,7 +9,7 @@ import { apiKey, callers, tableWith, user } from './testing/tables.ts';
 const caller = (name: string) => callers.get(name) as Principal;
 const denied = (action: ClpAction, className = 'T') => `Permission denied for action ${action} on class ${className}`;
 
-/** Who is given an action, by name; all others of `asked` are refused. */
+/** Callers who are given an action, by name; all others of `asked` are refused. */
 type Case = [sentence: string, permissions: ClassLevelPermissions, action: ClpAction, given: string];
 
 const asked = ['master', 'apiKey', 'anonymous', 'u1', 'u1 in Sales', 'u1 in Sales and Staff', 'u2'];
@@ -63,7 +63,7 @@ for (const [sentence, permissions, action, given] of cases)
     }
   });
 
-test('SPEC "Users and sessions": what a new system opens by user fields it opens to nobody without a role', () => {
+test('what a new system opens by user fields it opens to nobody without a role', () => {
   const notifications = tableWith({ readUserFields: ['owner'], delete: { pointerFields: ['owner'] } }, '_Notification');
   for (const action of ['find', 'get', 'count', 'delete'] as const) {
     const denial = { code: 119, message: denied(action === 'count' ? 'find' : action, '_Notification') };
@@ -73,12 +73,12 @@ test('SPEC "Users and sessions": what a new system opens by user fields it opens
   assert.doesNotThrow(() => authorize(caller('u1'), 'find', tableWith({ find: { u1: true } }, '_Notification')));
 });
 
-test('a wrong credential is refused everything, however open the table (SPEC "Authentication" 1)', () => {
+test('a wrong credential is refused everything, however open the table', () => {
   const open = tableWith(Object.fromEntries(clpActions.map((action) => [action, { '*': true }])));
   for (const action of clpActions) assert.throws(() => authorize(invalid, action, open), { code: 119, message: denied(action) });
 });
 
-test('SPEC "Authentication" 4: anonymous writes meet the CAPTCHA, even if the permissions are open to everyone', () => {
+test('anonymous writes meet the CAPTCHA, even if the permissions are open to everyone', () => {
   const open = tableWith(Object.fromEntries(clpActions.map((action) => [action, { '*': true }])));
   for (const action of ['create', 'update', 'delete', 'addField'] as const)
     assert.throws(() => authorize(anonymous, action, open), {
@@ -88,7 +88,7 @@ test('SPEC "Authentication" 4: anonymous writes meet the CAPTCHA, even if the pe
   for (const action of ['find', 'get', 'count'] as const) assert.doesNotThrow(() => authorize(anonymous, action, open));
 });
 
-test('SPEC "Authentication" 6: requiresAuthentication tells the anonymous caller to sign in', () => {
+test('requiresAuthentication tells the anonymous caller to sign in', () => {
   const table = tableWith({ find: { requiresAuthentication: true }, count: { 'role:Sales': true } });
   assert.throws(() => authorize(anonymous, 'find', table), { status: 404, code: 101, message: /user needs to be authenticated/ });
   assert.throws(() => authorize(anonymous, 'count', table), { status: 400, code: 119 });
@@ -171,7 +171,7 @@ test('grants are remembered, and not beyond the permissions or the roles that th
   assert.throws(() => authorize(user('u1'), 'find', open), { code: 119 });
 });
 
-test('schemas, new tables, silencing flags and own ids need a key (SPEC "Schemas", "Authentication" 5, 8)', () => {
+test('schemas, new tables, silencing flags and own ids need a key', () => {
   for (const [name, principal] of callers) {
     const key = name === 'master' || name === 'apiKey';
     assert.equal(mayCreateTable(principal), key, name);

@@ -4,7 +4,7 @@ import { bothOf, type Mask, type Masks, type RowGuard, type SubjectNames } from 
 import type { Principal } from './principal.ts';
 import type { ReadableTable, ReadableTables } from './readable.ts';
 
-/** What a caller gets of rows that hold copies of records' values (docs/adr/0016). */
+/** A caller's rights to rows that hold copies of records' values (adr/0016). */
 export interface CopiesRight {
   /** `null`: every row. */
   readonly rows: RowGuard | null;
@@ -32,22 +32,22 @@ const rules: ReadonlyMap<string, Rule> = new Map([
 /** Whether the service copies values of other records into a table. */
 export const holdsCopies = (className: string): boolean => rules.has(className);
 
-/** What a caller with a session gets of a table with copies. @param of what he may read himself */
+/** Returns the rights of a caller with a session to a table with copies. @param of the tables that the caller may read */
 export function copiesFor(principal: Principal, table: TableSchema, of: ReadableTables): CopiesRight {
   return rules.get(table.className)?.(table, of, principal) ?? everything;
 }
 
-/** What a caller may read of a table, its copies taken into account. */
+/** Restricts what a caller may read of a table by the rights to its copies. */
 export function withCopies(readable: ReadableTable, { rows, masks }: CopiesRight): ReadableTable {
   const hidden = new Map(readable.hidden);
   for (const [name, mask] of masks) hidden.set(name, mask.kind === 'shownIn' ? mask.rows : null);
-  // Of a row that is gone nothing tells any more what it was made of.
-  return { ...readable, rows: bothOf(readable.rows, rows), hidden, hearsOfGone: readable.hearsOfGone && rows === null };
+  // The sources of a deleted row are not known any more.
+  return { ...readable, rows: bothOf(readable.rows, rows), hidden, seesDeleted: readable.seesDeleted && rows === null };
 }
 
 const has = ({ fields }: TableSchema, name: string, type: FieldType): boolean => fields.get(name)?.type === type;
 
-/** The timeline of a schema, where it can note a deletion with the ACL of the record. */
+/** Returns the timeline table of a schema if it records deletions with the ACL of the record, otherwise `null`. */
 export function deletionsOf({ tables }: Schema): TableSchema | null {
   const table = tables.get('_Timeline');
   const noted = ['objectClass', 'objectIdValue', 'event'];
@@ -56,7 +56,7 @@ export function deletionsOf({ tables }: Schema): TableSchema | null {
 
 const subject: SubjectNames = { className: 'objectClass', objectId: 'objectIdValue' };
 
-/** A row shows where its record does; `data` and the index columns without what is hidden of the record. Rows about none were made by hand. */
+/** A row is visible if its record is; `data` and the index columns lack fields hidden in the record. Rows without a class were written by hand. */
 function timeline(table: TableSchema, of: ReadableTables): CopiesRight {
   if (!has(table, subject.className, 'String') || !has(table, subject.objectId, 'String')) return { rows: none, masks: unmasked };
   const rows = anyOf({ kind: 'oneOf', field: subject.className, values: [null] }, { kind: 'subject', names: subject, of });
@@ -71,12 +71,12 @@ function timeline(table: TableSchema, of: ReadableTables): CopiesRight {
   return { rows, masks };
 }
 
-/** Pointers of a row of the timeline that are its own. */
+/** Pointers that belong to the timeline row itself, not to its record. */
 const own: ReadonlySet<string> = new Set(['user', 'createdBy', 'updatedBy']);
 
 /**
- * As the timeline. Errors tell of values in free text: they show where nothing of the record's table is hidden. Rows of a whole run are about
- * no record; of those of earlier versions nothing tells whose values they have.
+ * As for the timeline. Errors quote values in free text, so they are only shown if nothing of the record's table is hidden. Rows about a whole
+ * run name no record; rows of earlier versions do not say whose values they have.
  */
 function triggerLog(table: TableSchema, of: ReadableTables): CopiesRight {
   const names: SubjectNames = { className: CLASS, objectId: subject.objectId };
@@ -99,7 +99,7 @@ function triggerLog(table: TableSchema, of: ReadableTables): CopiesRight {
   };
 }
 
-/** Whom it is for keeps a notification; what it says he reads where he may read what it says. */
+/** The addressee of a notification always sees the row; its content only if the addressee may read the sources. */
 function notifications(table: TableSchema, of: ReadableTables, principal: Principal): CopiesRight {
   const rows = sources(table, of);
   if (!rows) return everything;
@@ -116,7 +116,7 @@ function sources(table: TableSchema, of: ReadableTables): RowGuard | null {
   return has(table, SOURCES, 'String') ? { kind: 'sources', field: SOURCES, of } : null;
 }
 
-/** The classes of which something is hidden from the caller: this field, where one is named. */
+/** Returns the classes of which something is hidden from the caller: this field, if one is given. */
 function hiding({ tables }: ReadableTables, field?: string): string[] {
   return [...tables]
     .filter(([, { hidden }]) => (field === undefined ? hidden.size > 0 : hidden.has(field)))

@@ -1,84 +1,86 @@
-/** Who asks. Resolved once for a request (SPEC "Credentials"); only the authoriser reads more of it than its kind. */
+/** The authenticated caller, resolved once per request (authentication.md#credentials). Only the authoriser reads more of it than its kind. */
 export type Principal =
   | { readonly kind: 'master' }
   | {
       readonly kind: 'apiKey';
       readonly name: string;
-      /** Whether it came with an agent, whose keys are the master identity (SPEC "Authentication: Agent-tool layer"). */
+      /** Whether it came with an agent, whose keys are the master identity (agents.md#modes). */
       readonly tools?: true;
     }
   | {
       readonly kind: 'user';
       readonly userId: string;
       readonly roles: readonly string[];
-      /** Of a user who signed in for an agent. */
+      /** Set for a user who signed in for an agent. */
       readonly agent?: AgentRights;
     }
   /** The application id alone. */
   | { readonly kind: 'anonymous' }
-  /** A credential was sent and is none of ours: 119 for whatever it asks (SPEC "Rules" 1). */
+  /** An unknown credential was sent: every action is refused with 119 (permissions.md#who-is-asking). */
   | { readonly kind: 'invalid' };
 
 export const master: Principal = { kind: 'master' };
 export const anonymous: Principal = { kind: 'anonymous' };
 export const invalid: Principal = { kind: 'invalid' };
 
-/** Master and API keys act as the master identity (SPEC "Credentials"). */
+/** Whether a caller has a master or API key; both act as the master identity (authentication.md#keys). */
 export function holdsKey(principal: Principal): boolean {
   return principal.kind === 'master' || principal.kind === 'apiKey';
 }
 
-/** objectId of the user that a write is by; `master` is the dummy user of key writes (SPEC "`_Timeline` fields": user). */
+/** Returns the objectId of the author of a write; `master` is the dummy user of writes with keys (system-tables.md#_timeline). */
 export function actorId(principal: Principal): string | null {
   if (holdsKey(principal)) return 'master';
   return principal.kind === 'user' ? principal.userId : null;
 }
 
-/** What a user may be allowed to do through agents (SPEC "Authentication: Agent-tool layer" 1). Off by default, for everybody. */
+/** What a user may be allowed to do through agents, off by default. Reference: agents.md#mcp-permissions. */
 export const agentPermissions = ['mcp:view', 'mcp:create', 'mcp:update', 'mcp:edit-page-and-schema'] as const;
 export type AgentPermission = (typeof agentPermissions)[number];
 
 const known: ReadonlySet<unknown> = new Set(agentPermissions);
 
-/** Whether a text names one of them. */
+/** Whether a value is one of these names. */
 export function isAgentPermission(value: unknown): value is AgentPermission {
   return known.has(value);
 }
 
-/** What a user who signed in for an agent brings beside his roles; never more than they give. */
+/** Rights of a user who signed in for an agent, within what the user's roles give. */
 export interface AgentRights {
-  /** Both the user's own and those that he granted to the agent. */
+  /** The permissions that the user has and has granted to the agent. */
   readonly permissions: ReadonlySet<AgentPermission>;
   /** Whether the system lets agents of users use advanced tools. */
   readonly advanced: boolean;
 }
 
-/** What an access token is good for at a system's agent tools (SPEC "Authentication: Agent-tool layer", user sign-in). */
+/** The result of checking an access token for a system's agent tools. Reference: agents.md#modes. */
 export type BearerVerdict =
   | {
       readonly kind: 'valid';
       readonly userId: string;
-      /** What the user granted; what the user still has is to be asked at each call. */
+      /** What the user granted; what the user still has is checked at each call. */
       readonly scopes: readonly AgentPermission[];
       readonly clientId: string;
     }
-  /** The system has signed it: it has expired, was revoked, or is for another resource (CONTRACT "Agent tools, fine points"). */
+  /** Signed by this system, but expired, revoked, or for another resource. */
   | { readonly kind: 'ended' }
-  /** The system has never signed it. */
+  /** Never signed by this system. */
   | { readonly kind: 'unknown' };
 
-/** What a tool asks of its caller, beside what the tables that it works on ask. */
+/** What a tool requires of its caller, beside the permissions of the tables that it works on. */
 export interface ToolRequirement {
   /** All of these. */
   readonly needs: readonly AgentPermission[];
-  /** Advanced tools are for administrators (SPEC "Authentication: Agent-tool layer" 1). */
+  /** Advanced tools are for administrators (agents.md#tool-rights). */
   readonly isAdvanced: boolean;
 }
 
-/** What keeps a caller from a tool; `null` where nothing does. */
+/** What keeps a caller from using a tool. */
 export type ToolObstacle = 'credential' | { readonly lacks: AgentPermission } | 'role' | 'switch';
 
-/** Whether a caller may use a tool: keys may all (SPEC "Authentication: Agent-tool layer"), users who signed in what they were given. */
+/**
+ * Returns what keeps a caller from a tool, `null` if nothing: keys may use all tools, users those they have been permitted (agents.md#tool-rights).
+ */
 export function obstacleTo(principal: Principal, { needs, isAdvanced }: ToolRequirement): ToolObstacle | null {
   if (holdsKey(principal)) return null;
   const rights = principal.kind === 'user' ? principal.agent : undefined;
@@ -90,28 +92,28 @@ export function obstacleTo(principal: Principal, { needs, isAdvanced }: ToolRequ
   return rights.advanced ? null : 'switch';
 }
 
-/** The role whose members administer a system, by the permissions of a new one (SPEC "Authentication: Agent-tool layer" 1). */
+/** The role whose members administer a system (users.md#administrators). */
 export const ADMIN = 'Admin';
 
 const isAdmin = ({ roles }: Extract<Principal, { kind: 'user' }>): boolean => roles.includes(ADMIN);
 
-/** Whether a caller is a user who has the role that administers the system, whatever he may do over an agent. */
+/** Whether a caller is a user with the administrators' role, whatever its agent may do. */
 export const isAdministrator = (principal: Principal): boolean => principal.kind === 'user' && isAdmin(principal);
 
-/** Whether the caller's agent may change schemas, pages and users: what an administrator else does with a key. */
+/** Whether the caller's agent may change schemas, pages and users, for which administrators otherwise need a key. */
 export function administers(principal: Principal): boolean {
   return obstacleTo(principal, { needs: ['mcp:edit-page-and-schema'], isAdvanced: true }) === null;
 }
 
-/** Whether an agent may do what a permission is for: keys may, users who gave it. */
+/** Whether an agent has a permission: keys always, users if they gave it. */
 export function mayUse(principal: Principal, permission: AgentPermission): boolean {
   return obstacleTo(principal, { needs: [permission], isAdvanced: false }) === null;
 }
 
-/** Whether an agent may be shown what records hold. */
+/** Whether an agent may be shown values of records. */
 export const mayView = (principal: Principal): boolean => mayUse(principal, 'mcp:view');
 
-/** Whether the flags of agent tools that silence triggers and the timeline count (SPEC "Authentication" rule 5). */
+/** Whether the flags of agent tools that silence triggers and the timeline take effect (agents.md#modes). */
 export function maySilenceTools({ kind }: Principal): boolean {
   return kind === 'master';
 }

@@ -5,7 +5,7 @@ import type { RowGuard } from './grant.ts';
 import type { Principal } from './principal.ts';
 import { callers, tableWith } from './testing/tables.ts';
 
-/** `protectedFields`, and for each caller the fields that he does not see, in order. */
+/** `protectedFields`, and for each caller the hidden fields, in order. */
 type Case = [sentence: string, lists: Record<string, string[]>, hidden: Record<string, string>];
 
 const cases: readonly Case[] = [
@@ -37,7 +37,7 @@ const not = (guard: RowGuard): RowGuard => ({ kind: 'not', guard });
 const any = (...guards: RowGuard[]): RowGuard => ({ kind: 'any', guards });
 const own: RowGuard = { kind: 'record', objectId: 'u1' };
 
-/** Where u1 sees each field that is hidden from him. */
+/** In which records u1 sees each field that is hidden from it. */
 type Shown = [sentence: string, className: string, lists: Record<string, string[]>, shown: Record<string, RowGuard>];
 
 const shown: readonly Shown[] = [

@@ -4,13 +4,13 @@ import { identitiesOf } from './entities.ts';
 import type { RowGuard } from './grant.ts';
 import type { Principal } from './principal.ts';
 
-/** What of a table a caller does not see, and in which records he does. */
+/** Which fields of a table a caller does not see, and in which records they are shown after all. */
 export interface Visibility {
   readonly hiddenFields: ReadonlySet<string>;
   readonly reveals: ReadonlyMap<string, RowGuard>;
 }
 
-/** A list of `protectedFields`: whom it speaks of, and what it hides from them. */
+/** A list of `protectedFields`: the entity it applies to, and the fields it hides from it. */
 type List = readonly [entity: string, fields: readonly string[]];
 
 const userField = 'userField:';
@@ -18,14 +18,15 @@ const userField = 'userField:';
 export const nowhere: ReadonlyMap<string, RowGuard> = new Map();
 
 /**
- * `protectedFields` (CONTRACT "Records", schemas): a field is hidden if every list that applies to the caller hides it, as in Parse. A list
- * `userField:<field>` applies in records whose field points to the caller; in the caller's own `_User` record no list applies.
+ * Applies `protectedFields`: a field is hidden if every list that applies to the caller hides it, as in Parse. A list `userField:<field>`
+ * applies in records whose field points to the caller; in the caller's own `_User` record no list applies.
+ * Reference: permissions.md#protected-fields.
  */
 export function visibilityFor(principal: Principal, table: TableSchema): Visibility {
   const secret = secretFieldsOf(table.className);
   const lists: readonly List[] = Object.entries(table.permissions.protectedFields ?? {});
-  const speaking = new Set([...identitiesOf(principal), ...(principal.kind === 'user' ? ['authenticated'] : [])]);
-  const everywhere = lists.filter(([entity]) => speaking.has(entity));
+  const applying = new Set([...identitiesOf(principal), ...(principal.kind === 'user' ? ['authenticated'] : [])]);
+  const everywhere = lists.filter(([entity]) => applying.has(entity));
   const inSome = principal.kind === 'user' ? lists.filter(([entity]) => entity.startsWith(userField)) : [];
   const hidden = (everywhere.length > 0 ? hiddenByAll(everywhere) : hiddenByAny(inSome)).filter((name) => !secret.has(name));
   if (hidden.length === 0) return { hiddenFields: secret, reveals: nowhere };
@@ -44,7 +45,7 @@ const hiddenByAny = (lists: readonly List[]) => lists.flatMap(([, fields]) => fi
 const hiddenByAll = (lists: readonly List[]) =>
   hiddenByAny(lists).filter((name) => lists.every(([, fields]) => fields.includes(name)));
 
-/** Where the lists of users' fields show a field: where one that leaves it out speaks, or none speaks that hides it. */
+/** Returns in which records `userField` lists show a field: where a list without the field applies, or no list with the field applies. */
 function shownBy(name: string, lists: readonly List[], hiddenElsewhere: boolean, userId: string): RowGuard[] {
   const held = (some: readonly List[]): RowGuard => {
     return { kind: 'userFields', fields: some.map(([entity]) => entity.slice(userField.length)), userId };

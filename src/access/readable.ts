@@ -6,22 +6,22 @@ export interface ReadableTable {
   readonly table: TableSchema;
   /** `null`: every record. */
   readonly rows: RowGuard | null;
-  /** Fields that he does not see, each but in the records that its guard names. */
+  /** Fields that the caller does not see, except in the records of their guard. */
   readonly hidden: ReadonlyMap<string, RowGuard | null>;
-  /** Whether he hears of records that are gone: the ACL that they had is kept, and nothing else that could tell whether he may. */
-  readonly hearsOfGone: boolean;
+  /** Whether the caller sees log rows about deleted records: only their ACL is kept, so other guards cannot be checked. */
+  readonly seesDeleted: boolean;
 }
 
-/** What a caller may read of the tables whose values logs have (`TableSchema.isCopied`), by class. */
+/** What a caller may read of the tables whose values are copied into logs (`TableSchema.isCopied`), by class. */
 export interface ReadableTables {
   readonly tables: ReadonlyMap<string, ReadableTable>;
-  /** Where deletions are noted, with the ACL that the record had; `null` where that is not kept. */
+  /** The table that records deletions with the ACL of the record; `null` if there is none. */
   readonly deletions: TableSchema | null;
-  /** The caller, as ACLs name him. */
+  /** The caller's names in ACLs. */
   readonly identities: readonly string[];
 }
 
-/** The tables of a schema whose values logs have. */
+/** Returns the tables of a schema whose values are copied into logs. */
 export function copiedTables(schema: Schema): TableSchema[] {
   return [...schema.tables.values()].filter((table) => table.isCopied);
 }

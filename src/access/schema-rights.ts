@@ -5,7 +5,7 @@ import { grantFor } from './authorize.ts';
 import { administers, holdsKey, mayView, type Principal } from './principal.ts';
 import { visibilityFor } from './protected-fields.ts';
 
-/** Schema changes need a key, or an agent that administers. @throws masterKeyRequired (403) */
+/** Schema changes need a key, or an agent of an administrator. @throws masterKeyRequired (403) */
 export function requireSchemaChange(principal: Principal): void {
   if (!administers(principal)) fail('masterKeyRequired');
 }
@@ -17,23 +17,23 @@ export function requireSchemaRead(principal: Principal): void {
 
 const knowing = ['find', 'get', 'create', 'update'] as const;
 
-/** Whether a table is shown to a caller who reads schemas: keys and administrators know all but the hidden ones, users those that they may do something with. */
+/** Whether a table is shown to a caller that reads schemas: keys and administrators see all but the hidden ones, users those that they may use. */
 export function mayKnowTable(principal: Principal, table: TableSchema): boolean {
   if (isHidden(table.className)) return false;
   return administers(principal) || knowing.some((action) => grantFor(principal, action, table) !== null);
 }
 
-/** What of a table's schema a caller is not shown, whatever he may do with its records. */
+/** What of a table's schema a caller does not see, whatever it may do with the records. */
 interface SchemaView {
   readonly hiddenFields: ReadonlySet<string>;
-  /** Whether he is told what is hidden from whom. */
-  readonly tellsOfHiding: boolean;
+  /** Whether `protectedFields` is shown. */
+  readonly showsProtectedFields: boolean;
 }
 
-const whole: SchemaView = { hiddenFields: new Set(), tellsOfHiding: true };
+const whole: SchemaView = { hiddenFields: new Set(), showsProtectedFields: true };
 
-/** Keys are shown all of a schema, users what is not hidden from them. */
+/** Keys see all of a schema, users what is not hidden from them. */
 export function schemaViewFor(principal: Principal, table: TableSchema): SchemaView {
   if (holdsKey(principal)) return whole;
-  return { hiddenFields: visibilityFor(principal, table).hiddenFields, tellsOfHiding: false };
+  return { hiddenFields: visibilityFor(principal, table).hiddenFields, showsProtectedFields: false };
 }

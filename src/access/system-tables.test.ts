@@ -11,17 +11,17 @@ const captcha = 'This action is not allowed without a valid CAPTCHA';
 const systemTable = 'Action is denied for system tables';
 const denied = 'Permission denied for action ACTION on class TABLE';
 
-/** Table, caller, actions, and the text of the refusal; `null` where nothing refuses outright. */
+/** Table, caller, actions, and the text of the error; `null` if nothing refuses outright. */
 type Case = [className: string, caller: string, actions: readonly ClpAction[], error: string | null];
 
 const cases: readonly Case[] = [
-  // SPEC "Authentication" 1, 4.
+  // Reference: permissions.md#who-is-asking.
   ['T', 'invalid', clpActions, denied],
   ['_User', 'invalid', clpActions, denied],
   ['T', 'anonymous', writes, captcha],
   ['T', 'anonymous', reads, null],
   ['T', 'u1', clpActions, null],
-  // SPEC "Authentication" 3, 7; "Errors" 206.
+  // Reference: users.md#change-a-user.
   ['_User', 'anonymous', reads, signIn],
   ['_User', 'anonymous', writes, captcha],
   ['_User', 'u1', reads, null],
@@ -29,26 +29,26 @@ const cases: readonly Case[] = [
   ['_User', 'u1 in Sales', ['update'], 'Cannot modify user x.'],
   ['_User', 'apiKey', clpActions, null],
   ['_User', 'master', clpActions, null],
-  // SPEC "Other system tables"; docs/decisions.md "Permissions".
+  // Reference: permissions.md#system-tables.
   ['_RequestLog', 'master', clpActions, null],
   ['_RequestLog', 'apiKey', clpActions, denied],
   ['_RequestLog', 'u1', clpActions, denied],
   ['_RequestLog', 'anonymous', reads, denied],
   ['_RequestLog', 'anonymous', writes, captcha],
-  // docs/decisions.md "Files"; docs/adr/0012.
+  // Reference: system-tables.md#hidden-tables.
   ...['_StoredFile', '_StorageUsage', '_TriggerQueue'].flatMap((hidden): Case[] => [
     ...['master', 'apiKey', 'u1', 'invalid'].map((caller): Case => [hidden, caller, clpActions, denied]),
     [hidden, 'anonymous', reads, denied],
     [hidden, 'anonymous', writes, captcha],
   ]),
-  // SPEC "Events".
+  // Reference: system-tables.md#_syslogtriggers.
   ['_syslogTriggers', 'master', ['delete'], systemTable],
   ['_syslogTriggers', 'apiKey', ['delete'], systemTable],
   ['_syslogSMS', 'master', ['delete'], systemTable],
   ['_syslogTriggers', 'master', ['create', 'update', 'find'], null],
   ['_Timeline', 'apiKey', clpActions, null],
   ['Config', 'apiKey', clpActions, null],
-  // Sessions belong to somebody.
+  // Sessions belong to users.
   ['_Session', 'anonymous', reads, denied],
   ['_Session', 'u1', clpActions, null],
 ];

@@ -1,4 +1,4 @@
-// What the unit tests of permissions share: callers, and tables of the permissions under test.
+// Shared by the unit tests of permissions: callers, and tables with the permissions under test.
 import { applyChange, emptySchema, type SchemaChange } from '../../schema/change.ts';
 import type { ClassLevelPermissions, FieldType, TableSchema } from '../../schema/model.ts';
 import { anonymous, invalid, master, type Principal } from '../principal.ts';
@@ -6,7 +6,7 @@ import { anonymous, invalid, master, type Principal } from '../principal.ts';
 export const apiKey: Principal = { kind: 'apiKey', name: 'k' };
 export const user = (userId: string, ...roles: string[]): Principal => ({ kind: 'user', userId, roles });
 
-/** By the names that the tables of cases use. */
+/** By the names in the tables of cases. */
 export const callers: ReadonlyMap<string, Principal> = new Map([
   ['master', master],
   ['apiKey', apiKey],
@@ -26,7 +26,7 @@ const fields: ReadonlyArray<readonly [string, FieldType, string?]> = [
   ['friends', 'Relation', '_User'],
 ];
 
-/** A table with a String, a Number, fields that name users, and these permissions. */
+/** Returns a table with a String, a Number, fields that name users, and these permissions. */
 export function tableWith(permissions: ClassLevelPermissions, className = 'T'): TableSchema {
   const changes: SchemaChange[] = [
     { kind: 'createTable', className },

@@ -115,7 +115,7 @@ function writeConditions(
 }
 
 function writeDeleted(out: SqlWriter, ref: RecordRef, of: ReadableTables): void {
-  const open = [...of.tables.values()].filter(({ hearsOfGone }) => hearsOfGone);
+  const open = [...of.tables.values()].filter(({ seesDeleted }) => seesDeleted);
   if (!of.deletions || open.length === 0) {
     out.add('NULL');
     return;
