@@ -3,9 +3,9 @@ import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../au
 import { fail, isPassing } from '../errors/fail.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
-import { endOf, type Progress, type RecordContext, claimsFunction, type WriteHooks } from '../records/index.ts';
+import { claimsFunction, endOf, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
-import { principalOfSession, rememberedPrincipal } from '../users/index.ts';
+import { cachedPrincipal, principalOfSession } from '../users/index.ts';
 
 /** Services that a caller's request needs. */
 export interface RequestServices {
@@ -102,8 +102,7 @@ export class CallerRequest {
   /** Like `authenticate`, but returns `null` if a session would have to be read. */
   tryAuthenticate(credentials: Credentials): Principal | null {
     const system = this.#acquired;
-    const principal =
-      system.principalFor(credentials, this.address) ?? rememberedPrincipal(system.store, credentials.sessionToken);
+    const principal = system.principalFor(credentials, this.address) ?? cachedPrincipal(system.store, credentials.sessionToken);
     return principal && this.setCaller(principal);
   }
 

@@ -11,7 +11,7 @@ interface UserRow {
   readonly mcpPermissions?: JsonValue;
 }
 
-/** What a user may do through agents (SPEC "Authentication: Agent-tool layer" 1); `null` where he is gone or not active. */
+/** Returns the MCP permissions of a user; `null` if the user is gone or not active. Reference: agents.md#mcp-permissions. */
 export async function agentPermissionsOf(store: Store, userId: string): Promise<ReadonlySet<AgentPermission> | null> {
   const user = await readRow<UserRow>(store, '_User', fields, userId);
   if (!user || user.active === false) return null;
@@ -19,9 +19,9 @@ export async function agentPermissionsOf(store: Store, userId: string): Promise<
 }
 
 /**
- * A user who signed in for an agent, as of now: his record is read at each call, so that a withdrawal works at once.
- * @param granted what he granted to the agent: an upper bound
- * @returns `null` where he is gone or not active
+ * Returns a user who signed in for an agent, as of now: the user is read at each call, so that a withdrawn permission counts at once.
+ * @param granted the permissions that the user granted to the agent: an upper bound
+ * @returns `null` if the user is gone or not active
  */
 export async function agentFor(store: Store, userId: string, granted: Iterable<AgentPermission>): Promise<UserPrincipal | null> {
   const own = await agentPermissionsOf(store, userId);
@@ -36,17 +36,17 @@ export async function agentFor(store: Store, userId: string, granted: Iterable<A
   }));
 }
 
-/** Whether a system lets agents of users in, and whether these may use advanced tools. */
+/** Whether a system admits agents of users, and whether these may use advanced tools. */
 export interface AgentSwitches {
   readonly signIn: boolean;
   readonly advancedTools: boolean;
 }
 
-/** Rows of `Config`: on and off where there is none. */
+/** Flags of `Config`; without a row the first is on and the second off (system-tables.md#config). */
 const SIGN_IN = 'McpSignIn';
 const ADVANCED = 'McpAdvancedTools';
 
-/** The switches of a system, as of now. */
+/** Returns the present switches of a system. */
 export async function agentSwitches(store: Store): Promise<AgentSwitches> {
   const [signIn, advancedTools] = await Promise.all([configFlag(store, SIGN_IN), configFlag(store, ADVANCED)]);
   return { signIn: flagOf(signIn, SIGN_IN) !== false, advancedTools: flagOf(advancedTools, ADVANCED) === true };

@@ -18,16 +18,17 @@ interface UserRow {
 }
 const userFields = ['username', 'password'] as const;
 
-/** A user's wish for another password; values as they were sent. */
+/** A request to change a password; values as they were sent. */
 export interface PasswordChange {
   readonly oldPassword: JsonValue | undefined;
   readonly newPassword: JsonValue | undefined;
-  /** That it comes from. */
+  /** The client's network, for rate limiting and fairness. */
   readonly network: string;
 }
 
 /**
- * Gives a user who knows his password another one. All his sessions end in the same commit, and one of the console begins.
+ * Changes the password of a user who knows the present one. All sessions end in the same commit, and a new one of the console begins.
+ * Reference: console.md#sign-in-to-the-console.
  * @returns the token of the new session
  * @throws what `authenticate` throws; passwordPolicy (142), passwordMissing (201)
  */
@@ -38,7 +39,7 @@ export async function changePassword(store: Store, userId: string, change: Passw
   const user = await readRow<UserRow>(store, '_User', userFields, userId);
   if (user?.username === undefined || user.password === undefined) return fail('invalidSession');
   const { mark } = await authenticate(store, { username: user.username, password: oldPassword, network });
-  // Signing in may replace the hash. Another one than its mark tells is another password, or another user's of this name.
+  // Authenticating may have replaced the hash. If its mark differs, the password changed meanwhile, or another user has this name.
   const stored = (await readRow<UserRow>(store, '_User', userFields, userId))?.password;
   if (stored === undefined || mark !== hashToken(stored)) return fail('badLogin');
   const password = await hashPassword({ system: store, caller: network }, newPassword);

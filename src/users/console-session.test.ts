@@ -27,7 +27,7 @@ before(async () => {
   store = await openAnyway(engine, 'app');
   await provision(store);
   await createRecord(masterContext(store, userTableRules), '_User', { username: 'known', password });
-  // From now on the clock stands still, unless a test moves it.
+  // From here on the clock only moves when a test moves it.
   mock.timers.enable({ apis: ['Date'], now: Date.now() });
 });
 after(async () => {
@@ -38,7 +38,7 @@ after(async () => {
 });
 
 const logIn = () => logInToConsole(store, { username: 'known', password, network: '192.0.2.1' });
-/** Moves the clock on. */
+/** Advances the clock. */
 const pass = (time: number) => mock.timers.setTime(Date.now() + time);
 
 test('a session lasts twelve hours after its last use', async () => {

@@ -11,15 +11,15 @@ import { type Session, sessionsOf } from './sessions/cache.ts';
 import { endSession, newSession, openSession } from './sessions/record.ts';
 import { hashToken, isConsoleToken, newConsoleToken } from './sessions/token.ts';
 
-/** How long a session of the console lasts that nobody uses, and however much it is used, in milliseconds. */
+/** Lifetime of an unused console session, and maximum lifetime of a used one, in milliseconds. */
 const MAX_IDLE_MS = 12 * HOUR_MS;
 export const MAX_CONSOLE_SESSION_MS = 7 * DAY_MS;
-/** A session that is used is written at most so often. */
+/** Minimum interval between extensions of a used session, so that not every request writes. */
 const RENEWAL_MS = HOUR_MS;
 
 /**
- * Signs a user in at the console (CONTRACT "Console"): a row of `_Session` like any other, whose token no other address takes.
- * @returns the token, for the cookie alone
+ * Signs a user in at the console: creates a row of `_Session` whose token no other address accepts. Reference: console.md#sign-in-to-the-console.
+ * @returns the token, only for the cookie
  * @throws what `authenticate` throws
  */
 export async function logInToConsole(store: Store, attempt: SignInAttempt): Promise<string> {
@@ -28,13 +28,13 @@ export async function logInToConsole(store: Store, attempt: SignInAttempt): Prom
   return token;
 }
 
-/** Makes a session of the console to open, and its token. */
+/** Returns a console session to open, and its token. */
 export function newConsoleSession(): ReturnType<typeof newSession> {
   const createdWith = { action: 'login', authProvider: 'password', client: 'console' } as const;
   return newSession({ createdWith, installationId: null, days: MAX_IDLE_MS / DAY_MS }, newConsoleToken());
 }
 
-/** The session of a token of the console, which goes on as long as it is used. @throws invalidSession (209) */
+/** Returns the session of a console token, and extends it while it is used. @throws invalidSession (209) */
 export async function consoleSession(store: Store, token: unknown): Promise<Session> {
   const session = await sessionsOf(store).consoleSessionOf(token);
   const until = Math.min(Date.now() + MAX_IDLE_MS, session.createdAt + MAX_CONSOLE_SESSION_MS);
@@ -57,20 +57,20 @@ async function renew(store: Store, objectId: string, expiresAt: number): Promise
   }
 }
 
-/** Ends a session of the console. One that is over already is no error. */
+/** Ends a console session. Does nothing if it has already ended. */
 export async function logOutOfConsole(store: Store, token: unknown): Promise<void> {
   if (!isConsoleToken(token)) return;
   const tokenHash = hashToken(token);
   await store.write({ plan: (schema) => ({ changes: [], mutations: [endSession(schema, tokenHash)] }) });
 }
 
-/** What a token that opens private files is made with: the secret of the installation, and the system that it is of. */
+/** Inputs of the token that opens private files: the secret of the installation, and the system. */
 interface FileTokenScope {
   readonly secret: string;
   readonly appId: string;
 }
 
-/** A token that can do nothing but read private files, as long as its session of the console is in force. */
+/** Returns a token that only reads private files, as long as its console session is valid. */
 export function fileTokenOf(scope: FileTokenScope, { objectId }: Session, token: string): string {
   return `${objectId}.${signatureOf(scope, objectId, hashToken(token))}`;
 }
@@ -84,7 +84,7 @@ interface SessionRow {
   readonly expiresAt?: { readonly iso: string };
 }
 
-/** The user of a token that opens private files; `null` where it opens none. */
+/** Returns the user of a token that opens private files; `null` if it is not valid. */
 export async function fileTokenUser(scope: FileTokenScope, store: Store, fileToken: string): Promise<UserPrincipal | null> {
   const [, objectId, signature] = /^([\w-]{1,64})\.([\w-]{43})$/.exec(fileToken) ?? [];
   if (objectId === undefined || signature === undefined) return null;

@@ -4,15 +4,15 @@ import { memoByObject } from '../kernel/memo.ts';
 import type { Store } from '../storage/port.ts';
 import { isAway } from '../storage/recovery.ts';
 
-/** Times that are remembered for each system: enough for how they differ, few enough to follow the load. */
+/** Number of commit times kept per system: enough for their spread, few enough to follow the load. */
 const MAX_TIMES = 32;
-/** Milliseconds. One commit that was held up is not to hold up others long after. */
+/** Milliseconds. Bounds the effect of a single delayed commit on later logins. */
 const MAX_TIME_MS = 1_000;
 
-/** How long the last commits that counted an attempt took, in milliseconds. */
+/** Durations of the last commits that counted an attempt, in milliseconds. */
 const commitTimes = memoByObject<Store, number[]>(() => []);
 
-/** Remembers how long a commit that counts an attempt takes, whatever comes of it. */
+/** Records the duration of a commit that counts an attempt, whatever its result. */
 export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<T> {
   const began = performance.now();
   try {
@@ -25,8 +25,8 @@ export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<
 }
 
 /**
- * Takes as long as a commit that counts an attempt, where nothing is to be counted: one of the times it took lately, drawn by lot, so that
- * neither their middle nor their spread tells the two apart. Nor does a store that takes no writes for now.
+ * Waits as long as a commit that counts an attempt, if there is none to do: one of the recent durations, drawn at random, so that neither the
+ * mean nor the spread distinguishes the two. Fails like a commit while the store takes no writes.
  * @throws unavailable
  */
 export async function pretendCommit(store: Store): Promise<void> {

@@ -17,4 +17,4 @@ export { isUsableHash, meetsPolicy } from './passwords/password.ts';
 export { resetPassword } from './passwords/reset-password.ts';
 export { PasswordResets, resetPath } from './passwords/reset-requests.ts';
 export { isConsoleToken } from './sessions/token.ts';
-export { principalOfSession, rememberedPrincipal, type SignedIn, Users, userTableRules } from './users.ts';
+export { cachedPrincipal, principalOfSession, type SignedIn, Users, userTableRules } from './users.ts';

@@ -25,7 +25,7 @@ const password = 'Right1Pass';
 let directory = '';
 let engine: SqliteEngine;
 let store: Store;
-/** The store, with commits that take long. */
+/** The store, with slow commits. */
 let slow: Store;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rds-login-'));
@@ -60,7 +60,7 @@ test('a name that nobody has takes no less time than one whose failure is counte
 test('an attempt that meets a fault of the store counts as none, and tells nobody who is known', async () => {
   await createRecord(masterContext(store, userTableRules), '_User', { username: 'unlucky', password });
   const faulty = new FaultyStore(store, { fate: () => 'undone' });
-  // Reads go on, as where a disk is full.
+  // Reads still work, as with a full disk.
   const full: Store = new Proxy(faulty.store, {
     get: (target, name) => (name === 'reader' ? store.reader : Reflect.get(target, name, target)),
   });

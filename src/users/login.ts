@@ -15,26 +15,26 @@ import { hashPassword, isImportedHash, isPassword } from './passwords/password.t
 import { newSession, openSession } from './sessions/record.ts';
 import { hashToken } from './sessions/token.ts';
 
-/** What somebody signs in with; values as they were sent. */
+/** Credentials of a sign-in; values as they were sent. */
 export interface SignInAttempt {
   readonly username: JsonValue | undefined;
-  /** In place of the name. */
+  /** Instead of the name. */
   readonly email?: JsonValue | undefined;
   readonly password: JsonValue | undefined;
-  /** That it comes from. */
+  /** The client's network, for fairness between callers. */
   readonly network: string;
-  /** Whether nobody waits for the answer any more: a password that waits for its turn is not compared then. */
+  /** Whether the caller has gone: a waiting password is not compared then. */
   readonly isGone?: () => boolean;
 }
 
-/** What a client signs in with. */
+/** A login of a client. */
 export interface LoginAttempt extends SignInAttempt {
   readonly installationId: string | null;
-  /** How long the session is to last. */
+  /** Lifetime of the session. */
   readonly sessionDays: number;
 }
 
-/** A user who has signed in. */
+/** Result of a login. */
 export interface LoggedIn {
   readonly userId: string;
   readonly token: string;
@@ -43,7 +43,7 @@ export interface LoggedIn {
 /** A user whose password was right. */
 export interface SignedIn {
   readonly userId: string;
-  /** Another text once he has another password. It tells nothing of the password. */
+  /** Changes with the password. Reveals nothing about it. */
   readonly mark: string;
 }
 
@@ -59,7 +59,7 @@ interface UserRow {
 }
 
 /**
- * Signs a user in, with a session. SPEC "Login and session".
+ * Signs a user in, with a session. Reference: users.md#log-in.
  * @throws what `authenticate` throws
  */
 export async function logIn(store: Store, attempt: LoginAttempt): Promise<LoggedIn> {
@@ -73,9 +73,9 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
 }
 
 /**
- * Finds out whether somebody is who he says (SPEC "Login and session"; "States and transitions"). The commit that counts an attempt
- * decides whether it counts at all: of many at once, those after the eighth wrong one find the user locked, the right one too. Names that
- * nobody has take as long as wrong passwords. The sign-in page of agents asks no more (docs/adr/0014-sign-in.md).
+ * Verifies a user's name and password. The commit that counts an attempt decides whether it counts at all: of concurrent attempts all after
+ * the eighth wrong one find the user locked, even with the right password. Unknown names take as long as wrong passwords. The sign-in page of
+ * agents uses the same check (docs/adr/0014-sign-in.md). Reference: users.md#log-in, users.md#account-lockout.
  * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101), unavailable (503)
  */
 export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {
@@ -88,14 +88,14 @@ export async function authenticate(store: Store, attempt: SignInAttempt, alongsi
   try {
     return await admitOrFail(store, { user, password, turn }, alongside);
   } catch (error) {
-    // A login beside this one may have replaced the hash that it was compared with.
+    // A concurrent login may have replaced the hash that the password was compared with.
     const now = error instanceof ServiceError && error.key === 'badLogin' ? await find() : undefined;
     if (!now || now.objectId !== user.objectId || now.password === user.password) throw error;
     return admitOrFail(store, { user: now, password, turn }, alongside);
   }
 }
 
-/** A user who is named, if there is one, and the password that came with the name. */
+/** The named user, if there is one, and the password to compare. */
 interface Comparison {
   readonly user: UserRow | undefined;
   readonly password: string;
@@ -112,11 +112,11 @@ async function admitOrFail(store: Store, { user, password, turn }: Comparison, a
   refuseLocked(user);
   if (await isPassword(turn, password, user.password, hasImported)) {
     if (user.active === false) return turnAway(store, user);
-    // The password is known this once: its hash of another service is replaced.
+    // Replaces a hash of another service now that the password is known.
     const isOld = user.password !== undefined && isImportedHash(user.password);
     return enter(store, user, alongside, isOld ? await hashPassword(turn, password) : undefined);
   }
-  await note(store, user.objectId, (table, at) => ({
+  await recordAttempt(store, user.objectId, (table, at) => ({
     condition: notLocked(table, at),
     increment: '_failed_login_count',
     set: { _last_failed_login: at },
@@ -144,9 +144,9 @@ function checkAttempt({ username, email, password }: SignInAttempt): Named {
   return typeof name === 'string' && typeof password === 'string' ? { name, isAddress, password } : fail('badLogin');
 }
 
-/** What was sent as a name is one before it is an address, and the other way round: one user's name may be another's address. */
+/** A value sent as a name is looked up as a name first, then as an address, and the other way round: one user's name may be another's address. */
 async function userNamed(store: Store, key: string, isAddress: boolean): Promise<UserRow | undefined> {
-  // No record holds it, and not every store can be asked for it.
+  // No record holds such a text, and not every store can be queried for it.
   if (!isStorable(key)) return undefined;
   const [byName, byEmail] = await Promise.all([userWith(store, '_username_key', key), userWith(store, '_email_key', key)]);
   return isAddress ? (byEmail ?? byName) : (byName ?? byEmail);
@@ -162,16 +162,16 @@ async function userWith(store: Store, field: string, value: string): Promise<Use
   return user;
 }
 
-/** The user as he was when his password was compared. */
+/** Condition that the user is unchanged since the password was compared. */
 const asCompared = (user: UserRow, table: TableSchema, at: number): Filter[] => [
   notLocked(table, at),
   holds(table, 'password', user.password as string),
 ];
 
-/** @param replacement another hash of the same password, to be kept from now on @throws what `note` throws */
+/** @param replacement another hash of the same password, to be stored instead @throws what `recordAttempt` throws */
 async function enter(store: Store, user: UserRow, alongside: Alongside, replacement: string | undefined): Promise<SignedIn> {
   const userId = user.objectId;
-  await note(
+  await recordAttempt(
     store,
     userId,
     (table, at) => ({
@@ -185,15 +185,15 @@ async function enter(store: Store, user: UserRow, alongside: Alongside, replacem
 
 const markFields = ['active', 'password'] as const;
 
-/** The mark of `SignedIn` as it is now; `null` where the user is gone, blocked or has no password. */
+/** Returns the present mark of `SignedIn`; `null` if the user is gone, blocked or has no password. */
 export async function markOf(store: Store, userId: string): Promise<string | null> {
   const user = await readRow<Pick<UserRow, 'active' | 'password'>>(store, '_User', markFields, userId);
   return user?.password === undefined || user.active === false ? null : hashToken(user.password);
 }
 
-/** Who is blocked hears of it only now that his password was right. @throws userInactive; what `note` throws */
+/** Refuses a blocked user, only now that the password was right. @throws userInactive; what `recordAttempt` throws */
 async function turnAway(store: Store, user: UserRow): Promise<never> {
-  await note(store, user.objectId, (table, at) => ({
+  await recordAttempt(store, user.objectId, (table, at) => ({
     condition: { kind: 'and', items: asCompared(user, table, at) },
     set: unlocked,
   }));
@@ -201,11 +201,10 @@ async function turnAway(store: Store, user: UserRow): Promise<never> {
 }
 
 /**
- * Notes the end of an attempt.
- * @throws accountLocked, badLogin where the condition is not met: others have locked the user meanwhile, or he was removed, blocked or given
- *   another password
+ * Records the result of an attempt.
+ * @throws accountLocked, badLogin if the condition does not hold: the user was locked, removed, blocked or given another password meanwhile
  */
-async function note(
+async function recordAttempt(
   store: Store,
   userId: string,
   updateOf: (table: TableSchema, at: number) => UserUpdate,

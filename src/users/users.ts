@@ -28,33 +28,33 @@ import { type Session, sessionsOf } from './sessions/cache.ts';
 import { endSession, newSession, openSession, requireSession, requireUser } from './sessions/record.ts';
 import { hashToken } from './sessions/token.ts';
 
-/** The installation that a client says it is; `null` where it says nothing. */
+/** The installation id that a client sent; `null` if it sent none. */
 export type InstallationId = string | null;
 
-/** Where a client signs in. */
+/** The client of a login. */
 export interface LoginClient {
   readonly installationId: InstallationId;
-  /** That the request comes from. */
+  /** The client's network. */
   readonly network: string;
-  /** As of `SignInAttempt`. */
+  /** As in `SignInAttempt`. */
   readonly isGone: () => boolean;
 }
 
 const none: WriteEvent['assignments'] = new Map();
 
-/** What opens a session answers beside what it made. The token is shown this once. */
+/** Answer of opening a session. The token is shown only here. */
 export interface Opened extends Created {
   readonly sessionToken: string;
 }
 
-/** Who has signed in. The token is shown this once. */
+/** Answer of a login. The token is shown only here. */
 export interface SignedIn {
-  /** JSON text of his record, as `currentUserText`. */
+  /** JSON text of the user's record, as `currentUserText`. */
   readonly user: string;
   readonly sessionToken: string;
 }
 
-/** Rules of the tables that users and their rights are kept in, for every path that writes them. */
+/** Rules of the tables of users and their rights, for every path that writes them. */
 export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
   ['_User', userRules],
   ['_Session', sessionRules],
@@ -62,26 +62,26 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
   ['_Notification', notificationRules],
 ]);
 
-/** The user of a session (SPEC "Credentials"). @throws invalidSession (209) */
+/** Returns the user of a session (authentication.md#sessions). @throws invalidSession (209) */
 export async function principalOfSession(store: Store, token: unknown): Promise<Principal> {
   return (await sessionsOf(store).sessionOf(token)).principal;
 }
 
-/** As `principalOfSession`, where the session is remembered; `null` where it has to be read. */
-export const rememberedPrincipal = (store: Store, token: unknown): Principal | null =>
-  sessionsOf(store).remembered(token)?.principal ?? null;
+/** As `principalOfSession`, from the cache only; `null` if the session has to be read. */
+export const cachedPrincipal = (store: Store, token: unknown): Principal | null =>
+  sessionsOf(store).cached(token)?.principal ?? null;
 
-/** SPEC "Users and sessions", "Login and session". */
+/** Operations on users and sessions. Reference: users.md#sessions. */
 export class Users {
   readonly #sessionDays: number;
 
-  /** @param sessionDays how long sessions last (CONTRACT "Records") */
+  /** @param sessionDays lifetime of sessions (settings.md#session_days) */
   constructor(sessionDays: number) {
     this.#sessionDays = sessionDays;
   }
 
   /**
-   * Signs a user up, and in, unless he is blocked from the start. SPEC "Users and sessions: Sign up".
+   * Creates a user and a session, unless the user is created as blocked. Reference: users.md#create-a-user.
    * @param body fields and password
    * @throws captcha, permissionDenied (119); passwordPolicy (142); usernameMissing, passwordMissing, usernameTaken, emailTaken (200 to 203)
    */
@@ -96,7 +96,7 @@ export class Users {
   }
 
   /**
-   * SPEC "Users and sessions: Log in".
+   * Signs a user in. Reference: users.md#log-in.
    * @param sent `username` or `email`, and `password`
    * @throws what `logIn` throws
    */
@@ -109,7 +109,7 @@ export class Users {
   }
 
   /**
-   * SPEC "Users and sessions: Current user": all that is shown of himself, whatever the permissions say.
+   * Returns the whole record of the session's user, whatever the permissions say. Reference: users.md#log-in.
    * @throws invalidSession (209)
    */
   async currentUser(context: RecordContext, token: unknown): Promise<Row> {
@@ -123,12 +123,12 @@ export class Users {
     return unlessMissing(userText(context, principal.userId), 'invalidSession');
   }
 
-  /** The session of a token. @throws invalidSession (209) */
+  /** Returns the session of a token. @throws invalidSession (209) */
   async currentSession(store: Store, token: unknown): Promise<Session> {
     return sessionsOf(store).sessionOf(token);
   }
 
-  /** SPEC "Users and sessions: Log out". @throws invalidSession (209) */
+  /** Ends the session of a token. Reference: users.md#log-out. @throws invalidSession (209) */
   async logOut(store: Store, token: unknown): Promise<void> {
     await sessionsOf(store).sessionOf(token);
     const tokenHash = hashToken(token as string);
@@ -136,8 +136,8 @@ export class Users {
   }
 
   /**
-   * Opens another session: of the caller, or with a key of the `user` that the body names (docs/decisions.md).
-   * @param token of the session that asks; the commit looks whether it is still in force
+   * Opens another session: of the caller, or with a key of the `user` that the body names. Reference: users.md#sessions.
+   * @param token of the caller's session; the commit checks that it is still valid
    * @throws captcha, permissionDenied (119); schemaMismatch (111); invalidFieldName (105); objectNotFound (101); invalidSession (209)
    */
   async openSession(context: RecordContext, body: JsonObject, token: unknown): Promise<Opened> {
@@ -146,7 +146,7 @@ export class Users {
     if (Object.hasOwn(body, 'ACL')) fail('invalidFieldName', 'ACL');
     const asking = principal.kind === 'user' ? await sessionsOf(store).sessionOf(token) : null;
     const userId = asking?.principal.userId ?? namedUser(body);
-    // It stands beside the session that asks for it, whatever the installation.
+    // It does not replace the caller's session, whatever the installation.
     const { token: sessionToken, session } = newSession({
       createdWith: { action: 'create' },
       installationId: null,
@@ -188,14 +188,14 @@ function namedUser(body: JsonObject): string {
   return fail('schemaMismatch', '_Session', 'user', 'Pointer<_User>', typeOfValue(user));
 }
 
-/** What was asked for; another error where the record that it takes has gone meanwhile. */
-function unlessMissing<T>(asked: Promise<T>, otherwise: 'invalidSession' | 'badLogin'): Promise<T> {
-  return asked.catch((error: unknown) => {
+/** Awaits a result, with another error if its record has gone meanwhile. */
+function unlessMissing<T>(requested: Promise<T>, otherwise: 'invalidSession' | 'badLogin'): Promise<T> {
+  return requested.catch((error: unknown) => {
     throw error instanceof ServiceError && error.key === 'objectNotFound' ? serviceError(otherwise) : error;
   });
 }
 
-/** The user's record as the master sees it, secrets left out for everybody. */
+/** Returns the user's record as the master sees it; secret fields are left out as for every caller. */
 async function userText(context: RecordContext, userId: string): Promise<string> {
   return wholeText(await readRecord({ ...context, principal: master }, '_User', userId));
 }

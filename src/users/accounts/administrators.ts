@@ -7,27 +7,27 @@ import { type EarlierWrite, type RuledFields, type RuledWrite, readRows } from '
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { holds, notBlocked } from './user-filters.ts';
 
-/** Names what keeps an administrator: the condition of each write that may take one out, and work that does so in steps (`exclusively`). */
+/** Key of the condition that an administrator remains: used by each write that may remove one, and by work in several steps (`exclusively`). */
 export const ADMIN_KEY = `_Role ${ADMIN}`;
 
-/** The users that a write takes out of a role, or keeps from signing in: by id, or all members. */
+/** The users that a write takes out of a role or blocks: by id, or all members. */
 type RemovedUsers = readonly string[] | 'all';
 
 interface Removal {
-  /** Of the role; left out: they are out of any. */
+  /** The role; left out: any role. */
   readonly roleId?: string;
   readonly users: RemovedUsers;
 }
 
-/** A write of a user or a role. */
+/** An update or delete of a user or a role. */
 type AccountWrite = RuledWrite & EarlierWrite & { readonly action: 'update' | 'remove' };
 const rights = { update: 'update', remove: 'delete' } as const;
 
 /**
- * The rule that a system keeps an administrator: without an active direct member of `Admin` nobody could give the role again but with a key.
- * The commit decides, so that of two writes at once one is refused, and a write that is not refused reads nothing here. Writes of one
- * commit count together.
- * @returns the condition for the commit; nothing where the write takes nobody out
+ * Enforces that a system keeps an administrator: without an active direct member of `Admin` only a key could give the role again. The commit
+ * decides, so that of two concurrent writes one is refused; a write that passes reads nothing here. Writes of one commit count together.
+ * Reference: users.md#administrators.
+ * @returns the condition for the commit; nothing if the write removes no user
  * @throws lastAdministrator (107)
  */
 export async function keepAdministrator(write: AccountWrite): Promise<Pick<RuledFields, 'conditions'>> {
@@ -52,7 +52,7 @@ export async function keepAdministrator(write: AccountWrite): Promise<Pick<Ruled
         guardedFilter(authorize(principal, rights[action], table, store.schema()), holds(table, 'objectId', objectId)),
       limit: 1,
     });
-    // A record that the caller cannot write is none: a refusal would tell who administers.
+    // A record that the caller cannot write counts as missing; an error would reveal who administers.
     return written.length > 0 ? fail('lastAdministrator') : {};
   }
   return {
@@ -69,7 +69,7 @@ function removalBy({ className, action, objectId, fields }: EarlierWrite): Remov
   return { roleId: objectId, users: action === 'remove' ? 'all' : removedMembers(fields.users) };
 }
 
-/** The role `Admin` where some of those who are taken out are members who may sign in, and no other member may. */
+/** Matches the role `Admin` if some of the removed users are active members and no other member is active. */
 function leftWithoutAny(roles: TableSchema, schema: Schema, removals: readonly Removal[]): Filter {
   const [only, ...others] = [...new Set(removals.map(({ roleId }) => roleId))].map((id) => {
     const ofRole = removals.filter(({ roleId }) => roleId === undefined || roleId === id).map(({ users }) => users);
@@ -78,7 +78,7 @@ function leftWithoutAny(roles: TableSchema, schema: Schema, removals: readonly R
   return others.length === 0 ? (only as Filter) : { kind: 'or', items: [only as Filter, ...others] };
 }
 
-/** @param roleId where it is to be this one */
+/** @param roleId restricts the match to this role */
 function withoutAny(roles: TableSchema, schema: Schema, removed: RemovedUsers, roleId: string | undefined): Filter {
   const users = tableOf(schema, '_User');
   const ref = { field: fieldOf(roles, 'users'), path: [] };
@@ -94,7 +94,7 @@ function withoutAny(roles: TableSchema, schema: Schema, removed: RemovedUsers, r
   return { kind: 'and', items: [...items, hasActive(isRemoved), { kind: 'not', item: hasOther }] };
 }
 
-/** The users that a change of a role's members takes out of it; what has no such form, the write itself refuses. */
+/** Returns the users that a change of a role's members takes out. Malformed values are refused by the write itself. */
 function removedMembers(users: JsonValue | undefined): RemovedUsers {
   if (users === null) return 'all';
   if (!isJsonObject(users ?? null)) return [];
@@ -104,7 +104,7 @@ function removedMembers(users: JsonValue | undefined): RemovedUsers {
   return op === 'RemoveRelation' && Array.isArray(objects) ? objects.flatMap(idIn) : [];
 }
 
-/** A step of a Batch, which holds no other Batch. */
+/** A step of a Batch, which cannot contain another Batch. */
 function removedByStep(step: JsonValue): readonly string[] {
   const removed = isJsonObject(step) && step.__op === 'RemoveRelation' ? removedMembers(step) : [];
   return removed === 'all' ? [] : removed;

@@ -3,7 +3,7 @@ import { type RecordContext, readRows } from '../../records/index.ts';
 import { fieldOf, tableOf } from '../../schema/model.ts';
 import { holds, notBlocked } from './user-filters.ts';
 
-/** Who administers a system: the ids of the active direct members of the role `Admin`. @throws unavailable, timeout */
+/** Returns the ids of a system's administrators: the active direct members of the role `Admin`. @throws unavailable, timeout */
 export async function administratorsOf({ store }: Pick<RecordContext, 'store'>): Promise<readonly string[]> {
   const schema = store.schema();
   const roles = tableOf(schema, '_Role');

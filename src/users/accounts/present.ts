@@ -7,22 +7,22 @@ import { rolesOf, sameRoles } from './roles.ts';
 
 export type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
-/** So many callers of a system are remembered, for what the authoriser hangs on them. */
-const MAX_REMEMBERED = 1_000;
+/** Maximum number of users cached per system, since the authoriser caches grants by caller. */
+const MAX_CACHED_USERS = 1_000;
 
-/** The roles of a user as of a version of `_Role`, and the callers that were made of him since they are these. */
-interface Known {
+/** The roles of a user as of a version of `_Role`, and the caller objects created for these roles. */
+interface CachedUser {
   readonly rolesAt: number;
   readonly roles: readonly string[];
   readonly callers: Map<string, UserPrincipal>;
 }
 
-const knownIn = memoByObject<Store, LRUCache<string, Known>>(() => new LRUCache({ max: MAX_REMEMBERED }));
+const cachedUsersOf = memoByObject<Store, LRUCache<string, CachedUser>>(() => new LRUCache({ max: MAX_CACHED_USERS }));
 
 /**
- * A user as a caller, with his present roles: the same object for as long as they stay, since the authoriser remembers what it decided for it.
- * @param key what tells callers of one user apart
- * @param make of the roles, where there is none of the key yet
+ * Returns a user as a caller, with the present roles: the same object as long as they stay, since the authoriser caches grants by it.
+ * @param key distinguishes callers of one user
+ * @param make creates the caller if there is none for the key
  */
 export async function callerOf(
   store: Store,
@@ -30,7 +30,7 @@ export async function callerOf(
   key: string,
   make: (roles: readonly string[]) => UserPrincipal,
 ): Promise<UserPrincipal> {
-  const { callers, roles } = await knownUser(store, userId);
+  const { callers, roles } = await cachedUser(store, userId);
   let caller = callers.get(key);
   if (!caller) {
     caller = make(roles);
@@ -39,11 +39,11 @@ export async function callerOf(
   return caller;
 }
 
-/** `active` appears when it is first written. */
+/** `active` is added to the table when it is first written. */
 const fields = ['objectId', 'active'] as const;
 
 /**
- * A user as he is now, with the rights of a session of his; `null` where he is gone or not active.
+ * Returns a user with the rights of a session now; `null` if the user is gone or not active.
  * @throws unavailable, timeout
  */
 export async function presentUser(store: Store, userId: string): Promise<UserPrincipal | null> {
@@ -51,18 +51,19 @@ export async function presentUser(store: Store, userId: string): Promise<UserPri
   return !user || user.active === false ? null : userCaller(store, userId);
 }
 
-/** A user with the rights that his roles have now, whether he is active or not. @throws unavailable, timeout */
+/** Returns a user with the rights of its present roles, whether active or not. @throws unavailable, timeout */
 export const userCaller = (store: Store, userId: string): Promise<UserPrincipal> =>
   callerOf(store, userId, '', (roles) => ({ kind: 'user', userId, roles }));
 
-async function knownUser(store: Store, userId: string): Promise<Known> {
-  const ofStore = knownIn(store);
-  // Before reading: a write meanwhile is then seen at the next call.
+async function cachedUser(store: Store, userId: string): Promise<CachedUser> {
+  const ofStore = cachedUsersOf(store);
+  // Taken before reading, so that a concurrent write is noticed at the next call.
   const rolesAt = store.tableVersion('_Role');
   const before = ofStore.get(userId);
   if (before?.rolesAt === rolesAt) return before;
   const roles = await rolesOf(store, userId);
-  const known: Known = before && sameRoles(before.roles, roles) ? { ...before, rolesAt } : { rolesAt, roles, callers: new Map() };
+  const known: CachedUser =
+    before && sameRoles(before.roles, roles) ? { ...before, rolesAt } : { rolesAt, roles, callers: new Map() };
   ofStore.set(userId, known);
   return known;
 }

@@ -9,7 +9,8 @@ interface RoleRow {
 }
 
 /**
- * The roles of a user: those that hold him, and those above them, which a role's `roles` tell (CONTRACT "Records"). Cycles do no harm.
+ * Returns the roles of a user: those that hold the user, and those that list these in `roles`, over any number of levels. Cycles do no harm.
+ * Reference: users.md#roles.
  * @returns names, sorted
  */
 export async function rolesOf(store: Store, userId: string): Promise<string[]> {
@@ -27,11 +28,11 @@ export async function rolesOf(store: Store, userId: string): Promise<string[]> {
   return [...new Set(found.values().filter((name) => name !== undefined))].sort();
 }
 
-/** Whether two lists of `rolesOf` are the same. */
+/** Whether two results of `rolesOf` are equal. */
 export const sameRoles = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
 
-/** So many are read at once on the event loop; who has more waits for a thread. */
-const USUAL_ROLES = 100;
+/** Number of roles read on the event loop at most; a user with more needs a reader thread. */
+const SHORT_READ_ROLES = 100;
 
 async function rolesWith(store: Store, relation: 'users' | 'roles', memberIds: readonly string[]): Promise<RoleRow[]> {
   const query: OwnQuery = {
@@ -39,8 +40,8 @@ async function rolesWith(store: Store, relation: 'users' | 'roles', memberIds: r
     fields: ['objectId', 'name'],
     filter: (table) => hasMember(table, relation, memberIds),
   };
-  const rows = await readRows<RoleRow>(store, { ...query, limit: USUAL_ROLES });
-  return rows.length < USUAL_ROLES ? rows : readRows(store, query);
+  const rows = await readRows<RoleRow>(store, { ...query, limit: SHORT_READ_ROLES });
+  return rows.length < SHORT_READ_ROLES ? rows : readRows(store, query);
 }
 
 function hasMember(table: TableSchema, name: string, memberIds: readonly string[]): Filter | null {

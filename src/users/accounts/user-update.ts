@@ -4,20 +4,20 @@ import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/mo
 import { assignmentsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 
-/** What the service notes of a user, where a condition is met. */
+/** A conditional update of a user by the service itself. */
 export interface UserUpdate {
-  /** Looked at in the commit itself: of many at once, each sees what those before it have left. */
+  /** Checked in the commit: concurrent updates see each other's results. */
   readonly condition: Filter;
   readonly set: OwnValues;
-  /** A field to count up by one. */
+  /** A field to increment by one. */
   readonly increment?: string;
 }
 
 /**
- * Writes what the service notes of a user: no record of a client's, so neither its stamps nor its observers.
+ * Writes the service's own state of a user. This is no write of a client, so it sets no `updatedAt` and notifies no observers.
  * @param updateOf pure
  * @param alongside further steps of the same commit; pure
- * @returns whether it was written; false where the user is gone or the condition is not met
+ * @returns whether it was written; false if the user is gone or the condition does not hold
  */
 export async function updateUser(
   store: Store,

@@ -7,20 +7,20 @@ import { hashToken } from '../sessions/token.ts';
 import { hashPassword, meetsPolicy } from './password.ts';
 import { hasLink, isResetToken, withoutLink } from './reset-token.ts';
 
-/** What came of a link: it was used; it is unknown, used, superseded or expired; or it is still good and the password is not. */
+/** Result of using a link: used; or the link is unknown, used, superseded or expired; or it stays valid and the password is too weak. */
 export type ResetOutcome = 'done' | 'badLink' | 'weakPassword';
 
 /**
- * Sets a new password by the token of a link, unlocks the user and ends all his sessions, in one commit; of many at once exactly one
- * succeeds (docs/decisions.md "Users and sessions": Reset).
- * @param network that it comes from
- * @throws unavailable (503) where too many passwords wait to be hashed
+ * Sets a new password by the token of a link, unlocks the user and ends all sessions, in one commit; of concurrent uses exactly one succeeds.
+ * Reference: users.md#password-reset.
+ * @param network of the client
+ * @throws unavailable (503) if too many passwords wait to be hashed
  */
 export async function resetPassword(store: Store, token: string, password: string, network: string): Promise<ResetOutcome> {
   if (!meetsPolicy(password)) return 'weakPassword';
   if (!isResetToken(token)) return 'badLink';
   const tokenHash = hashToken(token);
-  // Before the password is hashed, so that forged tokens cost next to nothing.
+  // Checked before the password is hashed, so that forged tokens cost little.
   const [user] = await readRows<{ objectId: string }>(store, {
     className: '_User',
     fields: ['objectId'],

@@ -16,36 +16,36 @@ import { updateUser } from '../accounts/user-update.ts';
 import { hashToken } from '../sessions/token.ts';
 import { LINK_LIFETIME_MS, newResetToken } from './reset-token.ts';
 
-/** What requests for a new password work with. */
+/** Services that password resets need. */
 export interface ResetParts {
   readonly mailer: Pick<Mailer, 'send'>;
-  /** The service's address as clients see it, without a slash at the end. */
+  /** The service's public address, without a slash at the end. */
   readonly addresses: Pick<Addresses, 'base'>;
   readonly log: Logger;
 }
 
-/** A system that is asked for a link. */
+/** The system of a request. */
 type ResetSystem = Pick<System, 'appId' | 'store' | 'isHeld' | 'hold' | 'release' | 'isClosing'>;
 
-/** Where the link opens its page, below the service's address. */
+/** Path of the page of a link, below the service's address. */
 export const resetPath = '/password-reset';
 
 /** Longer than any address. */
 const MAX_ADDRESS_LENGTH = 1_000;
 /**
- * Messages to one user while a link is good. The last of them holds a good link all that time, so that who asks in another's name keeps
- * nobody from his password.
+ * Maximum number of messages to one user within the lifetime of a link. The last one stays valid all that time, so that requests in the user's
+ * name cannot keep the user from resetting the password.
  */
 const MAX_MESSAGES = 20;
 
-/** Milliseconds between two looks whether the system closes, while its store is away. */
-const GLANCE_MS = 500;
-/** Milliseconds until a message is handed over again that could be neither sent nor kept. */
-const AGAIN_MS = 5_000;
-/** Requests that wait for their store; further ones are not carried out. */
+/** Interval, in milliseconds, of checking whether the system closes or is resumed while a request waits. */
+const CHECK_INTERVAL_MS = 500;
+/** Retry delay, in milliseconds, of a message that could be neither sent nor kept. */
+const RETRY_DELAY_MS = 5_000;
+/** Maximum number of requests that wait for their store; further ones are dropped. */
 const MAX_WAITING = 10_000;
 
-const notice = 'If this address belongs to a user, a message with a link to set a new password is on its way.';
+const confirmation = 'If this address belongs to a user, a message with a link to set a new password is on its way.';
 
 interface UserRow {
   readonly objectId: string;
@@ -53,10 +53,10 @@ interface UserRow {
   readonly active?: boolean;
 }
 
-/** Requests for a new password. SPEC "Users and sessions": Reset request. */
+/** Requests for a new password. Reference: users.md#password-reset. */
 export class PasswordResets {
   readonly #parts: ResetParts;
-  /** Messages by application id and user. */
+  /** Number of messages by application id and user. */
   #waiting = 0;
   readonly #sent = new LRUCache<string, { count: number }>({ max: 10_000, ttl: LINK_LIFETIME_MS });
 
@@ -65,8 +65,8 @@ export class PasswordResets {
   }
 
   /**
-   * Takes a request on. The answer does not depend on whose address it is, since it is made before anything is looked up; the system
-   * is held until the link is made.
+   * Accepts a request. The answer is the same for every address, since it is made before anything is looked up; the system is held open until the
+   * link is created.
    * @throws emailMissing (204)
    */
   request(system: ResetSystem, body: JsonObject): { message: string } {
@@ -80,7 +80,7 @@ export class PasswordResets {
         );
       });
     }
-    return { message: notice };
+    return { message: confirmation };
   }
 
   async #sendLink(system: ResetSystem, emailKey: string): Promise<void> {
@@ -90,24 +90,25 @@ export class PasswordResets {
       if (!(await this.#whenResumed(system))) return;
       message = await this.#onceBack(system, () => this.#makeLink(appId, system.store, emailKey));
     } finally {
-      // The mailer is asked in the same turn: who waits for the system to close finds the message under way.
+      // The mailer is called in the same turn, so that a caller waiting for the system to close finds the message under way.
       system.release();
     }
     if (message) await this.#send(message, appId);
   }
 
-  /** Waits until mail of the system may go, for as long as a link would be good. @returns whether it may */
+  /** Waits until the system may send mail, at most for the lifetime of a link. @returns whether it may */
   async #whenResumed(system: ResetSystem): Promise<boolean> {
     if (!system.isHeld) return true;
     if (this.#waiting >= MAX_WAITING) return false;
     const until = performance.now() + LINK_LIFETIME_MS;
     this.#waiting++;
-    while (system.isHeld && !system.isClosing && performance.now() <= until) await wait(GLANCE_MS, undefined, { ref: false });
+    while (system.isHeld && !system.isClosing && performance.now() <= until)
+      await wait(CHECK_INTERVAL_MS, undefined, { ref: false });
     this.#waiting--;
     return !system.isHeld;
   }
 
-  /** Does work that its caller was promised, when the store is back, if it is away; for as long as a link would be good. */
+  /** Executes promised work, retrying once the store is back, at most for the lifetime of a link. */
   async #onceBack<T>(system: ResetSystem, work: () => Promise<T>): Promise<T> {
     const until = performance.now() + LINK_LIFETIME_MS;
     for (;;)
@@ -120,14 +121,14 @@ export class PasswordResets {
         void system.store.whenBack().then(() => {
           isBack = true;
         });
-        do await wait(GLANCE_MS, undefined, { ref: false });
+        do await wait(CHECK_INTERVAL_MS, undefined, { ref: false });
         while (!isBack && !system.isClosing && performance.now() <= until);
         this.#waiting--;
         if (system.isClosing) throw error;
       }
   }
 
-  /** What keeps the mail box from being written passes. */
+  /** Retries while the mail directory cannot be written. */
   async #send(message: MailMessage, appId: string): Promise<void> {
     const until = performance.now() + LINK_LIFETIME_MS;
     for (;;)
@@ -135,11 +136,11 @@ export class PasswordResets {
         return await this.#parts.mailer.send(message, appId);
       } catch (error) {
         if (passingFaultOfSystem(error) === null || performance.now() > until) throw error;
-        await wait(AGAIN_MS, undefined, { ref: false });
+        await wait(RETRY_DELAY_MS, undefined, { ref: false });
       }
   }
 
-  /** @returns the message with the link; `null` where nobody is to have one */
+  /** @returns the message with the link; `null` if there is no one to send it to */
   async #makeLink(appId: string, store: Store, emailKey: string): Promise<MailMessage | null> {
     const [user] = await readRows<UserRow>(store, {
       className: '_User',
@@ -172,7 +173,7 @@ export class PasswordResets {
   }
 }
 
-/** Takes the place of an earlier token. @returns false where the user has gone, or has another address, meanwhile */
+/** Replaces an earlier token. @returns false if the user is gone, or has another address meanwhile */
 function keepToken(store: Store, userId: string, emailKey: string, token: string): Promise<boolean> {
   const set = { _reset_token: hashToken(token), _reset_expires_at: Date.now() + LINK_LIFETIME_MS };
   return updateUser(store, userId, (table) => ({ condition: holds(table, '_email_key', emailKey), set }));
@@ -190,7 +191,7 @@ const english = [
   'The link is good for one hour and can be used once. If it was not you who asked, there is nothing to do: your password stays as it is.',
 ] as const;
 
-/** The message that brings a user the link to set a new password. */
+/** Returns the message with the link to set a new password. */
 export function resetMessage(to: string, link: string): MailMessage {
   const text = [hebrew, english].map(([before, after]) => `${before}\n\n${link}\n\n${after}\n`).join('\n---\n\n');
   return { to, subject, text, html: page(escapeHtml(link)) };

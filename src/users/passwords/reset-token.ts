@@ -4,25 +4,25 @@ import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { holds } from '../accounts/user-filters.ts';
 
-/** For how long a link is good, in milliseconds (docs/decisions.md "Users and sessions": Reset). */
+/** Lifetime of a link in milliseconds. Reference: users.md#password-reset. */
 export const LINK_LIFETIME_MS = HOUR_MS;
 
 const form = /^[\w-]{32}$/;
 
-/** A new token for a link. */
+/** Returns a new token for a link. */
 export function newResetToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Whether a text can be a token at all. */
+/** Whether a text has the form of a token. */
 export function isResetToken(text: string): boolean {
   return form.test(text);
 }
 
-/** What is written of a user whose links are all good no more. */
+/** Fields written to invalidate all links of a user. */
 export const withoutLink = { _reset_token: null, _reset_expires_at: null } as const;
 
-/** The filter of the user, if any, whose newest link holds a token at a time. */
+/** Filter of the user whose newest link has this token and is valid at a time. */
 export function hasLink(table: TableSchema, tokenHash: string, at: number): Filter {
   const expiresAt = fieldOf(table, '_reset_expires_at');
   return {

@@ -66,7 +66,7 @@ describe('password reset', () => {
     const context = masterContext(store, userTableRules);
     return (await createRecord(context, '_User', body)).objectId;
   };
-  /** @returns the tokens of the messages that a request brought */
+  /** @returns the tokens of the messages that a request caused */
   const ask = async (email: string): Promise<string[]> => {
     const from = sent.length;
     resets.request(system, { email });

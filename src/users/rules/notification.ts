@@ -1,4 +1,4 @@
-import { authorize, mayOnlyWhereHeld } from '../../access/index.ts';
+import { authorize, isLimitedToUserFields } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
@@ -10,34 +10,35 @@ import { holds } from '../accounts/user-filters.ts';
 
 const className = '_Notification';
 
-/** What a notification says, and to whom (SPEC "Other system tables"). */
-const told: ReadonlySet<string> = new Set(notificationFields);
+/** The message and addressee of a notification. Reference: system-tables.md#_notification. */
+const messageFields: ReadonlySet<string> = new Set(notificationFields);
 
 /**
- * What a notification says is changed by keys, and by the user who made it, unless it is his only as the one who is notified: handed on, it
- * would else be a word of the master's. Other fields, a mark that it was read, are written as the permissions say.
+ * Only keys, and the user who created a notification, change its message; not a user whose rights come from being the addressee: a changed text
+ * could be passed on as the master's. Other fields, such as a mark that it was read, follow the permissions.
+ * Reference: system-tables.md#_notification.
  */
 export const notificationRules: TableRules = {
   async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
     const { store, principal } = context;
-    // By the schema: without it no row with values of other records would be found.
+    // With the schema: without it the grant would include no row with copies of other records' values.
     const may = (table: TableSchema) => authorize(principal, 'update', table, store.schema());
-    if (principal.kind !== 'user' || !Object.keys(fields).some((name) => told.has(rootOf(name)))) return { fields };
+    if (principal.kind !== 'user' || !Object.keys(fields).some((name) => messageFields.has(rootOf(name)))) return { fields };
     const table = tableOf(store.schema(), className);
     const grant = may(table);
     const [row] = await readRows<JsonObject>(store, {
       className,
-      fields: [...told, 'createdBy'],
-      // One that the caller cannot write is none.
+      fields: [...messageFields, 'createdBy'],
+      // A row that the caller cannot write counts as missing.
       filter: (present) => guardedFilter(may(present), holds(present, 'objectId', objectId)),
       limit: 1,
     });
-    if (!row || (isBy(row, principal.userId) && !mayOnlyWhereHeld(principal, 'update', table))) return { fields };
+    if (!row || (isBy(row, principal.userId) && !isLimitedToUserFields(principal, 'update', table))) return { fields };
     // Clients send whole records back.
     const kept = Object.entries(fields).filter(
-      ([name, value]) => !told.has(name) || grant.hiddenFields.has(name) || !isSame(row[name], value),
+      ([name, value]) => !messageFields.has(name) || grant.hiddenFields.has(name) || !isSame(row[name], value),
     );
-    const changed = kept.find(([name]) => told.has(rootOf(name)))?.[0];
+    const changed = kept.find(([name]) => messageFields.has(rootOf(name)))?.[0];
     return changed === undefined ? { fields: Object.fromEntries(kept) } : fail('fieldDenied', rootOf(changed), className);
   },
 };

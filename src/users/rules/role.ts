@@ -6,12 +6,12 @@ import { type RuledFields, type RuledWrite, readRows, type TableRules } from '..
 import { keepAdministrator } from '../accounts/administrators.ts';
 import { holds } from '../accounts/user-filters.ts';
 
-/** Permissions are written with these names, so they are plain. SPEC "`_Role`": names in English. */
+/** Permissions contain these names, so they are restricted to plain ones. Reference: users.md#roles. */
 const roleName = /^[0-9A-Za-z_\- ]{1,100}$/;
 
 /**
- * SPEC "Main business tables": role names are literal keys in permissions and are never renamed. `Admin` keeps a member who may sign in
- * (`keepAdministrator`).
+ * Role names are literal keys in permissions and are never changed. `Admin` keeps an active member (`keepAdministrator`).
+ * Reference: users.md#roles.
  */
 export const roleRules: TableRules = {
   async create({ fields }: RuledWrite): Promise<RuledFields> {
@@ -26,7 +26,7 @@ export const roleRules: TableRules = {
     const [role] = await readRows<{ name?: string }>(context.store, {
       className: '_Role',
       fields: ['name'],
-      // A role that the caller cannot write is none: whether its name is another would tell what it is.
+      // A role that the caller cannot write counts as missing: comparing the name would reveal it.
       filter: (table) => guardedFilter(authorize(context.principal, 'update', table), holds(table, 'objectId', objectId)),
       limit: 1,
     });

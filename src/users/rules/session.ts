@@ -1,10 +1,10 @@
 import { fail } from '../../errors/fail.ts';
 import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
 
-/** What the service keeps of a session; its owner does not write it. */
+/** Fields that the service keeps; the session's owner cannot write them. */
 const kept: ReadonlySet<string> = new Set(['user', 'expiresAt', 'createdWith', 'installationId', 'restricted']);
 
-/** docs/decisions.md "Users and sessions": sessions are opened by signing in, signing up and POST sessions alone. */
+/** Sessions are only opened by signing in, signing up and POST sessions. Reference: users.md#sessions. */
 export const sessionRules: TableRules = {
   async create(): Promise<RuledFields> {
     return fail('systemTable');

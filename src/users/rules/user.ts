@@ -12,8 +12,8 @@ import { withoutLink } from '../passwords/reset-token.ts';
 import { endSessionsOf } from '../sessions/record.ts';
 
 /**
- * SPEC "`_User`", "Users and sessions": names are unique, passwords are kept as hashes alone, and a user who is blocked, gone or has a
- * new password has no sessions. The last administrator stays one (`keepAdministrator`).
+ * Names are unique, passwords are stored as hashes only, and a user who is blocked, gone or has a new password has no sessions. The last
+ * administrator stays one (`keepAdministrator`). Reference: users.md#create-a-user, users.md#change-a-user.
  */
 export const userRules: TableRules = {
   async create({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
@@ -21,7 +21,7 @@ export const userRules: TableRules = {
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
     checkAgentPermissions(fields.mcpPermissions);
     return {
-      fields: shown(fields),
+      fields: withoutSecrets(fields),
       set: { ...names, ...unlockedUnless(fields), password: await passwordOf(context, fields.password) },
     };
   },
@@ -35,10 +35,10 @@ export const userRules: TableRules = {
     const hasPassword = Object.hasOwn(fields, 'password');
     if (hasPassword) Object.assign(set, unlockedUnless(fields), { password: await passwordOf(context, fields.password) });
     const endsSessions = hasPassword || fields.active === false;
-    // A link that was sent before is for who the user was then.
+    // Earlier links were sent to the user's former address, or before the user was blocked or got a new password.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, withoutLink);
     const kept = await keepAdministrator({ ...write, className: '_User', action: 'update' });
-    const ruled = { fields: shown(fields), set, ...kept };
+    const ruled = { fields: withoutSecrets(fields), set, ...kept };
     return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
@@ -49,19 +49,19 @@ export const userRules: TableRules = {
   },
 };
 
-/** The fields without the password, and without the token that a client may send back with a user that it was given. */
-function shown(fields: JsonObject): JsonObject {
+/** Returns the fields without the password, and without the token that a client may send back with a user. */
+function withoutSecrets(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'password' && !/^sessionToken(?:\.|$)/.test(key)));
 }
 
-/** Whether a user to be is blocked from the start (SPEC "`_User`": active). */
+/** Whether a user is created as blocked (users.md#create-a-user). */
 export function startsBlocked(body: JsonObject): boolean {
   const active = own(body, 'active') ?? null;
   return (isOperator(active) && active.__op === 'SetOnInsert' ? own(active, 'amount') : active) === false;
 }
 
 /**
- * What is written to `mcpPermissions`, whole or by an operator, are names of permissions (SPEC "Authentication: Agent-tool layer" 1).
+ * Checks that values written to `mcpPermissions`, whole or by an operator, are names of permissions (agents.md#mcp-permissions).
  * @throws invalidAgentPermission (107)
  */
 function checkAgentPermissions(sent: JsonValue | undefined): void {
@@ -72,14 +72,14 @@ function checkAgentPermissions(sent: JsonValue | undefined): void {
   if (wrong !== undefined) fail('invalidAgentPermission', typeof wrong === 'string' ? wrong.slice(0, 100) : typeof wrong);
 }
 
-/** A new password lifts the lock; a key may also write the count itself. */
+/** A new password lifts the lock, unless a key writes the count itself. */
 function unlockedUnless(fields: JsonObject): OwnValues {
   return Object.hasOwn(fields, '_failed_login_count') ? {} : unlocked;
 }
 
 /** @throws usernameMissing (200) */
 function nameOf(username: JsonValue | undefined): { _username_key: string } {
-  // A String field takes a number (SPEC "Limits").
+  // A String field takes a number (types.md#string).
   const name = typeof username === 'number' ? String(username) : username;
   const key = typeof name === 'string' ? loginKey(name) : '';
   return key.trim() === '' ? fail('usernameMissing') : { _username_key: key };

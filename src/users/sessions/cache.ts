@@ -8,13 +8,10 @@ import { rolesOf, sameRoles } from '../accounts/roles.ts';
 import { holds } from '../accounts/user-filters.ts';
 import { hashToken, isConsoleToken, isToken } from './token.ts';
 
-/**
- * Sessions that are remembered for each system; any other is read anew, which takes some 30 µs. What is remembered for the tables that a
- * session reads hangs on it: some 2 KB each.
- */
-const MAX_REMEMBERED = 2_000;
+/** Maximum number of sessions cached per system; reading any other takes some 30 µs. Each keeps about 2 KB alive: the grants of its tables. */
+const MAX_CACHED_SESSIONS = 2_000;
 
-/** A session in force. */
+/** A valid session. */
 export interface Session {
   readonly objectId: string;
   readonly principal: Extract<Principal, { kind: 'user' }>;
@@ -23,8 +20,8 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** A session as of some versions of the tables that it was read from. */
-interface Remembered {
+/** A session as of the versions of the tables it was read from. */
+interface CachedSession {
   readonly session: Session;
   readonly sessionsAt: number;
   readonly rolesAt: number;
@@ -38,49 +35,49 @@ interface SessionRow {
 }
 
 /**
- * The sessions of one system by token. What is remembered holds for as long as nobody has written to `_Session` and `_Role`, so that a
- * session that was ended and a role that was taken away count at the next request.
+ * The sessions of one system by token. A cached session is valid until `_Session` or `_Role` is written to, so that an ended session and a
+ * withdrawn role count at the next request. Reference: users.md#sessions.
  */
 export class SessionCache {
   readonly #store: Store;
-  readonly #remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
+  readonly #cached = new LRUCache<string, CachedSession>({ max: MAX_CACHED_SESSIONS });
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   /**
-   * The session of a token.
-   * @param token whatever was sent for one
+   * Returns the session of a token.
+   * @param token any value that was sent as one
    * @throws invalidSession (209)
    */
   async sessionOf(token: unknown): Promise<Session> {
     return isToken(token) ? this.#sessionOf(hashToken(token)) : fail('invalidSession');
   }
 
-  /** As `sessionOf`, of the console. */
+  /** As `sessionOf`, for sessions of the console. */
   async consoleSessionOf(token: unknown): Promise<Session> {
     return isConsoleToken(token) ? this.#sessionOf(hashToken(token)) : fail('invalidSession');
   }
 
-  /** As `sessionOf`, of what is remembered; `null` where the session has to be read. */
-  remembered(token: unknown): Session | null {
+  /** As `sessionOf`, from the cache only; `null` if the session has to be read. */
+  cached(token: unknown): Session | null {
     return isToken(token) ? this.#fresh(hashToken(token)) : null;
   }
 
   async #sessionOf(key: string): Promise<Session> {
-    return this.#fresh(key) ?? this.#read(key, this.#remembered.get(key)?.session);
+    return this.#fresh(key) ?? this.#read(key, this.#cached.get(key)?.session);
   }
 
   #fresh(key: string): Session | null {
-    const known = this.#remembered.get(key);
+    const known = this.#cached.get(key);
     if (known?.sessionsAt !== this.#store.tableVersion('_Session')) return null;
     if (known.rolesAt !== this.#store.tableVersion('_Role')) return null;
     return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');
   }
 
   async #read(key: string, before: Session | undefined): Promise<Session> {
-    // Before reading: a write meanwhile is then seen at the next request.
+    // Taken before reading, so that a concurrent write is noticed at the next request.
     const sessionsAt = this.#store.tableVersion('_Session');
     const rolesAt = this.#store.tableVersion('_Role');
     const [row] = await readRows<SessionRow>(this.#store, {
@@ -91,19 +88,19 @@ export class SessionCache {
     });
     const expiresAt = Date.parse(row?.expiresAt?.iso ?? '');
     if (!row?.user || !(expiresAt > Date.now())) {
-      this.#remembered.delete(key);
+      this.#cached.delete(key);
       return fail('invalidSession');
     }
     const userId = row.user.objectId;
     const roles = await rolesOf(this.#store, userId);
-    // The same object for the same rights: the authoriser remembers what it decided for it.
+    // Keeps the object for unchanged rights, because the authoriser caches grants by it.
     const same = before?.principal.userId === userId && sameRoles(before.principal.roles, roles);
     const principal = same ? before.principal : ({ kind: 'user', userId, roles } as const);
     const session = { objectId: row.objectId, principal, createdAt: Date.parse(row.createdAt), expiresAt };
-    this.#remembered.set(key, { session, sessionsAt, rolesAt });
+    this.#cached.set(key, { session, sessionsAt, rolesAt });
     return session;
   }
 }
 
-/** The sessions of a store. */
+/** Returns the session cache of a store. */
 export const sessionsOf = memoByObject((store: Store) => new SessionCache(store));

@@ -20,14 +20,14 @@ export interface NewSession {
   readonly days: number;
 }
 
-/** Whose session it is to be, who opens it (a user, or `master`), and when, in milliseconds since 1970. */
+/** The session's user, the author of the row (a user, or `master`), and the time, in milliseconds since 1970. */
 export interface Opening {
   readonly userId: string;
   readonly actor: string;
   readonly at: number;
 }
 
-/** Makes a session to open, and its token, which is nowhere else. */
+/** Returns a session to open, and its token, which is stored nowhere else. */
 export function newSession(
   about: Omit<NewSession, 'objectId' | 'tokenHash'>,
   token: string = newToken(),
@@ -35,7 +35,7 @@ export function newSession(
   return { token, session: { ...about, objectId: newObjectId(), tokenHash: hashToken(token) } };
 }
 
-/** The steps that open a session. It takes the place of the user's earlier one on the same installation, and of those that have expired. */
+/** Returns the steps that open a session. It replaces the user's earlier one on the same installation, and the user's expired ones. */
 export function openSession(schema: Schema, session: NewSession, { userId, actor, at }: Opening): Mutation[] {
   const table = tableOf(schema, '_Session');
   const { installationId } = session;
@@ -62,19 +62,19 @@ export function openSession(schema: Schema, session: NewSession, { userId, actor
   ];
 }
 
-/** Lets a session be opened for a user who is there and not blocked. */
+/** Requires that the user of a new session exists and is not blocked. */
 export function requireUser(schema: Schema, userId: string): Mutation {
   const table = tableOf(schema, '_User');
   return { kind: 'require', table, filter: { kind: 'and', items: [holds(table, 'objectId', userId), notBlocked(table)] } };
 }
 
-/** Lets a session be opened by one that is still in force. After `requireUser`: what ended the session is over by then. */
+/** Requires that the session that opens another one is still valid. After `requireUser`, which waits for a concurrent end of the user's sessions. */
 export function requireSession(schema: Schema, objectId: string): Mutation {
   const table = tableOf(schema, '_Session');
   return { kind: 'require', table, filter: holds(table, 'objectId', objectId) };
 }
 
-/** The steps that end all sessions of a user, those too that are opened at the same moment: opening one requires or writes the user. */
+/** Returns the steps that end all sessions of a user. These include sessions opened concurrently, since opening one requires or writes the user. */
 export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
   const users = tableOf(schema, '_User');
   const table = tableOf(schema, '_Session');
@@ -84,13 +84,13 @@ export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
   ];
 }
 
-/** The step that ends one session. */
+/** Returns the step that ends one session. */
 export function endSession(schema: Schema, tokenHash: string): Mutation {
   const table = tableOf(schema, '_Session');
   return { kind: 'deleteAll', table, filter: holds(table, 'sessionToken', tokenHash) };
 }
 
-/** The filter of sessions that have expired. */
+/** Filter of sessions that have expired. */
 function expired(table: TableSchema, at: number): Filter {
   return { kind: 'compare', field: fieldOf(table, 'expiresAt'), op: 'lte', value: at };
 }
