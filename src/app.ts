@@ -16,7 +16,7 @@ import { OAuth, sweepItems } from './oauth/index.ts';
 import { Conditions, createLog, type Logger } from './observe/index.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
-import { Administration, Deletions, KeyGuard, type System, Systems, Upkeep } from './systems/index.ts';
+import { Administration, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
 import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
 import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing } from './workshop.ts';
@@ -96,7 +96,7 @@ async function assemble(
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
   const missing = tellMissing(log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
-  const upkeep = new Upkeep(
+  const upkeep = new Maintenance(
     () => systems.opened(),
     [
       { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config, Date.now(), isEnough) },

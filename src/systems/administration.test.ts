@@ -15,7 +15,7 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 let directory: string;
 let registry: SqliteRegistry;
 let deleted: string[];
-/** What cannot be deleted: records, files, or all that a system has. */
+/** What cannot be deleted: records, files, or everything of one system. */
 let failing: 'records' | 'files' | 'one' | null;
 /** What processes that serve a system do when it is about to be removed. */
 let closing: ((appId: string) => Promise<void>) | undefined;

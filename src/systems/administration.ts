@@ -5,7 +5,7 @@ import { newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { Exchange, KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
-import { findStrangers, inspectStores, keepStore, noteGeneration, type StoreState } from './inspection.ts';
+import { findUnregistered, inspectStores, keepStore, recordGeneration, type StoreState } from './inspection.ts';
 import { type Belongings, clearUnfinished, type MadeSystem, type MakerParts, makeSystem, withPlace } from './making.ts';
 import { openStore } from './migrations/index.ts';
 import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
@@ -13,31 +13,31 @@ import { provision } from './provision.ts';
 import { ownId, type Restored, refuseTaken, removeStore, restoreRemoved, waysOut } from './removed.ts';
 import { hashKey, hashPrefix } from './system.ts';
 
-/** What is done beside making a system, while it is not yet in force. What throws undoes it. */
+/** Steps taken while a system is added and not yet in force. An error undoes the addition. */
 export interface AdditionSteps {
-  /** Called when its first tables are made. */
+  /** Called after its first tables were created. */
   fill?(store: Store, appId: string): Promise<void>;
-  /** Called when all is made. */
+  /** Called when everything is complete, before the commit. */
   beforeCommit?(credentials: SystemCredentials): Promise<void>;
 }
 
-/** An API key as an operator sees it. */
+/** An API key as shown to an operator. */
 export interface ListedKey extends KeyEntry {
   /** Milliseconds since 1970, some minutes behind; `null`: never. */
   readonly lastUsedAt: number | null;
 }
 
-/** How long a system is kept after it was removed, in milliseconds. */
+/** How long a removed system can be restored, in milliseconds. Reference: faults.md#removed-systems. */
 const RETENTION_MS = 14 * DAY_MS;
 
-/** What an operator does with systems and keys. Takes effect at once in every process of the service. */
+/** Operations on systems and keys for the operator. They take effect at once in every process of the service. */
 export class Administration {
   readonly #registry: Registry;
   readonly #engine: Engine;
   readonly #openBelongings: () => Promise<Belongings>;
   readonly #parts: MakerParts;
 
-  /** @param openBelongings for the removal of a system */
+  /** @param openBelongings opens what a system has beside its store, for removals */
   constructor(registry: Registry, engine: Engine, openBelongings: () => Promise<Belongings>) {
     this.#registry = registry;
     this.#engine = engine;
@@ -49,14 +49,14 @@ export class Administration {
     return this.#registry.read().systems;
   }
 
-  /** Those that can be restored, and those that are being deleted. */
+  /** Removed systems: those that can be restored, and those that are being deleted. */
   removedSystems(): readonly RemovedSystem[] {
     return this.#registry.read().removed;
   }
 
   /**
    * Adds a system with its first tables, a master key and one API key.
-   * @throws AdministrationError where a value is not fit or the application id is taken
+   * @throws AdministrationError if a value is invalid or the application id is taken
    */
   async addSystem(wanted: NewSystem, steps: AdditionSteps = {}): Promise<SystemCredentials> {
     const made = await this.#add(wanted, steps, false);
@@ -67,24 +67,25 @@ export class Administration {
   }
 
   /**
-   * Makes a system that is filled by other means than `addSystem`, before it comes into force.
-   * @param replaces whether the one that has its application id, where there is one, is put aside for it, as `removeSystem` does; its place
-   *   is to be another then (`nameBeside`)
-   * @throws AdministrationError where the application id is taken; what `fill` throws
+   * Creates a system with other content than `addSystem`; it comes into force when it is complete.
+   * @param replaces whether a system with the same application id is put aside, as `removeSystem` does; the new one's place must then differ
+   * (`nameBeside`)
+   * @throws AdministrationError if the application id is taken; what `fill` throws
    */
   makeSystem(made: MadeSystem, replaces: boolean): Promise<void> {
     return makeSystem(this.#parts, made, replaces ? newExchange : undefined);
   }
 
   /**
-   * Removes what this installation was making and has not made to its end, and that nobody is making now, with its files.
+   * Removes incomplete systems of this installation that no process is creating now, with their files. Reference:
+   * faults.md#missing-and-foreign-stores.
    * @returns the places that are clear now
    */
   clearUnfinished(): Promise<readonly string[]> {
     return clearUnfinished(this.#parts);
   }
 
-  /** Adds a system where there is none yet, as `addSystem` does. @returns whether it did: another process may have been first */
+  /** Adds a system if there is none, as `addSystem` does. @returns whether it did: another process may have been first */
   async addFirstSystem(wanted: NewSystem, steps: AdditionSteps = {}): Promise<boolean> {
     return (await this.#add(wanted, steps, true)) !== null;
   }
@@ -110,32 +111,33 @@ export class Administration {
     };
     return withPlace(this.#engine, place, async () => {
       if (!(await this.#registry.addSystem(entry, [key], prepare, { onlyFirst }))) return null;
-      // From now on it is in force, and not to be made anew.
+      // Opening completes the system: it is in force now and is never recreated.
       await (await openStore(this.#engine, this.#registry, appId)).close();
       return credentials;
     });
   }
 
-  /** The stores that are there and that the registry does not know, but for those that this installation has not made to their end. */
-  strangers(): Promise<readonly StoredPlace[]> {
-    return findStrangers(this.#registry, this.#engine);
+  /** Returns the stores that the registry does not know, except incomplete ones of this installation. */
+  unregisteredStores(): Promise<readonly StoredPlace[]> {
+    return findUnregistered(this.#registry, this.#engine);
   }
 
   /**
-   * Takes a store in that is there, with new keys, as a system of its own: no registry that knew it does so any more.
-   * @throws AdministrationError where the application id is taken or the store was not made to its end; StoreRefused where there is none
+   * Registers an existing store with new keys, as a system of its own: no former registry serves it any more.
+   * Reference: faults.md#missing-and-foreign-stores.
+   * @throws AdministrationError if the application id is taken or the store was not completed; StoreRefused if there is none
    */
   adoptSystem(wanted: AdoptedSystem): Promise<SystemCredentials> {
     return adoptStore(this.#registry, this.#engine, wanted);
   }
 
-  /** Drops a system from the registry, with its keys, and touches nothing else. @throws AdministrationError where there is none */
+  /** Drops a system and its keys from the registry, and touches nothing else. @throws AdministrationError if there is none */
   async forgetSystem(appId: string): Promise<void> {
     await keepStore(this.#registry, this.#engine, appId);
     if (!(await this.#registry.forgetSystem(appId))) this.checkSystem(appId);
   }
 
-  /** How the stores of the systems in force are, as of now. They stay as they are. */
+  /** Inspects the stores of the systems in force, without changing them. */
   storeStates(): AsyncGenerator<StoreState> {
     return inspectStores(this.#registry, this.#engine);
   }
@@ -146,28 +148,30 @@ export class Administration {
   }
 
   /**
-   * Puts a system aside: nobody is served from it, and it is kept for 14 days as it is. Takes effect at once.
+   * Puts a system aside at once: it is not served any more, and kept unchanged for 14 days. Reference: faults.md#removed-systems.
    * @returns when it may be deleted, in milliseconds since 1970
-   * @throws AdministrationError where there is none
+   * @throws AdministrationError if there is none
    */
   async removeSystem(appId: string): Promise<number> {
     const { deleteAfter } = newExchange();
-    await noteGeneration(this.#registry, this.#engine, appId);
+    await recordGeneration(this.#registry, this.#engine, appId);
     if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
     return deleteAfter;
   }
 
   /**
    * Puts a removed system back in force, as it was.
-   * @param name its application id: of several the one that was removed last; or `RemovedSystem.appId`
-   * @param replaces whether the one that is in force under its application id is put aside for it
-   * @throws AdministrationError where there is none, or one is in force
+   * @param name its application id (of several the one removed last), or `RemovedSystem.appId`
+   * @param replaces whether the system in force under its application id is put aside
+   * @throws AdministrationError if there is none, or one is in force
    */
   restoreSystem(name: string, replaces = false): Promise<Restored> {
     return restoreRemoved(this.#registry, this.#engine, name, replaces ? newExchange() : undefined);
   }
 
-  /** Has what was held of a system go on. @returns whether anything was @throws AdministrationError where there is no such system */
+  /**
+   * Resumes the held work of a system (backup.md#held-systems). @returns whether it was held @throws AdministrationError if there is no such system
+   */
   async resumeSystem(appId: string): Promise<boolean> {
     this.checkSystem(appId);
     return this.#registry.holdSystem(appId, null);
@@ -175,14 +179,14 @@ export class Administration {
 
   /**
    * Deletes a system, removed or not, with all its data.
-   * @param removed told of each so many files that are gone
-   * @throws AdministrationError where there is none or another process is at it, and what opening the rest throws
+   * @param removed called with the number of files deleted so far
+   * @throws AdministrationError if there is none or another process is deleting it, and what opening its belongings throws
    */
   async deleteSystem(appId: string, removed?: (files: number) => void): Promise<void> {
-    // Opened first: where they cannot be reached, the system stays.
+    // Opened first: if they cannot be reached, the system stays.
     const belongings = await this.#openBelongings();
     try {
-      await noteGeneration(this.#registry, this.#engine, appId);
+      await recordGeneration(this.#registry, this.#engine, appId);
       const isThere = await this.#registry.removeSystem(appId, 0);
       if (!isThere && !this.removedSystems().some((one) => one.appId === appId)) this.checkSystem(appId);
       if (!(await this.#delete(appId, belongings, removed))) refuse(`${printable(appId)} is being deleted by another process`);
@@ -192,11 +196,11 @@ export class Administration {
   }
 
   /**
-   * Deletes the systems that were removed long enough ago, and what is left of those whose deletion was cut off.
-   * @param isEnough asked between two of them
-   * @returns the application ids of those that are gone
+   * Deletes the systems whose time is over, and completes interrupted deletions.
+   * @param shouldStop checked between two of them
+   * @returns the application ids of those that were deleted
    */
-  async deleteOverdue(isEnough: () => boolean): Promise<string[]> {
+  async deleteOverdue(shouldStop: () => boolean): Promise<string[]> {
     const now = Date.now();
     const overdue = this.removedSystems().filter(({ deleteAfter }) => deleteAfter <= now);
     if (overdue.length === 0) return [];
@@ -205,11 +209,11 @@ export class Administration {
     const failures: unknown[] = [];
     try {
       for (const { appId } of overdue) {
-        if (isEnough()) break;
+        if (shouldStop()) break;
         try {
           if (await this.#delete(appId, belongings)) gone.push(appId);
         } catch (error) {
-          // It is tried again the next time, and keeps no other from being deleted.
+          // Retried the next time; does not prevent the deletion of others.
           failures.push(error);
         }
       }
@@ -227,7 +231,7 @@ export class Administration {
     });
   }
 
-  /** @throws AdministrationError where no such system is in force */
+  /** @throws AdministrationError if no such system is in force */
   checkSystem(appId: string): void {
     const { systems, removed } = this.#registry.read();
     if (systems.some((system) => system.appId === appId)) return;
@@ -236,7 +240,7 @@ export class Administration {
     refuse(`there is no system ${JSON.stringify(printable(appId))}`);
   }
 
-  /** The API keys of a system. @throws AdministrationError where there is no such system */
+  /** Returns the API keys of a system. @throws AdministrationError if there is no such system */
   async keys(appId: string): Promise<readonly ListedKey[]> {
     const uses = await this.#registry.lastUses(appId);
     return this.#keysOf(appId).map((key) => ({ ...key, lastUsedAt: uses.find(({ name }) => name === key.name)?.at ?? null }));
@@ -249,9 +253,9 @@ export class Administration {
 
   /**
    * Adds an API key.
-   * @param given a new one is made where it is left out
+   * @param given left out: a new one is generated
    * @returns the key
-   * @throws AdministrationError where there is no such system, or the name or the key is in use
+   * @throws AdministrationError if there is no such system, or the name or the key is in use
    */
   async addKey(appId: string, name: string, given?: string): Promise<string> {
     const key = checkKey(given ?? newSecret());
@@ -264,14 +268,14 @@ export class Administration {
     return key;
   }
 
-  /** Revokes an API key. @throws AdministrationError where there is no such system or key */
+  /** Revokes an API key. @throws AdministrationError if there is no such system or key */
   async revokeKey(appId: string, name: string): Promise<void> {
     this.checkSystem(appId);
     if (!(await this.#registry.removeKey(appId, name))) refuse(`there is no key named ${printable(name)}`);
   }
 }
 
-/** What becomes of a system that is put aside now. */
+/** Returns the deadline of a system that is put aside now. */
 function newExchange(): Exchange {
   const now = Date.now();
   return { deleteAfter: now + RETENTION_MS, now };

@@ -6,17 +6,18 @@ import { migrate } from './migrations/index.ts';
 import { newEntry, refuse, type SystemCredentials } from './new-entry.ts';
 import { ownId } from './removed.ts';
 
-/** A store to take in. */
+/** A store to register. */
 export interface AdoptedSystem {
   /** The name of its place: its application id, or one beside that (storage/places.ts). */
   readonly place: string;
-  /** The application id where it is left out. */
+  /** Left out: the application id. */
   readonly name?: string | undefined;
 }
 
 /**
- * Takes a store in that is there, with new keys, as a system of its own: no registry that knew it does so any more.
- * @throws AdministrationError where the application id is taken or the store was not made to its end; StoreRefused where there is none
+ * Registers an existing store with new keys, as a system of its own: it gets a new identity, so that no former registry serves it any more.
+ * Reference: faults.md#missing-and-foreign-stores.
+ * @throws AdministrationError if the application id is taken or the store was not completed; StoreRefused if there is none
  */
 export async function adoptStore(
   registry: Registry,
@@ -31,7 +32,7 @@ export async function adoptStore(
     if (found?.making) await checkWhole(engine, found, given, place);
     const identity = { systemId: entry.id, appId, birth: newBirth(), generation: (found?.generation ?? 0) + 1, making: null };
     await engine.identify(identity, given);
-    // One that cannot be opened is not taken in.
+    // Opened to check it: a store that cannot be opened is not registered.
     const { store } = await engine.open(knownOf(identity, given), 'work');
     try {
       await migrate(store, place);
@@ -46,7 +47,7 @@ export async function adoptStore(
   return refuse(`${appId} is registered: system forget ${aside} drops it from the registry first`);
 }
 
-/** The application id of a store, whose place may have a name beside it. */
+/** Returns the application id of a store, whose place may have a name beside it. */
 async function appIdOf(engine: Engine, name: string): Promise<string> {
   const [plain = name, mark] = name.split('~');
   if (mark === undefined) return name;

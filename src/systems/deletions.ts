@@ -2,10 +2,10 @@ import { isPassing } from '../errors/fail.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { Administration } from './administration.ts';
 
-/** Milliseconds until what was away is tried again. */
+/** Retry delay in milliseconds while a store is not available. */
 const RETRY_DELAY_MS = MINUTE_MS;
 
-/** Deletes systems that were removed long enough ago, and what was not made to its end: after the start, and every hour; what was away meanwhile is tried again in a minute. */
+/** Deletes overdue removed systems and incomplete ones, at the start and then every hour; after a passing fault again in a minute. */
 export class Deletions {
   readonly #administration: Pick<Administration, 'clearUnfinished' | 'deleteOverdue'>;
   readonly #report: (error: unknown, appIds: readonly string[]) => void;
@@ -14,7 +14,7 @@ export class Deletions {
   #running: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @param report told what went wrong, or, with no error, which systems were deleted */
+  /** @param report called with an error, or, without one, with the systems that were deleted */
   constructor(
     administration: Pick<Administration, 'clearUnfinished' | 'deleteOverdue'>,
     report: (error: unknown, appIds: readonly string[]) => void,
@@ -23,7 +23,7 @@ export class Deletions {
     this.#report = report;
   }
 
-  /** Begins in the background. */
+  /** Starts in the background. */
   start(): void {
     this.#timer ??= setInterval(() => this.#round(), HOUR_MS).unref();
     this.#round();
@@ -45,7 +45,7 @@ export class Deletions {
     else if (!this.#isClosed) this.#soon = setTimeout(() => this.#round(), RETRY_DELAY_MS).unref();
   }
 
-  /** Ends after the system that is being deleted. */
+  /** Waits for the deletion in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);

@@ -1,7 +1,7 @@
 export { Administration } from './administration.ts';
 export { Deletions } from './deletions.ts';
 export type { StoreState } from './inspection.ts';
-export { Upkeep } from './maintenance.ts';
+export { Maintenance } from './maintenance.ts';
 export type { Registered } from './making.ts';
 export { openStore } from './migrations/index.ts';
 export { newEntry, type SystemCredentials } from './new-entry.ts';

@@ -2,21 +2,21 @@ import type { Engine } from '../storage/engine.ts';
 import { makerMark, refusalOf, type StoredPlace, StoreRefused } from '../storage/identity.ts';
 import type { Registry } from '../storage/registry.ts';
 
-/** How the store of a system is. */
+/** The state of a system's store. */
 export interface StoreState {
   readonly appId: string;
   /** The name of its place (storage/places.ts). */
   readonly name: string;
-  /** The file, or the schema, as an operator knows it. */
+  /** The file, or the schema, as operators know it. */
   readonly place: string;
-  /** Why it is not served; `null`: it is. */
+  /** Why it is not served; `null`: it is served. */
   readonly refused: StoreRefused | null;
-  /** From when on writes may be missing that were acknowledged, in milliseconds since 1970. */
+  /** Since when acknowledged writes may be missing, in milliseconds since 1970. */
   readonly missingSince: number | null;
 }
 
-/** The stores that are there and that the registry does not know, but for those that this installation has not made to their end. */
-export async function findStrangers(registry: Registry, engine: Engine): Promise<readonly StoredPlace[]> {
+/** Returns the stores that the registry does not know, except incomplete ones of this installation. */
+export async function findUnregistered(registry: Registry, engine: Engine): Promise<readonly StoredPlace[]> {
   const { systems, removed } = registry.read();
   const making = makerMark(registry.salt);
   const found: StoredPlace[] = [];
@@ -27,7 +27,7 @@ export async function findStrangers(registry: Registry, engine: Engine): Promise
   return found;
 }
 
-/** How the stores of the systems in force are, as of now. They stay as they are. */
+/** Inspects the stores of the systems in force, without changing them. */
 export async function* inspectStores(registry: Registry, engine: Engine): AsyncGenerator<StoreState> {
   const known = new Map((await registry.stores()).map((one) => [one.systemId, one]));
   for (const { id, appId, place: name } of registry.read().systems) {
@@ -40,8 +40,8 @@ export async function* inspectStores(registry: Registry, engine: Engine): AsyncG
   }
 }
 
-/** The store that an operator removes is the one that is there when he does so: its registry may not have heard of its last opening. */
-export async function noteGeneration(registry: Registry, engine: Engine, appId: string): Promise<void> {
+/** Records the store's present generation before its system is removed, since the registry may not know of its last opening. */
+export async function recordGeneration(registry: Registry, engine: Engine, appId: string): Promise<void> {
   const known = await registry.storeOf(appId);
   if (!known || registry.read().removed.some((one) => one.appId === appId)) return;
   const found = await engine.inspect(known.place);
@@ -50,7 +50,9 @@ export async function noteGeneration(registry: Registry, engine: Engine, appId: 
   if (known.birth === null || generation > known.generation) await registry.noteStore(known.systemId, { birth, generation });
 }
 
-/** The store of a system that the registry is to forget stays, also where the making of the system was cut off at its very end. */
+/**
+ * Marks the store of a system that is to be forgotten as complete, in case its creation was interrupted at the very end, so that it is not cleared.
+ */
 export async function keepStore(registry: Registry, engine: Engine, appId: string): Promise<void> {
   const known = await registry.storeOf(appId);
   if (!known) return;

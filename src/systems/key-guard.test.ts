@@ -15,7 +15,7 @@ beforeEach(() => {
   );
 });
 
-/** Sends a key. @returns after how many seconds to come again; `null` where it heard whether it is right */
+/** Sends a key. @returns seconds after which to retry; `null` if the key was checked */
 function send(key: string, { address = '192.0.2.1', isRight = false } = {}): number | null {
   try {
     const look = () => {

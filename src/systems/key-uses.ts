@@ -1,33 +1,33 @@
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { KeyUse, Registry } from '../storage/registry.ts';
 
-/** How often what was noted is written down, in milliseconds. */
+/** Interval of writing uses to the registry, in milliseconds. */
 const FLUSH_INTERVAL_MS = MINUTE_MS;
 
-/** A key that is used; `at` is 0 where it was not since it was last written down. */
-type Noted = { -readonly [K in keyof KeyUse]: KeyUse[K] };
+/** The last use of a key; `at` is 0 if it was not used since it was last written. */
+type TrackedUse = { -readonly [K in keyof KeyUse]: KeyUse[K] };
 
-/** When keys were last used: noted in memory with each request, written down once a minute. A crash loses the last minute. */
+/** Records when keys were last used: in memory with each request, in the registry once a minute. A crash loses the last minute. */
 export class KeyUses {
   readonly #registry: Registry;
   readonly #timer: NodeJS.Timeout;
-  #used = new Set<Noted>();
+  #used = new Set<TrackedUse>();
 
   constructor(registry: Registry) {
     this.#registry = registry;
     this.#timer = setInterval(() => void this.#flush(), FLUSH_INTERVAL_MS).unref();
   }
 
-  /** @returns what notes a use of the key; each request calls it */
+  /** @returns a function that records a use of the key; each request calls it */
   of(appId: string, name: string): () => void {
-    const noted: Noted = { appId, name, at: 0 };
+    const noted: TrackedUse = { appId, name, at: 0 };
     return () => {
       if (noted.at === 0) this.#used.add(noted);
       noted.at = Date.now();
     };
   }
 
-  /** Never fails: what could not be written is written the next time, unless the key was used again. */
+  /** Never fails: uses that could not be written are written the next time, unless newer ones replace them. */
   async #flush(): Promise<void> {
     if (this.#used.size === 0) return;
     const used = [...this.#used];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { serviceError } from '../errors/fail.ts';
-import { type Job, Upkeep } from './maintenance.ts';
+import { type Job, Maintenance } from './maintenance.ts';
 import type { System } from './system.ts';
 
 let clock: number;
@@ -40,7 +40,7 @@ const pass = async (minutes: number, each: (minute: number) => void = () => {}) 
 };
 
 test('a system is looked at soon after it was opened, then every hour, and is held meanwhile', async () => {
-  const upkeep = new Upkeep(() => [system], [job('one'), job('two')], assert.fail);
+  const upkeep = new Maintenance(() => [system], [job('one'), job('two')], assert.fail);
   const looks: number[] = [];
   await pass(130, (minute) => {
     if (log.length > 0) looks.push(minute);
@@ -53,7 +53,7 @@ test('a system is looked at soon after it was opened, then every hour, and is he
 
 test('a job that another process has is left to it', async () => {
   claimed = ['two'];
-  const upkeep = new Upkeep(() => [system], [job('one'), job('two')], assert.fail);
+  const upkeep = new Maintenance(() => [system], [job('one'), job('two')], assert.fail);
   await pass(3);
   await upkeep.close();
   assert.deepEqual(log, ['hold', 'two', 'release']);
@@ -62,7 +62,7 @@ test('a job that another process has is left to it', async () => {
 test('a job that fails is reported, and the next one runs', async () => {
   const failing = { name: 'one', run: () => Promise.reject(new Error('no disk')) };
   const report = (error: unknown, name: string) => log.push(`${name}: ${error}`);
-  const upkeep = new Upkeep(() => [system], [failing, job('two')], report);
+  const upkeep = new Maintenance(() => [system], [failing, job('two')], report);
   await pass(3);
   await upkeep.close();
   assert.deepEqual(log, ['hold', 'one: Error: no disk', 'two', 'release']);
@@ -76,7 +76,7 @@ test('the end waits for the step that is under way, and no other begins', async 
       log.push('ended');
     },
   };
-  const upkeep = new Upkeep(() => [system, system], [long, job('two')], assert.fail);
+  const upkeep = new Maintenance(() => [system, system], [long, job('two')], assert.fail);
   await pass(3);
   await upkeep.close();
   assert.deepEqual(log, ['hold', 'ended', 'release']);
@@ -91,7 +91,7 @@ test('what the store was away for is tried again each minute, by who has claimed
       if (away-- > 0) throw serviceError('unavailable');
     },
   };
-  const upkeep = new Upkeep(() => [system], [failing, job('two')], assert.fail);
+  const upkeep = new Maintenance(() => [system], [failing, job('two')], assert.fail);
   await pass(2);
   claimed = [];
   await pass(50);
@@ -110,7 +110,7 @@ test('who does not hear whether a job falls to him does it when he can', async (
   };
   const unheard = { ...system, store: { cluster: { takeLease } } } as unknown as System;
   const one: Job = { name: 'one', run: async () => void log.push('one') };
-  const upkeep = new Upkeep(() => [unheard], [one], assert.fail);
+  const upkeep = new Maintenance(() => [unheard], [one], assert.fail);
   await pass(4);
   await upkeep.close();
   assert.ok(log.includes('one'));

@@ -2,33 +2,33 @@ import { isPassing } from '../errors/fail.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { System } from './system.ts';
 
-/** Work that each system needs now and then. */
+/** Periodic work for each system. */
 export interface Job {
-  /** By which the processes agree on who does it. */
+  /** Name of the lease by which the processes agree on who does it. */
   readonly name: string;
-  /** @param isEnough whether the service ends: to be asked between two steps */
-  run(system: System, isEnough: () => boolean): Promise<void>;
+  /** @param shouldStop whether the service is ending: checked between two steps */
+  run(system: System, shouldStop: () => boolean): Promise<void>;
 }
 
 /**
- * Does the periodic work of the systems that are open: a minute or two after a system was opened, then every hour. What the store was away for
- * is tried again each minute.
+ * Runs the periodic work of the open systems: a minute or two after a system was opened, then every hour. Work that a passing fault of the store
+ * interrupted is retried each minute.
  */
-export class Upkeep {
+export class Maintenance {
   readonly #opened: () => Iterable<System>;
   readonly #jobs: readonly Job[];
   readonly #reportFault: (error: unknown, job: string) => void;
   readonly #timer: NodeJS.Timeout;
-  /** When a system is next looked at, on the clock that never goes back. */
+  /** When a system is next due, by the monotonic clock. */
   readonly #due = new WeakMap<System, number>();
-  /** Jobs that fell to this process, and that the store was away for. */
-  readonly #left = new WeakMap<System, Set<Job>>();
+  /** Jobs of this process that a passing fault of the store interrupted. */
+  readonly #unfinished = new WeakMap<System, Set<Job>>();
   #running: Promise<void> | undefined;
   #closed = false;
 
   /**
-   * @param opened the systems that are open, as of each step
-   * @param jobs in turn; one that fails leaves the others as they are
+   * @param opened the systems that are open, evaluated at each step
+   * @param jobs in order; a failed one does not affect the others
    */
   constructor(opened: () => Iterable<System>, jobs: readonly Job[], reportFault: (error: unknown, job: string) => void) {
     this.#opened = opened;
@@ -52,8 +52,8 @@ export class Upkeep {
       const due = this.#due.get(system);
       if (due === undefined) this.#due.set(system, now);
       if (due === undefined || now < due || this.#closed) continue;
-      const left = this.#left.get(system);
-      this.#left.delete(system);
+      const left = this.#unfinished.get(system);
+      this.#unfinished.delete(system);
       this.#due.set(system, now + HOUR_MS);
       system.hold();
       try {
@@ -64,28 +64,28 @@ export class Upkeep {
     }
   }
 
-  /** @param isOurs whether it fell to this process before */
+  /** @param isOurs whether this process had the lease before */
   async #do(job: Job, system: System, isOurs: boolean): Promise<void> {
     if (this.#closed) return;
     const { name, run } = job;
     try {
-      // A little less than an hour: clocks of processes do not beat together.
+      // A little less than an hour, because the clocks of processes differ.
       const isDue = isOurs || (await system.store.cluster.takeLease(system.store.place, name, HOUR_MS - MINUTE_MS));
       if (isDue) await run(system, () => this.#closed);
     } catch (error) {
       if (!isPassing(error)) this.#reportFault(error, name);
-      else this.#leave(job, system);
+      else this.#retrySoon(job, system);
     }
   }
 
-  /** It is tried again soon. Where nobody knows who is to do it, it is done once too often rather than an hour late. */
-  #leave(job: Job, system: System): void {
-    const left = this.#left.get(system) ?? new Set();
-    this.#left.set(system, left.add(job));
+  /** Schedules an early retry. Other processes may do the work as well, which is better than an hour's delay. */
+  #retrySoon(job: Job, system: System): void {
+    const left = this.#unfinished.get(system) ?? new Set();
+    this.#unfinished.set(system, left.add(job));
     this.#due.set(system, performance.now());
   }
 
-  /** Ends after the step that is under way. */
+  /** Waits for the step in progress. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#closed = true;

@@ -3,48 +3,48 @@ import type { Engine } from '../storage/engine.ts';
 import { makerMark, newIdentity } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { Exchange, KeyEntry, Registry, SystemEntry } from '../storage/registry.ts';
-import { noteGeneration } from './inspection.ts';
+import { recordGeneration } from './inspection.ts';
 import { openStore } from './migrations/index.ts';
 import { refuse } from './new-entry.ts';
 import { refuseTaken } from './removed.ts';
 
-/** What a system has beside its store, by the place of that. */
+/** What a system has beside its store, by the store's place. */
 export interface Belongings {
-  /** @param removed told of each so many files that are gone */
+  /** @param removed called with the number of files deleted so far */
   removeSystem(place: string, removed?: (files: number) => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What systems are made with. */
+/** What the creation of systems needs. */
 export interface MakerParts {
   readonly registry: Registry;
   readonly engine: Engine;
-  /** For the removal of a system. */
+  /** Opens what a system has beside its store, for removals. */
   readonly openBelongings: () => Promise<Belongings>;
 }
 
-/** What a registry is to know of a system. */
+/** The registry entry of a system. */
 export interface Registered {
   readonly system: SystemEntry;
   readonly keys: readonly KeyEntry[];
 }
 
-/** A system that comes into force once all of it is made. */
+/** A system that comes into force when it is complete. */
 export interface MadeSystem extends Pick<SystemEntry, 'id' | 'appId' | 'place'> {
   /**
-   * Fills its store, which has no tables yet, and stores its files under `store.place`. What it throws undoes all.
-   * @returns what the registry is to know of it
+   * Fills its store, which has no tables yet, and stores its files under `store.place`. An error undoes everything.
+   * @returns its registry entry
    */
   fill(store: Store): Promise<Registered>;
 }
 
-/** How long who makes something waits for another process that does so in the same place, in milliseconds. */
-const PLACE_WAIT_MS = 30_000;
-const AGAIN_MS = 100;
+/** Timeout, in milliseconds, of waiting for another process that creates something in the same place. */
+const PLACE_TIMEOUT_MS = 30_000;
+const RETRY_INTERVAL_MS = 100;
 
-/** Does some work while no other process makes or clears anything in a place. @throws AdministrationError where one does for long */
+/** Runs work while holding the lock of a place. @throws AdministrationError if another process holds it for long */
 export async function withPlace<T>(engine: Pick<Engine, 'lockPlace'>, place: string, work: () => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + PLACE_WAIT_MS; ; await wait(AGAIN_MS)) {
+  for (const deadline = performance.now() + PLACE_TIMEOUT_MS; ; await wait(RETRY_INTERVAL_MS)) {
     const lock = await engine.lockPlace(place);
     if (lock)
       try {
@@ -57,9 +57,9 @@ export async function withPlace<T>(engine: Pick<Engine, 'lockPlace'>, place: str
 }
 
 /**
- * Makes a system and puts it into force as a whole; where that fails, nothing of it is left, or `clearUnfinished` clears it.
- * @param replace in exchange for the one that has its application id; left out: not where there is one
- * @throws AdministrationError where the application id is taken; what `fill` throws
+ * Creates a system and puts it into force as a whole; on failure nothing is left, or `clearUnfinished` removes the rest.
+ * @param replace in exchange for the system that has its application id; left out: refused if there is one
+ * @throws AdministrationError if the application id is taken; what `fill` throws
  */
 export async function makeSystem(
   parts: MakerParts,
@@ -80,24 +80,24 @@ export async function makeSystem(
         await store.close();
       }
       const { system, keys } = registered;
-      if (replace) await noteGeneration(registry, engine, appId);
+      if (replace) await recordGeneration(registry, engine, appId);
       const how = replace ? { replace: replace() } : {};
       if (!(await registry.addSystem(system, keys, async () => identity, how))) {
         refuseTaken(registry.read(), appId);
         refuse(`the application id ${appId} is taken`);
       }
     } catch (error) {
-      // What stays is cleared later.
+      // Leftovers are cleared later.
       await clearPlace(parts, place).catch(() => {});
       throw error;
     }
-    // From now on it is in force, and not to be made anew.
+    // Opening completes the system: it is in force now and is never recreated.
     await (await openStore(engine, registry, appId)).close();
   });
 }
 
 /**
- * Removes what this installation was making and has not made to its end, and that nobody is making now.
+ * Removes incomplete systems of this installation that no process is creating now.
  * @returns the places that are clear now
  */
 export async function clearUnfinished(parts: MakerParts): Promise<readonly string[]> {
@@ -116,7 +116,7 @@ export async function clearUnfinished(parts: MakerParts): Promise<readonly strin
   return clear;
 }
 
-/** Removes all that is in a place, which is to be locked, unless a system of the registry is there. Its store goes last: it says what is to be removed. */
+/** Removes everything in a locked place, unless it belongs to a registered system. The store goes last, since it says what is to be removed. */
 async function clearPlace({ registry, engine, openBelongings }: MakerParts, place: string): Promise<boolean> {
   if ((await knownPlaces(registry)).has(place)) return false;
   const belongings = await openBelongings();
@@ -129,7 +129,7 @@ async function clearPlace({ registry, engine, openBelongings }: MakerParts, plac
   return true;
 }
 
-/** Of all systems, as of now. */
+/** Returns the places of all systems now. */
 async function knownPlaces(registry: Registry): Promise<ReadonlySet<string>> {
   return new Set((await registry.stores()).map(({ place }) => place));
 }

@@ -4,10 +4,10 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import { hashKey, hashPrefix } from './system.ts';
 
-/** The name of the API key that a new system has. */
+/** The name of a new system's API key. */
 const firstKeyName = 'default';
 
-/** What to add a system with; what is left out is made up. */
+/** A system to add; values left out are generated. */
 export interface NewSystem {
   readonly appId?: string | undefined;
   readonly name?: string | undefined;
@@ -15,21 +15,21 @@ export interface NewSystem {
   readonly apiKey?: string | undefined;
 }
 
-/** The credentials of a new system. The keys are nowhere else. */
+/** The credentials of a new system. The keys are stored nowhere else. */
 export interface SystemCredentials {
   readonly appId: string;
   readonly masterKey: string;
   readonly apiKey: string;
 }
 
-/** What the registry is to know of a new system, and its credentials, of which the registry has hashes. */
+/** The registry entry of a new system, and its credentials, of which the registry stores hashes. */
 export interface NewEntry {
   readonly entry: SystemEntry;
   readonly key: KeyEntry;
   readonly credentials: SystemCredentials;
 }
 
-/** Makes the entry of a new system. @throws AdministrationError where a value is not fit */
+/** Creates the registry entry of a new system. @throws AdministrationError if a value is invalid */
 export function newEntry(salt: string, wanted: NewSystem): NewEntry {
   const appId = checkAppId(wanted.appId ?? newObjectId());
   const name = checkName(wanted.name ?? appId);
@@ -53,7 +53,7 @@ export function newEntry(salt: string, wanted: NewSystem): NewEntry {
   };
 }
 
-/** Why an action of the operator was refused, in one line. */
+/** Why an operator's action was refused, in one line. */
 export class AdministrationError extends OperatorError {}
 
 /** @throws AdministrationError */
@@ -61,12 +61,12 @@ export function refuse(why: string): never {
   throw new AdministrationError(why);
 }
 
-/** @throws AdministrationError where it is not fit, as the others of these do */
+/** @throws AdministrationError if it is invalid, as the following checks do */
 export function checkAppId(appId: string): string {
   return appIdPattern.test(appId) ? appId : refuse('an application id has 1 to 64 letters, digits, - or _');
 }
 
-/** Names are printed in lists, one a line. */
+/** Names are printed in lists, one per line. */
 export function checkName(name: string): string {
   return /^[^\p{C}]{1,100}$/u.test(name) ? name : refuse('a name has 1 to 100 characters, none of them a control character');
 }
@@ -75,7 +75,7 @@ export function checkKey(key: string): string {
   return keyPattern.test(key) ? key : refuse(`a key has ${keyForm}`);
 }
 
-/** What an operator typed, fit for one line. */
+/** Returns an operator's input in a form that fits one line. */
 export function printable(text: string): string {
   return text.slice(0, 100).replace(/\p{C}/gu, '?');
 }

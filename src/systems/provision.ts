@@ -6,8 +6,8 @@ import { readTemplate, type TemplateTable } from './template/template.ts';
 import { insertRow, planTemplateTable } from './template/template-plan.ts';
 
 /**
- * Makes the first tables and rows of a new system from `template/`, in one commit. A system that has tables stays as it is.
- * SPEC "Schema record", "`Config`", "Other system tables".
+ * Creates the first tables and rows of a new system from `template/`, in one commit. A system with tables is left unchanged.
+ * Reference: schemas.md#schema-record.
  */
 export async function provision(store: Store): Promise<void> {
   if (store.schema().tables.size > 0) return;

@@ -2,17 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import type { Exchange, Registry, RegistryContent, RemovedSystem } from '../storage/registry.ts';
-import { noteGeneration } from './inspection.ts';
+import { recordGeneration } from './inspection.ts';
 import { printable, refuse } from './new-entry.ts';
 
-/** The application id that a removed system had in force. */
+/** Returns the application id that a removed system had in force. */
 export const ownId = ({ appId, formerAppId }: RemovedSystem): string => formerAppId ?? appId;
 
-/** What an operator can do about a system that was removed. */
+/** Returns what an operator can do about a removed system. */
 export const waysOut = ({ appId }: RemovedSystem): string =>
   `system restore ${appId} brings it back, system remove ${appId} --now deletes it`;
 
-/** @throws AdministrationError where an application id is taken, in whatever case of letters */
+/** @throws AdministrationError if an application id is taken, in whatever case of letters */
 export function refuseTaken({ systems, removed }: RegistryContent, appId: string): void {
   const isSame = (other: string) => other.toLowerCase() === appId.toLowerCase();
   const taken = `the application id ${appId} is taken`;
@@ -21,17 +21,17 @@ export function refuseTaken({ systems, removed }: RegistryContent, appId: string
   if (aside) refuse(`${taken} by a removed system: ${waysOut(aside)}`);
 }
 
-/** A system that was brought back, and others that had its application id and were removed. */
+/** A restored system, and other removed ones with the same application id. */
 export interface Restored {
   readonly appId: string;
   readonly others: readonly RemovedSystem[];
 }
 
 /**
- * Puts a removed system back in force.
- * @param name its application id: of several the one that was removed last; or `RemovedSystem.appId`
- * @param replace what becomes of the one that is in force; left out: it is not exchanged
- * @throws AdministrationError where there is no such system, or one of its application id is in force and not exchanged
+ * Puts a removed system back in force. Reference: faults.md#removed-systems.
+ * @param name its application id (of several the one removed last), or `RemovedSystem.appId`
+ * @param replace deadline of the system in force, which is put aside; left out: it is not replaced
+ * @throws AdministrationError if there is no such system, or one of its application id is in force and not replaced
  */
 export async function restoreRemoved(
   registry: Registry,
@@ -52,7 +52,7 @@ export async function restoreRemoved(
       return refuse(
         `${appId} is in force: system restore ${name} --replace puts it aside and brings the removed one back instead`,
       );
-    await noteGeneration(registry, engine, appId);
+    await recordGeneration(registry, engine, appId);
   }
   if (!(await registry.restoreSystem(found.appId, now, replace)))
     return refuse(`${appId} was not restored: another process has exchanged or deleted it meanwhile`);
@@ -60,18 +60,18 @@ export async function restoreRemoved(
   return { appId, others: left.filter((one) => ownId(one) === appId && one.deleteAfter > now) };
 }
 
-/** Milliseconds in which a process that closes a store has told the registry of the generation that it left it with. */
-const CLOSING_BOUND_MS = 5_000;
-const AGAIN_MS = 100;
+/** Milliseconds within which a process that closes a store records the store's last generation in the registry. */
+const CLOSING_TIMEOUT_MS = 5_000;
+const RETRY_INTERVAL_MS = 100;
 
 /**
- * Removes the store of a system that the registry removed. Processes that served it close it at about the same time, each in a new generation
- * of which the registry hears a moment later.
- * @returns its place; `null` where there is no such system
- * @throws what `Engine.remove` throws; UsedSinceRemoval where the registry does not hear of it
+ * Removes the store of a system that the registry removed. Processes that served it close it at about the same time, each with a new generation
+ * that the registry learns a moment later.
+ * @returns its place; `null` if there is no such system
+ * @throws what `Engine.remove` throws; UsedSinceRemoval if the registry does not learn the generation in time
  */
 export async function removeStore(registry: Registry, engine: Engine, appId: string): Promise<string | null> {
-  for (const deadline = performance.now() + CLOSING_BOUND_MS; ; await wait(AGAIN_MS)) {
+  for (const deadline = performance.now() + CLOSING_TIMEOUT_MS; ; await wait(RETRY_INTERVAL_MS)) {
     const known = await registry.storeOf(appId);
     if (!known) return null;
     try {

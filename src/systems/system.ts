@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 
-/** The credentials of a request. Values that are no strings may come in a body; they are nobody's. */
+/** The credentials of a request. A body may hold values that are no strings; these are invalid. */
 export interface Credentials {
   readonly masterKey: unknown;
   readonly apiKey: unknown;
@@ -18,10 +18,10 @@ export interface Credentials {
 interface ApiKey {
   readonly hash: Uint8Array;
   readonly principal: Principal;
-  readonly noteUse: () => void;
+  readonly recordUse: () => void;
 }
 
-/** A system's entry and keys, ready to be asked. */
+/** A system's registry entry and keys, prepared for comparison. */
 export class Registration {
   readonly entry: SystemEntry;
   readonly #masterPrefix: string;
@@ -29,12 +29,12 @@ export class Registration {
   readonly #apiPrefix: string;
   readonly #apiKeys: readonly ApiKey[];
 
-  /** @param noterOf a name of an API key: what is called each time that it is used */
+  /** @param recorderOf returns, by the name of an API key, a function called at each use of the key */
   constructor(
     entry: SystemEntry,
     keys: readonly KeyEntry[],
     installationSalt: string,
-    noterOf: (name: string) => () => void = () => () => {},
+    recorderOf: (name: string) => () => void = () => () => {},
   ) {
     this.entry = entry;
     const salt = entry.keySalt ?? installationSalt;
@@ -44,15 +44,16 @@ export class Registration {
     this.#apiKeys = keys.map(({ hash, name }) => ({
       hash: Buffer.from(hash),
       principal: { kind: 'apiKey', name },
-      noteUse: noterOf(name),
+      recordUse: recorderOf(name),
     }));
   }
 
   /**
-   * Who asks (SPEC "Credentials"). A key counts under its own name only; the strongest credential sent decides, right or wrong.
-   * @param trial left out where nobody hears what comes of it
-   * @returns `null` where that is the session token
-   * @throws TooManyRequests (155) where keys are tried out
+   * Returns the caller. A key is valid under its own header name only; the strongest credential sent decides, right or wrong.
+   * Reference: authentication.md#credentials.
+   * @param trial left out if the caller does not learn the result
+   * @returns `null` if the session token decides
+   * @throws TooManyRequests (155) if keys are being guessed
    */
   principalFor({ masterKey, apiKey, sessionToken }: Credentials, trial?: KeyTrial): Principal | null {
     if (wasSent(masterKey)) return this.#isMaster(masterKey, trial) ? master : invalid;
@@ -73,16 +74,16 @@ export class Registration {
     const look = () => this.#withHash(Buffer.from(hash));
     const found = trial ? trial.judge(key, hash, look) : look();
     if (!found) return invalid;
-    found.noteUse();
+    found.recordUse();
     return found.principal;
   }
 
-  /** Whether an API key of this name is good now. */
+  /** Whether an API key of this name is valid now. */
   hasApiKey(name: string): boolean {
     return this.#apiKeys.some(({ principal }) => principal.kind === 'apiKey' && principal.name === name);
   }
 
-  /** Goes through all keys, so that the time does not tell which of them it is. */
+  /** Compares with all keys, so that the time does not reveal which one matches. */
   #withHash(given: Uint8Array): ApiKey | undefined {
     let found: ApiKey | undefined;
     for (const one of this.#apiKeys) if (sameHash(given, one.hash)) found = one;
@@ -90,16 +91,16 @@ export class Registration {
   }
 }
 
-/** An empty credential counts as none. */
+/** Whether a credential was sent; an empty one counts as none. */
 export function wasSent(credential: unknown): boolean {
   return credential !== undefined && credential !== null && credential !== '';
 }
 
-/** An open system. Who works with it holds it, so that it is not closed meanwhile. */
+/** An open system. Its users hold it, so that it is not closed meanwhile. */
 export class System {
   readonly appId: string;
   readonly store: Store;
-  /** Follows the registry. */
+  /** Updated when the registry changes. */
   registration: Registration;
   readonly #keyGuard: KeyGuard;
   #holders = 0;
@@ -116,9 +117,9 @@ export class System {
   }
 
   /**
-   * Who asks, as `Registration.principalFor` has it.
-   * @param address where the request came from
-   * @throws TooManyRequests (155) where keys are tried out from there
+   * Returns the caller, as `Registration.principalFor`.
+   * @param address of the client
+   * @throws TooManyRequests (155) if keys are being guessed from there
    */
   principalFor(credentials: Credentials, address: string): Principal | null {
     return this.registration.principalFor(credentials, this.#keyGuard.trialOf(address));
@@ -128,12 +129,12 @@ export class System {
     return this.registration.entry.name;
   }
 
-  /** Whether its schedules, triggers and mail wait (`system resume`). */
+  /** Whether its schedules, triggers and mail wait for `system resume` (backup.md#held-systems). */
   get isHeld(): boolean {
     return this.registration.entry.heldAt !== null;
   }
 
-  /** @param isUse whether the system is to count as used, and stay open for a while after */
+  /** @param isUse whether the system counts as used, and stays open for a while after */
   hold(isUse = true): void {
     this.#holders++;
     if (isUse) this.#uses++;
@@ -144,7 +145,7 @@ export class System {
     if (--this.#holders === 0 && this.#whenFree) this.#whenFree();
   }
 
-  /** Whether it is to be closed as soon as nobody holds it: who works on without end has to leave it then. */
+  /** Whether it will close once it is released: long-running work must then release it. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
@@ -154,19 +155,19 @@ export class System {
     return this.#uses;
   }
 
-  /** Whether nobody holds the system now. */
+  /** Whether it is not held now. */
   get isFree(): boolean {
     return this.#holders === 0;
   }
 
-  /** Whether nobody has held the system since this was last asked. */
+  /** Whether it was not held since the last call. */
   wasIdle(): boolean {
     const idle = this.#holders === 0 && !this.#touched;
     this.#touched = false;
     return idle;
   }
 
-  /** Closes the store once nobody holds the system. */
+  /** Closes the store once it is not held any more. */
   async close(): Promise<void> {
     this.#isClosing = true;
     if (this.#holders > 0) await new Promise<void>((resolve) => (this.#whenFree = resolve));
@@ -174,70 +175,70 @@ export class System {
   }
 }
 
-/** Text to put before a key so that its hash holds for one header of one system of one installation. */
+/** Returns the salt of a key's hash, so that the hash is valid for one header of one system of one installation. */
 export function hashPrefix(salt: string, appId: string, kind: 'master' | 'apiKey'): string {
   return `${salt}:${appId}:${kind}:`;
 }
 
-/** What the registry keeps of a key. One round of a fast hash is enough, since keys are long random texts. */
+/** Returns the hash of a key that the registry stores. One round of a fast hash suffices, since keys are long and random. */
 export function hashKey(prefix: string, key: string): string {
   return hash('sha256', prefix + key, 'base64url');
 }
 
-/** Whether two hashes are one, in a time that tells nothing of where they differ. */
+/** Compares two hashes in constant time. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Different wrong keys that a network may send in a minute, which begins with the first. */
+/** Number of different wrong keys that a network may send in a minute, which starts with the first. */
 const MAX_WRONG_KEYS = 100;
-/** Networks that are counted at once, some 5 KB each at most; beyond, those that have been quiet longest are forgotten. */
+/** Maximum number of networks tracked, some 5 KB each at most; beyond it the longest quiet ones are forgotten. */
 const MAX_NETWORKS = 5_000;
-/** Right keys that are remembered, each for each network that it came from: short ones. */
+/** Maximum number of short right keys remembered, by network. */
 const MAX_PROVED_KEYS = 20_000;
 
-/** The keys that a network has sent. */
+/** Checks keys sent by one network. */
 export interface KeyTrial {
   /**
-   * Has a key looked at, where it may be.
-   * @param hash of the key as the registry keeps it
-   * @param look whose it is, `undefined` of a wrong one; in memory, since it is asked however many wrong ones come
-   * @throws TooManyRequests (155) where keys are tried out, and this one is wrong or may have been found so
+   * Checks a key, unless the network has sent too many wrong ones.
+   * @param hash of the key as the registry stores it
+   * @param look returns the owner, `undefined` for a wrong key; in memory, since it is called for every wrong key
+   * @throws TooManyRequests (155) if keys are being guessed, and this one is wrong or may have been found by guessing
    */
   judge<T>(key: string, hash: string, look: () => T | undefined): T | undefined;
 }
 
 interface Tried {
   readonly end: number;
-  /** 48 bits of their hashes each. */
+  /** 48 bits of the hash of each. */
   readonly wrong: Set<number>;
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /**
- * Refuses keys of networks that try keys out (docs/decisions.md "Edge"): one wrong key sent again and again is a mistake in somebody's
- * settings, many different ones are no mistake. Right keys go on to work, short ones where they have proved right from there: a network may be
- * a proxy that many share. It never grows beyond a bound.
+ * Refuses keys of networks that guess keys: one wrong key sent again and again is a mistake in a configuration, many different ones are an
+ * attack. Right keys keep working, short ones only if they were used from that network before: the network may be a proxy that many share.
+ * Memory is bounded. Reference: authentication.md#wrong-keys-in-numbers.
  */
 export class KeyGuard {
-  readonly #begins: (network: string) => void;
+  readonly #onRefusal: (network: string) => void;
   readonly #now: () => number;
   readonly #tried = new LRUCache<string, Tried>({ max: MAX_NETWORKS });
   readonly #proved = new LRUCache<string, true>({ max: MAX_PROVED_KEYS });
 
-  /** @param begins told when keys of a network begin to be refused @param now milliseconds that only grow */
-  constructor(begins: (network: string) => void = () => {}, now = () => performance.now()) {
-    this.#begins = begins;
+  /** @param onRefusal called when keys of a network start to be refused @param now monotonic milliseconds */
+  constructor(onRefusal: (network: string) => void = () => {}, now = () => performance.now()) {
+    this.#onRefusal = onRefusal;
     this.#now = now;
   }
 
-  /** @param address of the client, as TRUST_PROXY says */
+  /** @param address of the client, as determined by TRUST_PROXY */
   trialOf(address: string): KeyTrial {
     return { judge: (key, hash, look) => this.#judge(address, isShortKey(key), hash, look) };
   }
 
   #judge<T>(address: string, isShort: boolean, hash: string, look: () => T | undefined): T | undefined {
-    // Long right keys go on to work, whatever else their network sends.
+    // Long right keys keep working, whatever else their network sends.
     const right = isShort ? undefined : look();
     return right ?? this.#judgeByNetwork(networkOf(address), isShort, hash, look);
   }
@@ -255,18 +256,18 @@ export class KeyGuard {
   }
 
   #refuse(network: string, tried: Tried): never {
-    if (!tried.isTold) this.#begins(network);
-    tried.isTold = true;
+    if (!tried.isReported) this.#onRefusal(network);
+    tried.isReported = true;
     throw new TooManyRequests(Math.ceil((tried.end - this.#now()) / 1_000));
   }
 
   #countWrong(network: string, hash: string): void {
-    const tried = this.#triedOf(network) ?? { end: this.#now() + MINUTE_MS, wrong: new Set(), isTold: false };
+    const tried = this.#triedOf(network) ?? { end: this.#now() + MINUTE_MS, wrong: new Set(), isReported: false };
     tried.wrong.add(Buffer.from(hash.slice(0, 8), 'base64url').readUIntBE(0, 6));
     this.#tried.set(network, tried);
   }
 
-  /** Of the minute under way; `undefined` where none is. */
+  /** Returns the count of the current minute; `undefined` if there is none. */
   #triedOf(network: string): Tried | undefined {
     const tried = this.#tried.get(network);
     return tried && this.#now() < tried.end ? tried : undefined;

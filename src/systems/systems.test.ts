@@ -19,9 +19,9 @@ import { Systems } from './systems.ts';
 class FakeEngine implements Pick<Engine, 'open'> {
   readonly log: string[] = [];
   failing: Error | null = null;
-  /** Whether its stores have nothing to look at. */
+  /** Whether its stores have no content. */
   isCurrent = true;
-  /** How often it was asked. */
+  /** How often it was called. */
   asked = 0;
   async open({ appId, systemId, place }: KnownStore): Promise<OpenedStore> {
     this.asked++;
@@ -153,7 +153,7 @@ test('requests of one turn share a look at the registry; one that comes later kn
   await setImmediate();
   assert.equal(known(), true);
   await other.removeSystem('b', 0);
-  // Not for a request, or the first of its turn.
+  // Looked up again: no request of this turn, or the first of it.
   assert.equal(known(), false);
   await other.addSystem(entry('c'), [], async () => undefined);
   requestCame();
@@ -224,7 +224,7 @@ test('a store that is refused is unavailable, is looked at again after a second,
   assert.deepEqual(told, ['met the store is missing {"app":"app","store":"/data/app"}']);
   engine.failing = null;
   await assert.rejects(systems.acquire('app'), { key: 'unavailable' });
-  // A timer may be a moment early.
+  // A timer may fire slightly early.
   await wait(1_050);
   (await systems.acquire('app'))?.release();
   assert.equal(told.at(-1), 'over {"app":"app","store":"/data/app"}');

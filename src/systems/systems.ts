@@ -10,21 +10,21 @@ import { openStore } from './migrations/index.ts';
 import { ownId } from './removed.ts';
 import { KeyGuard, Registration, System } from './system.ts';
 
-/** Milliseconds until a store that was refused is looked at again. */
-const LOOK_AGAIN_MS = 1_000;
+/** Milliseconds until a refused store is inspected again. */
+const REINSPECT_DELAY_MS = 1_000;
 
-/** Milliseconds between two looks for what has come in exchange for a system, which other processes tell of at once. */
-const EXCHANGE_NOTICE_MS = 20;
+/** Poll interval, in milliseconds, while a system is being exchanged; other processes announce the exchange at once. */
+const EXCHANGE_POLL_MS = 20;
 
-/** Who hears of what is wrong with stores. */
+/** Receives problems of stores. */
 export interface StoreEvents {
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  /** Writes that a system acknowledged may be missing. @param since milliseconds since 1970 */
+  /** Acknowledged writes of a system may be missing. @param since milliseconds since 1970 */
   missing(appId: string, since: number): void;
 }
 
 interface Refused {
-  /** Of the system, which may be another one by now. */
+  /** Id of the system, which may be another one by now. */
   readonly id: string;
   readonly why: Refusal;
   readonly about: Readonly<Record<string, string>>;
@@ -41,18 +41,18 @@ const conditionOf: Readonly<Record<Refusal, PassingFault>> = {
   damaged: 'the store is damaged',
 };
 
-/** The systems of this process: found by application id, opened when they are first asked for, closed when they are idle. */
+/** The systems of this process, by application id: opened on first use, closed when idle. */
 export class Systems {
   readonly #registry: Registry;
   readonly #engine: Pick<Engine, 'open'>;
   readonly #reportFault: (error: unknown) => void;
   readonly #keyGuard: KeyGuard;
   readonly #open = new Map<string, System | Promise<void>>();
-  /** By the place of the store: one that came in exchange is another. */
+  /** By the place of the store, since an exchanged system has another place. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #keyUses: KeyUses;
-  readonly #told: StoreEvents;
+  readonly #events: StoreEvents;
   readonly #refused = new Map<string, Refused>();
   #registrations: ReadonlyMap<string, Registration> = new Map();
   #appIds: readonly string[] = [];
@@ -61,10 +61,10 @@ export class Systems {
   #version = Number.NaN;
 
   /**
-   * @param idleTime milliseconds; a system is closed after one to two of them without a request
-   * @param reportFault told what went wrong while a system was closed
-   * @param keyGuard of all systems: who tries keys out tries them anywhere
-   * @param told of stores that are refused, and of writes that may be missing
+   * @param idleTime milliseconds; a system is closed after one to two such times without a request
+   * @param reportFault called with errors of closing a system
+   * @param keyGuard shared by all systems, since keys may be guessed for any of them
+   * @param events called for refused stores and possibly missing writes
    */
   constructor(
     registry: Registry,
@@ -72,19 +72,19 @@ export class Systems {
     idleTime: number,
     reportFault: (error: unknown) => void,
     keyGuard = new KeyGuard(),
-    told: StoreEvents = { missing() {} },
+    events: StoreEvents = { missing() {} },
   ) {
     this.#registry = registry;
     this.#engine = engine;
     this.#reportFault = reportFault;
     this.#keyUses = new KeyUses(registry);
     this.#keyGuard = keyGuard;
-    this.#told = told;
+    this.#events = events;
     this.#sweeper = setInterval(() => this.#closeIdle(), idleTime);
     this.#sweeper.unref();
   }
 
-  /** As `acquire`, of a system that is open, where nothing has to be looked at or waited for; `undefined` of any other. @throws unavailable */
+  /** As `acquire`, if the system is open and nothing has to be checked or awaited; otherwise `undefined`. @throws unavailable */
   tryAcquire(appId: string): System | undefined {
     if (!this.#registry.isCurrent()) return undefined;
     if (this.#registry.version() !== this.#version) this.#reload();
@@ -95,8 +95,8 @@ export class Systems {
   }
 
   /**
-   * The system of an application id as the registry has it now, opened where it is not, and held for the caller, who has to release it;
-   * `undefined` where there is none.
+   * Returns the system that the registry has for an application id, opened if necessary, and held for the caller, who has to release it;
+   * `undefined` if there is none.
    * @throws unavailable
    */
   async acquire(appId: string): Promise<System | undefined> {
@@ -107,7 +107,7 @@ export class Systems {
       if (open instanceof System) {
         open.hold();
         try {
-          // It knows then what other processes did.
+          // From then on it reflects what other processes committed before.
           await open.store.whenCurrent();
           return open;
         } catch (error) {
@@ -128,32 +128,32 @@ export class Systems {
     await this.#openSystem(registration);
   }
 
-  /** Whether there is a system of an application id, as far as this process knows by now. */
+  /** Whether there is a system of an application id, as far as this process knows. */
   isKnown(appId: string): boolean {
     if (this.#registry.version() !== this.#version) this.#reload();
     return this.#registrations.has(appId);
   }
 
   /**
-   * As `acquire`, for addresses that answer otherwise where there has never been such a system.
-   * @throws unauthorized (403) for one that was removed (CONTRACT "Operations")
+   * As `acquire`, for addresses that answer differently if there has never been such a system.
+   * @throws unauthorized (403) for a removed one (faults.md#removed-systems)
    */
   async enter(appId: string): Promise<System | undefined> {
     const system = await this.acquire(appId);
     return !system && this.#removed.has(appId) ? fail('unauthorized') : system;
   }
 
-  /** The systems that are open, as of each step; who works with one holds it before the next. */
+  /** Yields the open systems, evaluated at each step; the caller holds one before the next step if it works with it. */
   *opened(): IterableIterator<System> {
     for (const open of this.#open.values()) if (open instanceof System) yield open;
   }
 
-  /** The ids of those that are not held, by application id, as of the last look. Another object where they may have changed. */
+  /** The ids of the systems that are not held, by application id, as of the last reload. A new object if they may have changed. */
   get active(): ReadonlyMap<string, string> {
     return this.#active;
   }
 
-  /** The application ids of all systems, as the registry has them now. Another object where they may have changed. */
+  /** Returns the application ids of all systems now. A new object if they may have changed. */
   async appIds(): Promise<readonly string[]> {
     await this.#registry.whenCurrent();
     if (this.#registry.version() !== this.#version) this.#reload();
@@ -161,9 +161,9 @@ export class Systems {
   }
 
   /**
-   * Holds a system for the time of some work, for who goes through all of them: one that was opened for it is closed at its end, unless
-   * somebody else has used it meanwhile.
-   * @returns `undefined` where there is no such system
+   * Holds a system during some work, for loops over all systems: if it was opened for this, it is closed at the end, unless it was used otherwise
+   * meanwhile.
+   * @returns `undefined` if there is no such system
    */
   async visit<T>(appId: string, work: (system: System) => Promise<T>): Promise<T | undefined> {
     const wasOpen = this.#open.has(appId);
@@ -186,10 +186,10 @@ export class Systems {
     const opening = (async () => {
       await this.#closing.get(place);
       const known = await this.#registry.storeOf(appId);
-      // It was exchanged a moment ago: who asks looks again when the registry has told of it.
-      if (known && known.systemId !== id) return void (await wait(EXCHANGE_NOTICE_MS));
+      // It is being exchanged: the caller retries once the registry has the new one.
+      if (known && known.systemId !== id) return void (await wait(EXCHANGE_POLL_MS));
       const store = await openStore(this.#engine, this.#registry, appId, 'serving', (since) =>
-        this.#told.missing(appId, since),
+        this.#events.missing(appId, since),
       ).catch((error) => this.#refuse(registration, error));
       this.#accept(appId);
       const now = this.#registrations.get(appId);
@@ -205,16 +205,16 @@ export class Systems {
     }
   }
 
-  /** A store that is not what it should be is looked at again soon, for who asks then: it may have come back. */
+  /** Remembers why a store is refused; it is inspected again soon, since it may have come back. */
   #refuse({ entry: { appId, id } }: Registration, error: unknown): never {
     if (!(error instanceof StoreRefused)) throw error;
     const { place, why } = error;
     const about = { app: appId, store: place };
     const before = this.#refused.get(appId);
-    if (before && before.why !== why) this.#told.conditions?.over(before.about);
-    this.#told.conditions?.met(conditionOf[why], about);
+    if (before && before.why !== why) this.#events.conditions?.over(before.about);
+    this.#events.conditions?.met(conditionOf[why], about);
     const unavailable = unavailableSince(error);
-    this.#refused.set(appId, { id, why, about, error: unavailable, until: performance.now() + LOOK_AGAIN_MS });
+    this.#refused.set(appId, { id, why, about, error: unavailable, until: performance.now() + REINSPECT_DELAY_MS });
     throw unavailable;
   }
 
@@ -222,10 +222,10 @@ export class Systems {
     const before = this.#refused.get(appId);
     if (!before) return;
     this.#refused.delete(appId);
-    this.#told.conditions?.over(before.about);
+    this.#events.conditions?.over(before.about);
   }
 
-  /** `undefined` while it cannot be read: what is known stands. @throws unavailable where nothing is */
+  /** Returns `undefined` while the registry cannot be read: the known content stays in force. @throws unavailable if none is known */
   #content(): RegistryContent | undefined {
     try {
       return this.#registry.read();
@@ -236,7 +236,7 @@ export class Systems {
   }
 
   #reload(): void {
-    // Before reading: a change meanwhile is then seen at the next request.
+    // Taken before reading, so that a concurrent change is noticed at the next request.
     const version = this.#registry.version();
     const content = this.#content();
     if (!content) return;
@@ -257,7 +257,7 @@ export class Systems {
     this.#active = new Map(systems.flatMap(({ appId, id, heldAt }) => (heldAt === null ? [[appId, id]] : [])));
   }
 
-  /** Gives an open system its new keys, or lets go of it where it was removed, or removed and added anew. One that is opening looks itself. */
+  /** Gives an open system its new keys, or closes it if it was removed, or removed and added again. A system that is opening checks by itself. */
   #follow(appId: string, open: System | Promise<void>, now: Registration | undefined): void {
     const id = this.#registrations.get(appId)?.entry.id;
     if (now && now.entry.id === id) {
@@ -288,7 +288,7 @@ export class Systems {
     this.#closing.set(place, closed);
   }
 
-  /** Closes every system, each once nobody holds it. */
+  /** Closes every system, each once it is not held any more. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     await Promise.allSettled([...this.#open.values()].filter((open) => open instanceof Promise));

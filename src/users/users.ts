@@ -75,7 +75,7 @@ export const cachedPrincipal = (store: Store, token: unknown): Principal | null 
 export class Users {
   readonly #sessionDays: number;
 
-  /** @param sessionDays lifetime of sessions (settings.md#session_days) */
+  /** @param sessionDays lifetime of sessions (users.md#sessions) */
   constructor(sessionDays: number) {
     this.#sessionDays = sessionDays;
   }

@@ -53,7 +53,7 @@ async function* stores(administration: Administration): AsyncGenerator<Finding> 
 }
 
 async function* strangers(administration: Administration): AsyncGenerator<Finding> {
-  for (const { name, place } of await administration.strangers())
+  for (const { name, place } of await administration.unregisteredStores())
     yield {
       system: name ?? place,
       check: 'store',

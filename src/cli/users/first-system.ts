@@ -34,7 +34,7 @@ export async function addFirstSystem(
   dataDir: string,
   { print, stranger }: { print: Print; stranger: (place: StoredPlace) => void },
 ): Promise<void> {
-  const strangers = await administration.strangers();
+  const strangers = await administration.unregisteredStores();
   for (const place of strangers) stranger(place);
   if (administration.systems().length > 0) return;
   if (strangers.length > 0)

@@ -11,7 +11,7 @@ const schema = [
   { kind: 'createTable', className: '_User', fields: [text('_username_key'), text('_email_key')] } as const,
 ].reduce(applyChange, emptySchema);
 
-/** What updates write, by objectId. */
+/** The values that updates write, by objectId. */
 const written = (mutations: Mutation[]) =>
   mutations.map((mutation) => {
     assert.ok(mutation.kind === 'update');

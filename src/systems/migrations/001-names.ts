@@ -5,8 +5,8 @@ import { assignmentsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 
 /**
- * What users sign in with. Of several with one name or address the first has it; the others are given another one by an operator, or sign
- * in with what is theirs alone.
+ * Sets the keys by which users sign in. Of several users with the same name or address the first keeps it; the others need another one from an
+ * operator, or sign in with the value that is theirs alone.
  * @param users in the order of creation
  */
 export function nameUsers(table: TableSchema, users: readonly JsonObject[]): Mutation[] {
@@ -19,7 +19,7 @@ export function nameUsers(table: TableSchema, users: readonly JsonObject[]): Mut
   });
 }
 
-/** The key where it is free, from then on taken. */
+/** Returns the key if it is free, and marks it as taken. */
 function take(taken: Set<string>, key: string | null): string | null {
   if (key === null || key.trim() === '' || taken.has(key)) return null;
   taken.add(key);
@@ -27,7 +27,7 @@ function take(taken: Set<string>, key: string | null): string | null {
 }
 
 /**
- * Writes the names of roles again, into the field that lets each name in once: of several with one name all but the first get a number.
+ * Rewrites the names of roles, so that the unique field holds each once: of several with the same name all but the first get a number.
  * @param roles in the order of creation
  */
 export function nameRoles(table: TableSchema, roles: readonly JsonObject[]): Mutation[] {

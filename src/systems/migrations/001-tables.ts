@@ -5,7 +5,7 @@ import { fixedType, isSystemField, secretFieldsOf, uniqueFieldsOf } from '../../
 
 type Type = Pick<NewField, 'type' | 'targetClass'>;
 
-/** A field as a definition of the template has it; `undefined` where it has none of the name. */
+/** Returns a field as the template's definition has it; `undefined` if it has none of this name. */
 export function definedField(definition: JsonObject, name: string): NewField | undefined {
   const field = own((own(definition, 'fields') ?? {}) as JsonObject, name) as unknown as Type | undefined;
   return field && { name, ...field };
@@ -16,7 +16,7 @@ export function sameType(a: Type | undefined, b: Type | undefined): boolean {
   return a !== undefined && b !== undefined && typeText(a.type, a.targetClass) === typeText(b.type, b.targetClass);
 }
 
-/** The steps that give a table what a definition of the template has more: fields and indexes. */
+/** Plans the fields and indexes that a definition of the template has and a table lacks. */
 export function planMissing(table: TableSchema, definition: JsonObject): SchemaChange[] {
   const { className } = table;
   const names = Object.keys((own(definition, 'fields') ?? {}) as JsonObject);
@@ -29,9 +29,9 @@ export function planMissing(table: TableSchema, definition: JsonObject): SchemaC
 }
 
 /**
- * Fields that the service relies on have to be of its type: one that an operator made under such a name keeps its values under another.
- * Fields of secrets begin empty: the service did not write what is there. Fields with unique values get their index when they are added;
- * the caller writes their values again.
+ * Fields that the service relies on must have its type: a field of an operator with such a name keeps its values under another name. Secret
+ * fields start empty, since the service did not write their values. Unique fields get their index when they are added; the caller writes their
+ * values again.
  */
 function planField(table: TableSchema, wanted: NewField): SchemaChange[] {
   const { className } = table;
@@ -46,7 +46,7 @@ function planField(table: TableSchema, wanted: NewField): SchemaChange[] {
 }
 
 function putAside(table: TableSchema, { name }: Field): SchemaChange {
-  // No name of a client's starts with an underscore.
+  // No name that a client may choose starts with an underscore.
   const base = `${name.replace(/^_+/, '')}_before`;
   let to = base;
   for (let n = 2; table.fields.has(to); n++) to = `${base}_${n}`;

@@ -9,26 +9,26 @@ import { definedField, planMissing, sameType } from './001-tables.ts';
 import { nothing, readRecords, type SystemMigration } from './migration.ts';
 
 /**
- * Systems from before there were users had six tables. They get what a new system has: its tables with their first rows, and of the
- * tables that they have, whatever made them, the fields. Permissions are given to new tables only: those of others are the operator's.
+ * Systems from before there were users had six tables. They get what a new system has: its tables with their first rows, and missing fields of
+ * the tables that they have. Permissions are set for new tables only: those of others are the operator's.
  */
 export const users: SystemMigration = { number: 1, what: 'users and the tables of a new system', prepare };
 
-/** Systems that were made since have it all, but for what their operators dropped. */
+/** Systems created later have everything, except what their operators deleted. */
 const isNewer = (schema: Schema) => schema.tables.get('_User')?.fields.has('_username_key') === true;
 
-/** What a row of these tables is known by: they get those that they have not. Other tables get first rows where they have none at all. */
+/** Identity of the rows of these tables: missing ones are added. Other tables get first rows only if they have no rows. */
 const keysOfRows: ReadonlyMap<string, readonly string[]> = new Map([
   ['Config', ['Name']],
   ['_Dictionary', ['tblName', 'field']],
   ['_Role', ['name']],
 ]);
 
-/** What stands in the tables. */
+/** The present content of the tables. */
 interface Found {
   readonly users: readonly JsonObject[];
   readonly roles: readonly JsonObject[];
-  /** Whether a first row is there already. */
+  /** Whether a first row exists already. */
   has(className: string, row: JsonObject): boolean;
 }
 
@@ -78,7 +78,7 @@ function plan(schema: Schema, template: readonly TemplateTable[], found: Found, 
   return { changes, mutations };
 }
 
-/** In a table that was there a field may be of another type: its first value is left out. */
+/** In an existing table a field may have another type: its first value is left out. */
 function firstRows(schema: Schema, { className, definition, rows }: TemplateTable, found: Found, at: number): Mutation[] {
   const table = tableOf(schema, className);
   const fits = ([name]: [string, unknown]) => {

@@ -7,8 +7,8 @@ import { planMissing } from './001-tables.ts';
 import { readRecords, type SystemMigration } from './migration.ts';
 
 /**
- * Systems from before there were files get the tables where the service keeps its knowledge of them. One that a client had made under such
- * a name gets the fields, and is seen no more.
+ * Systems from before there were files get the tables that hold file metadata. A table that a client created under such a name gets the fields
+ * and becomes hidden.
  */
 export const files: SystemMigration = { number: 2, what: 'the tables of files', prepare };
 

@@ -12,15 +12,15 @@ import { storageOf } from '../../values/index.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /**
- * Systems from before there were forms get the field by which accounts are found by their telephone number, and in it the keys of the
- * accounts that they have. Where it broke off it is begun anew, and leaves what has its key already.
+ * Systems from before there were forms get the field by which accounts are found by phone, filled for existing accounts. An interrupted run
+ * starts again and skips accounts that have their key.
  */
 export const phones: SystemMigration = { number: 3, what: 'the keys of telephone numbers', prepare };
 
-/** Accounts that are read, and written in one commit: few enough that the requests of other systems have their turn. */
+/** Accounts that are read, and written in one commit: few enough that requests of other systems get their turn. */
 const PAGE_SIZE = 1_000;
-/** How long a page is read anew since others wrote to its accounts meanwhile, and the pauses between, in milliseconds. */
-const LIMIT_MS = MINUTE_MS;
+/** Time limit of retrying a page whose accounts others write to, and the pauses in between, in milliseconds. */
+const RETRY_LIMIT_MS = MINUTE_MS;
 const PAUSE_STEP_MS = 10;
 const MAX_PAUSE_MS = 100;
 
@@ -30,7 +30,7 @@ async function prepare(store: Store): Promise<() => WritePlan> {
   return () => nothing;
 }
 
-/** The fields of the accounts of a system that can have keys. */
+/** The fields of the accounts, in a system that can have keys. */
 interface Accounts {
   readonly table: TableSchema;
   readonly phone: Field;
@@ -38,7 +38,7 @@ interface Accounts {
   readonly key: (text: string) => string | null;
 }
 
-/** `null` where there are no accounts, or none with a telephone number that is a text. */
+/** Returns `null` if there are no accounts, or if their phone is no text. */
 function accountsOf({ tables }: Schema): Accounts | null {
   const table = tables.get('Accounts');
   const phone = table?.fields.get('PhoneNumber');
@@ -47,7 +47,7 @@ function accountsOf({ tables }: Schema): Accounts | null {
   return { table, phone, keyName: derived.field, key: derived.key };
 }
 
-/** A table that is full goes without: forms then find its accounts by e-mail alone. */
+/** A full table stays without the field: forms then find its accounts by e-mail alone. */
 async function addField(store: Store): Promise<void> {
   try {
     await store.write({ plan: (schema) => ({ changes: missingField(schema), mutations: [] }) });
@@ -66,17 +66,20 @@ function missingField(schema: Schema): SchemaChange[] {
   return known ? [{ kind: 'dropField', className, name: known.name }, add] : [add];
 }
 
-/** An account as it was read. */
+/** An account as read. */
 interface Account {
   readonly objectId: string;
   readonly phone: string | null;
-  /** What its key has to be. */
+  /** The key that it should have. */
   readonly wanted: string | null;
 }
 
-/** Sets the keys of the first accounts after a place in the order of creation. @returns the place of the last; `null` where there was none */
+/**
+ * Sets the keys of one page of accounts. @param after a place in the order of creation @returns the place of the last account; `null` if there was
+ * none
+ */
 async function fillPage(store: Store, after: number): Promise<number | null> {
-  const contention = new Contention(LIMIT_MS);
+  const contention = new Contention(RETRY_LIMIT_MS);
   for (;;) {
     const accounts = accountsOf(store.schema());
     const field = accounts?.table.fields.get(accounts.keyName);
@@ -84,16 +87,16 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
     const { table, phone, key } = accounts;
     const fields = [fieldOf(table, 'objectId'), phone, field].map((one) => [one.name, one] as const);
     const rows = await store.raw.rows({ ...table, fields: new Map(fields) }, after, PAGE_SIZE);
-    const lacking: Account[] = [];
+    const outdated: Account[] = [];
     for (const row of rows) {
       const [, objectId, text, kept] = row as unknown as [number, string, string | null, string | null];
       const wanted = text === null ? null : key(text);
-      if (wanted !== kept) lacking.push({ objectId, phone: text, wanted });
+      if (wanted !== kept) outdated.push({ objectId, phone: text, wanted });
     }
     // Other processes lock the same records in the same order.
-    lacking.sort((a, b) => (a.objectId < b.objectId ? -1 : 1));
+    outdated.sort((a, b) => (a.objectId < b.objectId ? -1 : 1));
     try {
-      if (lacking.length > 0) await store.write({ plan: (schema) => ({ changes: [], mutations: updates(schema, lacking) }) });
+      if (outdated.length > 0) await store.write({ plan: (schema) => ({ changes: [], mutations: updates(schema, outdated) }) });
       return rows.at(-1)?.[0] ?? null;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.key !== 'objectNotFound' || contention.isOver) throw error;
@@ -102,12 +105,12 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
   }
 }
 
-/** None of them takes effect where one of the numbers is another by then, or its account is gone. */
-function updates(schema: Schema, lacking: readonly Account[]): Mutation[] {
+/** All updates fail together if one of the phones has changed, or its account is gone. */
+function updates(schema: Schema, outdated: readonly Account[]): Mutation[] {
   const accounts = accountsOf(schema);
   if (!accounts?.table.fields.has(accounts.keyName)) return [];
   const { table, phone, keyName } = accounts;
-  return lacking.map(({ objectId, phone: text, wanted }) => ({
+  return outdated.map(({ objectId, phone: text, wanted }) => ({
     kind: 'update',
     table,
     objectId,

@@ -7,8 +7,8 @@ import { planMissing } from './001-tables.ts';
 import { readRecords, type SystemMigration } from './migration.ts';
 
 /**
- * Systems from before triggers ran get the queue of what is still to be done, and the fields that a schedule is kept in, with their labels.
- * Definitions that are there stay as they are: what cannot be read of them shows when they run.
+ * Systems from before triggers ran get the queue of jobs, and the fields of schedules, with their labels. Existing definitions stay; errors in
+ * them show when they run.
  */
 export const automation: SystemMigration = { number: 4, what: 'the queue of triggers and their schedules', prepare };
 
@@ -35,7 +35,7 @@ function plan(schema: Schema, template: readonly TemplateTable[], labels: Templa
     changes.push(...steps);
     after = steps.reduce(applyChange, after);
   }
-  // An operator may have removed labels of fields that were there.
+  // An operator may have removed labels of fields that existed before.
   const isNew = ({ tblName, field }: TemplateTable['rows'][number]) => {
     const [was, is] = [schema, after].map(({ tables }) => tables.get(String(tblName))?.fields.get(String(field)));
     return is !== undefined && was?.type !== is.type;

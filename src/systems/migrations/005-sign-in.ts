@@ -4,8 +4,8 @@ import { planMissing } from './001-tables.ts';
 import type { SystemMigration } from './migration.ts';
 
 /**
- * Systems from before users signed in for agents get the table where the service keeps what that takes. One that a client had made under
- * its name gets the fields, and is seen no more.
+ * Systems from before agents' sign-in get the table of its state. A table that a client created under its name gets the fields and becomes
+ * hidden.
  */
 export const signIn: SystemMigration = {
   number: 5,

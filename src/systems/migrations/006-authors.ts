@@ -6,9 +6,9 @@ import type { Mutation, Store, WritePlan } from '../../storage/port.ts';
 import { nothing, readRecords, type SystemMigration } from './migration.ts';
 
 /**
- * Systems from before triggers acted with the rights of their authors get the hidden field that keeps the author (docs/adr/0015). The author
- * of a definition that is there is the user who changed it last, else the one who made it: what a session had a hand in is not the master's.
- * Jobs in the queue get what tells of which write they came.
+ * Systems from before triggers acted with the rights of their authors get the hidden field of the author (adr/0015). The author of an existing
+ * definition is the user who changed it last, otherwise the one who created it: a definition that a session changed must not have the master's
+ * rights. Jobs in the queue get the field of their chain.
  */
 export const authors: SystemMigration = { number: 6, what: 'the authors of triggers', prepare };
 
@@ -24,7 +24,7 @@ async function prepare(store: Store): Promise<(schema: Schema) => WritePlan> {
   return (schema) => plan(schema, ids);
 }
 
-/** The objectId of a user; `null` for the master. */
+/** Returns the objectId of a user; `null` for the master. */
 function userIn(row: JsonObject, field: string): string | null {
   const pointer = row[field] ?? null;
   const objectId = isJsonObject(pointer) ? pointer.objectId : null;
@@ -34,7 +34,7 @@ function userIn(row: JsonObject, field: string): string | null {
 function plan(schema: Schema, ids: ReadonlyMap<string, readonly string[]>): WritePlan {
   const known = schema.tables.get(className);
   if (!known) return nothing;
-  // What is there under the name is none of ours.
+  // An existing field of this name was not written by the service.
   const changes: SchemaChange[] = known.fields.has(name) ? [{ kind: 'dropField', className, name }] : [];
   changes.push({ kind: 'addField', className, name, type: 'String' });
   const queue = schema.tables.get('_TriggerQueue');

@@ -5,8 +5,8 @@ import { copyFields } from '../../schema/system-tables.ts';
 import type { SystemMigration } from './migration.ts';
 
 /**
- * Systems from before logs showed what their reader may read (docs/adr/0016) get the fields by which rows tell whose values they hold. Rows
- * that are there stay without; so does a table that is full.
+ * Systems from before logs respected their reader's rights (adr/0016) get the fields that name the sources of a row's values. Existing rows stay
+ * without; so does a full table.
  */
 export const copies: SystemMigration = {
   number: 7,

@@ -8,22 +8,24 @@ import { nothing, type SystemMigration } from './migration.ts';
 const number = 8;
 
 /**
- * Rows of deletions from before they took over the ACL of the record (docs/adr/0016) get one that allows nobody: what was hidden stays hidden.
- * The other rows of a record do not tell whether it was open, for its ACL may have been set by a write that left none.
+ * Timeline rows of deletions from before they copied the ACL of the record (adr/0016) get one that grants nothing: hidden data stays hidden.
+ * Other rows cannot tell whether a record was open, since a write without a timeline row may have set its ACL.
  */
 export const deletions: SystemMigration = { number, what: 'who may read of records that were deleted', prepare };
 
-/** Rows that are read, and written in one commit: few enough that the requests of other systems have their turn. */
+/** Rows that are read, and written in one commit: few enough that requests of other systems get their turn. */
 const PAGE_SIZE = 1_000;
-/** An ACL without entries would allow everybody. */
-const nobody = JSON.stringify({ '*': {} });
+/** An ACL without entries would grant everybody access. */
+const CLOSED_ACL = JSON.stringify({ '*': {} });
 
 async function prepare(store: Store): Promise<() => WritePlan> {
   for (let after: number | null = 0; after !== null; ) after = await closePage(store, after);
   return () => nothing;
 }
 
-/** Closes the deletions among the first rows after a place in the order of creation. @returns the place of the last row; `null` where none is left */
+/**
+ * Closes the deletions of one page of rows. @param after a place in the order of creation @returns the place of the last row; `null` if none is left
+ */
 async function closePage(store: Store, after: number): Promise<number | null> {
   const table = openTimeline(store.schema());
   if (!table) return null;
@@ -34,7 +36,10 @@ async function closePage(store: Store, after: number): Promise<number | null> {
   return rows.at(-1)?.[0] ?? null;
 }
 
-/** `null` where the rows tell of no deletion, or another process has done all: by now it may note deletions of open records. */
+/**
+ * Returns `null` if the rows do not record deletions, or if another process has completed this migration: it may already write deletions of open
+ * records.
+ */
 function openTimeline(schema: Schema): TableSchema | null {
   return (schema.templateVersion ?? 0) < number ? deletionsOf(schema) : null;
 }
@@ -44,5 +49,8 @@ function closing(schema: Schema, ids: readonly string[]): WritePlan {
   if (!table) return nothing;
   const open: Filter = { kind: 'not', item: { kind: 'exists', ref: { field: fieldOf(table, 'ACL'), path: [] } } };
   const filter: Filter = { kind: 'and', items: [{ kind: 'in', field: fieldOf(table, 'objectId'), values: ids }, open] };
-  return { changes: [], mutations: [{ kind: 'updateAll', table, filter, assignments: assignmentsOf(table, { ACL: nobody }) }] };
+  return {
+    changes: [],
+    mutations: [{ kind: 'updateAll', table, filter, assignments: assignmentsOf(table, { ACL: CLOSED_ACL }) }],
+  };
 }

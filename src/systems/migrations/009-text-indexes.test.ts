@@ -25,7 +25,7 @@ const before: SchemaChange[] = [
   { kind: 'setTemplateVersion', version: 8 },
 ];
 
-/** objectIds of the records that a word finds. */
+/** Returns the objectIds of the records that a word finds. */
 async function found(store: Store, term: string): Promise<string> {
   const table = tableOf(store.schema(), 'T');
   const search = { terms: [term], phrases: [], excluded: [], caseSensitive: false, diacriticSensitive: false };
@@ -43,7 +43,7 @@ async function found(store: Store, term: string): Promise<string> {
   return rows.map(({ objectId }) => objectId).join(' ');
 }
 
-/** @param age gives the index what an earlier version had made of the texts */
+/** @param age gives the index the content that an earlier version made of the texts */
 async function isMadeAnew(engine: Engine, age: () => void | Promise<void>): Promise<void> {
   const store = await openAnyway(engine, 'old');
   await store.write({ plan: () => ({ changes: before, mutations: [] }) });

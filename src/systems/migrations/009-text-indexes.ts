@@ -2,8 +2,8 @@ import type { SchemaChange } from '../../schema/change.ts';
 import type { SystemMigration } from './migration.ts';
 
 /**
- * Text indexes from before words were found behind Hebrew prefix letters and points are made anew, as a client makes them: large ones while the
- * requests of other systems have their turns.
+ * Rebuilds text indexes from before Hebrew prefix letters and points were handled, like a client would: large ones while requests of other
+ * systems get their turns.
  */
 export const textIndexes: SystemMigration = {
   number: 9,

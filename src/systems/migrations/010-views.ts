@@ -3,7 +3,7 @@ import { nothing, type SystemMigration } from './migration.ts';
 
 const className = '_DynamicQueries';
 
-/** Saved reports get what the console keeps of a view beside what a report has: how its columns stand. Who deleted their table has no views. */
+/** Saved reports get the field in which the console stores the columns of a view. Systems without that table have no views. */
 export const views: SystemMigration = {
   number: 10,
   what: 'what saved views show',

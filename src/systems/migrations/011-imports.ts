@@ -5,7 +5,7 @@ import type { SystemMigration } from './migration.ts';
 
 const names: ReadonlySet<string> = new Set(['_ImportJob', '_ImportReject']);
 
-/** Systems from before imports went on where they were cut off get the tables that tell how far each is. */
+/** Systems from before imports could continue get the tables of import progress. */
 export const imports: SystemMigration = {
   number: 11,
   what: 'how far imports are',

@@ -18,7 +18,7 @@ import { views } from './010-views.ts';
 import { imports } from './011-imports.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
-/** In order. What was released stays as it is; the next one is added at the end. They take the template as it is now. */
+/** In order. Released migrations are never changed; new ones are added at the end. They use the present template. */
 const migrations: readonly SystemMigration[] = [
   users,
   files,
@@ -33,14 +33,14 @@ const migrations: readonly SystemMigration[] = [
   imports,
 ];
 
-/** What a system that is made now has (`Schema.templateVersion`). */
+/** The version of a system created now (`Schema.templateVersion`). */
 export const newestVersion: number = migrations.at(-1)?.number ?? 0;
 
 /**
- * Opens a system's store, once it is certain that it is the one that the registry knows, notes what is new about it, and brings it to where
- * this version of the service has it, before anybody works with it.
- * @param missing told from when on writes may be missing, where they are
- * @throws StoreRefused where it is another one or none; OperatorError for a store of a later version of the service, or no such system
+ * Opens a system's store: checks that it is the one in the registry, records changes of its identity, and runs pending migrations before it is
+ * used. Reference: faults.md#missing-and-foreign-stores.
+ * @param missing called with the time since which writes may be missing, if any are
+ * @throws StoreRefused if it is another store or none; OperatorError for a store of a later version of the service, or no such system
  */
 export async function openStore(
   engine: Pick<Engine, 'open'>,
@@ -57,7 +57,7 @@ export async function openStore(
   try {
     if (missingSince !== null) missing(missingSince);
     const note = noteOf(known, identity, missingSince);
-    if (note) await noted(registry, known.systemId, note);
+    if (note) await saveNote(registry, known.systemId, note);
     await migrate(store, `the system ${appId}`);
     return store;
   } catch (error) {
@@ -66,7 +66,7 @@ export async function openStore(
   }
 }
 
-/** What it takes of a registry to open a store. */
+/** The part of a registry that opening a store needs. */
 export type StoreRegistry = Pick<Registry, 'storeOf' | 'noteStore'>;
 
 async function openKnown(
@@ -80,7 +80,7 @@ async function openKnown(
     return await engine.open(known, purpose, grown);
   } catch (error) {
     const isNew = error instanceof StoreRefused && error.why === 'damaged' && known.damagedAt === null;
-    if (isNew) await noted(registry, known.systemId, { damagedAt: Date.now() });
+    if (isNew) await saveNote(registry, known.systemId, { damagedAt: Date.now() });
     throw error;
   }
 }
@@ -95,26 +95,26 @@ function noteOf(known: KnownStore, { birth, generation }: StoreIdentity, missing
   return Object.keys(note).length === 0 ? null : note;
 }
 
-/** The store is durable by then, so a note that is lost is made by the next open; one of what is missing is tried for longer. */
-async function noted(registry: StoreRegistry, systemId: string, note: StoreNote): Promise<void> {
+/** The store itself is durable, so a lost note is repeated by the next open. A note about missing writes is not, so it is retried for longer. */
+async function saveNote(registry: StoreRegistry, systemId: string, note: StoreNote): Promise<void> {
   const again = async (tries: number): Promise<void> => {
     try {
       await registry.noteStore(systemId, note);
     } catch {
-      // Somebody makes a system, which takes its time, or the registry cannot be written for now.
-      if (tries > 0) void wait(NOTE_PAUSE_MS, undefined, { ref: false }).then(() => again(tries - 1));
+      // A system is being created, which takes time, or the registry cannot be written now.
+      if (tries > 0) void wait(NOTE_RETRY_DELAY_MS, undefined, { ref: false }).then(() => again(tries - 1));
     }
   };
   await again(MAX_NOTE_ATTEMPTS);
 }
 
-const NOTE_PAUSE_MS = 500;
+const NOTE_RETRY_DELAY_MS = 500;
 const MAX_NOTE_ATTEMPTS = 120;
 
 /**
- * Takes a system through the migrations that it has still to go through, each in the end an ordinary write that sets the number with it:
- * where another process was quicker, it does nothing.
- * @param place what is migrated, for the operator
+ * Runs the pending migrations of a system. Each ends with an ordinary write that also sets its number; if another process was faster, it does
+ * nothing. Reference: migration.md#upgrades-of-stored-systems.
+ * @param place the store, for messages to the operator
  */
 export async function migrate(store: Store, place: string): Promise<void> {
   for (const { number, prepare } of pendingMigrations(migrations, store.schema().templateVersion ?? 0, place)) {

@@ -6,12 +6,12 @@ import type { Migration } from '../../storage/migrations.ts';
 import { SchemaChanged, type Store, type WritePlan } from '../../storage/port.ts';
 import { rowsOf } from '../../storage/text-values.ts';
 
-/** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once, sets its number. */
+/** A migration of the service's own tables and their rows. One commit, executed once, sets its number. */
 export interface SystemMigration extends Migration {
   /**
-   * Reads what the step depends on, and does what is too much for one commit: in parts, each of which may be done again, also while other
-   * processes work on the system.
-   * @returns what to do under a schema. Pure
+   * Reads what the migration depends on, and does what is too much for one commit: in repeatable parts, while other processes may work on the
+   * system.
+   * @returns a pure function that plans the final write under a schema
    */
   prepare(store: Store): Promise<(schema: Schema) => WritePlan>;
 }
@@ -20,22 +20,22 @@ export interface SystemMigration extends Migration {
 export const nothing: WritePlan = { changes: [], mutations: [] };
 
 /**
- * Records of a table in the order of their creation, in wire form; none where there is no such table.
- * @param names fields; those that the table has not are passed over
- * @param atMost how many records
+ * Returns records of a table in the order of creation, in wire form; none if the table does not exist.
+ * @param names fields; those that the table does not have are ignored
+ * @param limit maximum number of records
  */
 export async function readRecords(
   store: Store,
   className: string,
   names: readonly string[],
-  atMost = Number.POSITIVE_INFINITY,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<JsonObject[]> {
   const contention = new Contention();
   for (;;)
     try {
-      return await readOnce(store, className, names, atMost);
+      return await readOnce(store, className, names, limit);
     } catch (error) {
-      // Another process is a step ahead.
+      // Another process is a migration ahead.
       if (!(error instanceof SchemaChanged) || contention.isOver) throw error;
       await contention.next();
       await store.whenCurrent();

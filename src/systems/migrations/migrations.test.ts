@@ -46,7 +46,7 @@ const placeOf = (engines: [Engine, Engine], remove: () => void | Promise<void>):
   },
 });
 
-/** What a system had before there were users. */
+/** Content of a system from before there were users. */
 const old: SchemaChange[] = [
   {
     kind: 'createTable',
@@ -74,7 +74,7 @@ for (const [name, make] of [
     });
     after(() => place.close());
 
-    /** Makes a system as it was before there were users. */
+    /** Creates a system as it was before there were users. */
     async function oldSystem(appId: string): Promise<Store> {
       const store = await openAnyway(place.engines[0], appId);
       await store.write({ plan: () => ({ changes: old, mutations: [] }) });

@@ -7,17 +7,17 @@ import type { Mutation } from '../../storage/port.ts';
 import { type StoredValue, valueTypeOf } from '../../values/index.ts';
 import type { TemplateTable } from './template.ts';
 
-/** The steps that make a table of the template. */
+/** Plans the creation of a table of the template. */
 export function planTemplateTable(schema: Schema, { className, definition }: TemplateTable): SchemaChange[] {
   return planTable(schema, className, definition, checkTemplateName);
 }
 
-/** The service's own fields may start with an underscore (`_failed_login_count`), which no client's may. */
+/** Unlike those of clients, the service's own fields may start with an underscore (`_failed_login_count`). */
 function checkTemplateName(name: string): void {
   checkFieldName(name.startsWith('_') ? name.slice(1) : name);
 }
 
-/** A first row is by the master dummy user, like any write with a key. */
+/** First rows are written by the master dummy user, like any write with a key. */
 export function insertRow(table: TableSchema, row: JsonObject, at: number): Mutation {
   const values = columnsOf(table, { createdAt: at, updatedAt: at, createdBy: 'master', updatedBy: 'master' });
   for (const name of Object.keys(row)) {

@@ -6,17 +6,17 @@ export interface AccessProfile {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly addField: readonly string[];
-  /** A Pointer to `_User`: that user reads, changes and deletes the record, whatever his roles. */
+  /** A Pointer to `_User`: that user reads, changes and deletes the record, whatever the user's roles. */
   readonly owner?: string;
 }
 
-/** A file of `template/tables`, its parts told apart. */
+/** A file of `template/tables`, split into its parts. */
 export interface TableFile {
   /** As in POST schemas. */
   readonly definition: JsonObject;
   /** By field; those that schema reads show. */
   readonly labels: ReadonlyMap<string, string>;
-  /** In wire form, as the file has them. */
+  /** In wire form, as in the file. */
   readonly rows: readonly JsonObject[];
 }
 
@@ -24,9 +24,9 @@ const fileKeys: ReadonlySet<string> = new Set(['access', 'fields', 'timeline', '
 const fieldKeys: ReadonlySet<string> = new Set(['type', 'targetClass', 'dictionary']);
 
 /**
- * Reads the content of a table's file: `{access, fields, timeline?, indexes?, rows?}`.
- * @param profiles what `access` names
- * @throws Error where the file has a key or names a profile that there is none of, or a field that schema reads show has no label
+ * Parses a table's file: `{access, fields, timeline?, indexes?, rows?}`.
+ * @param profiles those that `access` may name
+ * @throws Error for an unknown key or profile, or if a field that schema reads show has no label
  */
 export function readTableFile(className: string, content: JsonObject, profiles: ReadonlyMap<string, AccessProfile>): TableFile {
   refuseUnknownKeys(className, content, fileKeys);
@@ -54,10 +54,10 @@ function readField(className: string, name: string, field: JsonValue): JsonObjec
     : fault(className, `the dictionary of ${name} is no text`);
 }
 
-/** SPEC "Schema record": roles are written `role:<Name>`. */
+/** Returns the class-level permissions of a profile; roles are written `role:<Name>` (permissions.md#table-permissions). */
 export function permissionsOf({ read, write, addField, owner }: AccessProfile): JsonObject {
   const [reads, writes] = [grantsOf(read), grantsOf(write)];
-  // `writeUserFields` would let him add fields.
+  // `writeUserFields` would also let that user add fields.
   const changes = owner === undefined ? writes : { ...writes, pointerFields: [owner] };
   return {
     ...{ find: reads, get: reads, create: writes, update: changes, delete: changes, addField: grantsOf(addField) },

@@ -9,22 +9,22 @@ export interface TemplateTable {
   readonly className: string;
   /** As in POST schemas: fields, classLevelPermissions, timeline, indexes. */
   readonly definition: JsonObject;
-  /** Its first records, in wire form, each with an objectId: a new one where the file gives none. */
+  /** Its first records, in wire form, each with an objectId: generated if the file has none. */
   readonly rows: readonly JsonObject[];
 }
 
-// The folder lies at the package root, two levels above both src/systems and dist/systems.
+// The folder is in the package root, three levels above both src/systems/template and dist/systems/template.
 const folder = new URL('../../../template/', import.meta.url);
 const tables = new URL('tables/', folder);
 
-/** The table that holds the labels of all fields (SPEC "Other system tables"). */
+/** The table of the labels of all fields (system-tables.md#_dictionary). */
 const dictionary = '_Dictionary';
 
 /**
- * Reads `template/`: `tables/<name>.json`, one for each table; `permissions.json`, what their `access` names; `default-fields.json`,
+ * Reads `template/`: `tables/<name>.json`, one for each table; `permissions.json`, the profiles that `access` names; `default-fields.json`,
  * labels of the fields that every table has. Labels become rows of `_Dictionary`.
  * @returns the tables by name
- * @throws Error for a file that is not as it should be, which is a fault of ours
+ * @throws Error for a malformed file, which is a bug
  */
 export async function readTemplate(): Promise<TemplateTable[]> {
   const [permissions, defaultLabels] = await Promise.all([
@@ -46,15 +46,15 @@ export async function readTemplate(): Promise<TemplateTable[]> {
   }));
 }
 
-/** What a table starts with that is made for records of business (SPEC "Schema record": the default CLP). */
+/** Defaults of a new table for business records (permissions.md#permissions-of-a-new-system). */
 export interface TableDefaults {
   /** As in POST schemas. */
   readonly classLevelPermissions: JsonObject;
-  /** Of the fields that every table has, by field. */
+  /** Labels of the fields that every table has, by field. */
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** @param roles the names of those that there are: permissions speak of no others */
+/** @param roles the names of the existing roles: permissions name no others */
 export async function readTableDefaults(roles: ReadonlySet<string>): Promise<TableDefaults> {
   const [permissions, labels] = await Promise.all([
     readJson<Record<string, AccessProfile>>('permissions.json'),

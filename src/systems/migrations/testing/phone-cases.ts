@@ -14,7 +14,7 @@ const className = 'Accounts';
 const phone = { name: 'PhoneNumber', type: 'String' } as const;
 const versionBefore: SchemaChange = { kind: 'setTemplateVersion', version: 2 };
 
-/** Numbers as they stand in records, and the key of each. */
+/** Phones as stored in records, and the key of each. */
 const forms: [string | null, string | undefined][] = [
   ['050-1234567', '0501234567'],
   ['+972 (3) 555.1234', '035551234'],
@@ -26,7 +26,7 @@ const forms: [string | null, string | undefined][] = [
 /** More than two pages. */
 const ACCOUNTS = 2_100;
 
-/** The steps of an ordinary write. */
+/** Commits an ordinary write. */
 const mutate = (store: Store, plan: (table: ReturnType<typeof tableOf>) => Mutation[]) =>
   store.write({ plan: (schema) => ({ changes: [], mutations: plan(tableOf(schema, className)) }) });
 
@@ -35,8 +35,8 @@ const update = (store: Store, objectId: string, values: OwnValues) =>
     { kind: 'update', table, objectId, guard: null, assignments: assignmentsOf(table, values), returning: [] },
   ]);
 
-/** The store, with something that happens after a page has been read, or before a write. */
-function meddled(store: Store, { read, write }: { read?: () => Promise<unknown>; write?: () => void }): Store {
+/** Wraps a store so that something happens after a page was read, or before a write. */
+function intercepted(store: Store, { read, write }: { read?: () => Promise<unknown>; write?: () => void }): Store {
   const contents = {
     async rows(...args: Parameters<RawAccess['rows']>) {
       const rows = await store.raw.rows(...args);
@@ -56,11 +56,11 @@ function meddled(store: Store, { read, write }: { read?: () => Promise<unknown>;
 }
 
 /**
- * What the migration to keys of telephone numbers is held to.
+ * Test cases of the migration to phone keys.
  * @param engines of two processes on the same data
  */
 export function phoneCases(engines: () => readonly [Engine, Engine]): void {
-  /** A system of the version before, with accounts. */
+  /** Creates a system of the version before, with accounts. */
   async function systemWith(appId: string, fields: readonly NewField[], accounts: readonly OwnValues[] = []): Promise<Store> {
     const store = await openAnyway(engines()[0], appId);
     const changes: SchemaChange[] = [{ kind: 'createTable', className, fields }, versionBefore];
@@ -107,7 +107,7 @@ export function phoneCases(engines: () => readonly [Engine, Engine]): void {
       // After the field and the first page.
       if (++writes > 2) throw new Error('crash');
     };
-    await assert.rejects(migrate(meddled(store, { write: crash }), 'it'), /crash/);
+    await assert.rejects(migrate(intercepted(store, { write: crash }), 'it'), /crash/);
     assert.equal(store.schema().templateVersion, 2);
     await migrate(store, 'it');
     assert.equal(store.schema().templateVersion, newestVersion);
@@ -135,9 +135,9 @@ export function phoneCases(engines: () => readonly [Engine, Engine]): void {
       if (page === 1) await update(other, 'a0', { PhoneNumber: '1', _phone_key: '1' });
       if (page === 2) await mutate(other, (table) => [{ kind: 'delete', table, objectId: `a${7919 % ACCOUNTS}`, guard: null }]);
     };
-    await migrate(meddled(store, { read }), 'it');
+    await migrate(intercepted(store, { read }), 'it');
     await assertKeys(store, new Map([['a0', '1']]));
-    // Three pages, two of them read anew, and one that is empty.
+    // Three pages, two of them read again, and an empty one.
     assert.equal(page, 6);
     await other.close();
     await store.close();
@@ -151,7 +151,7 @@ export function phoneCases(engines: () => readonly [Engine, Engine]): void {
       await other.whenCurrent();
       if (page++ === 0) await update(other, 'one', { PhoneNumber: null, _phone_key: null });
     };
-    await migrate(meddled(store, { read }), 'it');
+    await migrate(intercepted(store, { read }), 'it');
     assert.deepEqual(await readRecords(store, className, ['objectId', '_phone_key']), [{ objectId: 'one' }]);
     await other.close();
     await store.close();
