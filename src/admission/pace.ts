@@ -6,7 +6,7 @@ import { unsentBytes } from '../kernel/socket-handle.ts';
 export const PACE_INTERVAL_MS = 5_000;
 
 /** Bytes in an interval below which a client counts as slow. @param interval milliseconds */
-export const minBytesIn = (interval: number): number => (limits.leastPace * interval) / 1_000;
+export const minBytesIn = (interval: number): number => (limits.minBytesPerSecond * interval) / 1_000;
 
 /**
  * Bytes of a response that have left the connection's buffers. Infinity if nothing waits for the client: the response has not begun, or all that was

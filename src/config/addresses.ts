@@ -1,15 +1,15 @@
 import { prefix } from '../kernel/prefix.ts';
 import type { Config } from './config.ts';
 
-/** Where the files of a system are, as clients see it. No slash at the ends. */
+/** The URLs of a system's files, as clients see them. No slash at the ends. */
 export interface FileAddresses {
-  /** Of files of `File` fields: `{static_url}/{app_id}`. */
+  /** For files of `File` fields: `{static_url}/{app_id}`. */
   readonly public: string;
-  /** Of uploads, and of files of `PrivateFile` fields: `{api_base}/files/{app_id}`. */
+  /** For uploads, and for files of `PrivateFile` fields: `{api_base}/files/{app_id}`. */
   readonly uploads: string;
 }
 
-/** The service's addresses as clients see them (SPEC "Conventions"). Those that no setting names follow from where it listens. */
+/** The service's addresses as clients see them (requests.md#addresses). Without settings they follow from the address it listens on. */
 export class Addresses {
   readonly #config: Pick<Config, 'baseUrl' | 'staticUrl'>;
   #listening = '';
@@ -18,7 +18,7 @@ export class Addresses {
     this.#config = config;
   }
 
-  /** @param address where the service listens, once it does */
+  /** @param address on which the service listens */
   listenAt(address: string): void {
     this.#listening = address;
   }
@@ -28,12 +28,12 @@ export class Addresses {
     return this.#config.baseUrl ?? this.#listening;
   }
 
-  /** Whether BASE_URL says by which name the service goes. */
-  get isSettled(): boolean {
+  /** Whether BASE_URL is set. */
+  get isConfigured(): boolean {
     return this.#config.baseUrl !== undefined;
   }
 
-  /** Of a system's files. */
+  /** Returns the URLs of a system's files. */
   filesOf(appId: string): FileAddresses {
     return {
       public: `${this.#config.staticUrl ?? `${this.base}/static`}/${appId}`,
@@ -41,7 +41,7 @@ export class Addresses {
     };
   }
 
-  /** Of the form that takes a system's large uploads where its file store has none of its own. */
+  /** Returns the URL of the service's own form for large uploads, used if the file store has none. */
   uploadFormOf(appId: string): string {
     return `${this.base}${prefix}/files/signed-post/${appId}`;
   }

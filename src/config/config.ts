@@ -4,29 +4,29 @@ import { ConfigError, type Environment, readEnvironment } from './env.ts';
 import type { S3Location } from './files-url.ts';
 import { type SettingName, settings } from './settings.ts';
 
-/** The settings of CONTRACT "Running" that are no secrets. Immutable. */
+/** The settings that are not secret. Immutable. */
 export interface Config {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0: a free one. */
   readonly port: number;
-  /** The service's address as clients see it; `undefined`: where it listens. No slash at the end. */
+  /** The service's address as clients see it; `undefined`: the address it listens on. No slash at the end. */
   readonly baseUrl: string | undefined;
   readonly staticUrl: string | undefined;
   readonly siteAssetsUrl: string | undefined;
   /** Absolute. */
   readonly dataDir: string;
-  /** Connections to PostgreSQL that a process may have. */
+  /** Maximum number of PostgreSQL connections of a process. */
   readonly databaseConnections: number;
-  /** Processes that serve; more than one needs PostgreSQL. */
+  /** Number of serving processes; more than one needs PostgreSQL. */
   readonly webConcurrency: number;
   /** `undefined`: files are on the disk. */
   readonly filesUrl: S3Location | undefined;
   readonly mailFrom: string | undefined;
   /** Absolute. */
   readonly functionsDir: string;
-  /** Milliseconds that an operator's function may take. */
+  /** Time limit of a custom function in milliseconds. */
   readonly functionTimeout: number;
-  /** Bytes of the body of a function call. */
+  /** Maximum bytes of the body of a function call. */
   readonly functionBodyBytes: number;
   /** Requests a minute from one address; 0: no limit. */
   readonly rateLimits: { readonly functions: number; readonly login: number };
@@ -41,19 +41,19 @@ export interface Config {
   readonly timelineDays: number;
   /** Milliseconds. */
   readonly queryTimeout: number;
-  /** Backups that the service makes by itself; `undefined`: none. */
+  /** Scheduled backups; `undefined`: none. */
   readonly backup: BackupSettings | undefined;
-  /** Milliseconds after which a system that nobody uses is closed. */
+  /** Milliseconds after which an unused system is closed. */
   readonly systemIdle: number;
 }
 
-/** Which backups the service makes by itself (CONTRACT "Backup and restore"). */
+/** Scheduled backups. Reference: backup.md#scheduled-backups. */
 export interface BackupSettings {
   /** A folder, or `s3://…`. */
   readonly url: string;
   /** UTC. */
   readonly cron: string;
-  /** As `parseRetention` reads it; `undefined`: all are kept. */
+  /** As `parseRetention` parses it; `undefined`: all are kept. */
   readonly keep: string | undefined;
   /** Public keys of age. */
   readonly recipients: readonly string[];
@@ -71,7 +71,7 @@ export interface Secrets {
   readonly databaseUrl: string | undefined;
 }
 
-/** Everything that the settings say. */
+/** All settings. */
 export interface Settings {
   readonly config: Config;
   readonly secrets: Secrets;
@@ -82,13 +82,13 @@ type Shape = { [Name in SettingName]: (typeof settings)[Name]['read'] };
 
 /**
  * Reads the settings from the environment and the `.env` file of a directory.
- * @throws ConfigError with one line that names each setting at fault
+ * @throws ConfigError with one line that names each invalid setting
  */
 export function loadSettings(directory: string): Settings {
   return parseSettings(readEnvironment(directory), directory);
 }
 
-/** The settings that texts mean. @param directory what relative paths start from @throws ConfigError */
+/** Parses settings. @param directory base of relative paths @throws ConfigError */
 export function parseSettings(environment: Environment, directory: string): Settings {
   const parsed = shape.safeParse(environment);
   if (!parsed.success) throw new ConfigError(describe(parsed.error));

@@ -4,18 +4,18 @@ import { parseEnv } from 'node:util';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { type SettingName, settingNames } from './settings.ts';
 
-/** A setting that stops the start. Its message never holds a setting's value. */
+/** An invalid setting that stops the start. Its message never holds a setting's value. */
 export class ConfigError extends OperatorError {}
 
 /** Settings as text. An empty one counts as not set. */
 export type Environment = Readonly<Partial<Record<SettingName, string>>>;
 
-/** Variables of others that may stand in our `.env` file: the keys of an S3-compatible store (CONTRACT "Running", FILES_URL). */
+/** Foreign variables that the `.env` file may hold: the keys of an S3-compatible store. */
 const foreign = /^AWS_[A-Z0-9_]+$/;
 
 /**
- * The settings of the process environment and, where that has none, of the `.env` file in a directory. The AWS variables of the file
- * become part of the environment, where the S3 client looks for them.
+ * Returns the settings of the process environment and, if one is missing there, of the `.env` file in a directory. The file's AWS variables are
+ * copied to the environment, where the S3 client looks for them.
  * @throws ConfigError for a `.env` file that cannot be read or names an unknown setting
  */
 export function readEnvironment(directory: string): Environment {
@@ -25,7 +25,7 @@ export function readEnvironment(directory: string): Environment {
   return settings;
 }
 
-/** The known settings of both; the first wins. @throws ConfigError for an unknown name in the second */
+/** Merges the known settings of both; the first wins. @throws ConfigError for an unknown name in the second */
 export function mergeEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
   file: Readonly<Record<string, string | undefined>>,
@@ -52,7 +52,9 @@ function readFileVariables(path: string): Readonly<Record<string, string | undef
   return parseEnv(text);
 }
 
-/** Node passes over what it cannot read in a `.env` file; a setting lost that way would be missed late. @throws ConfigError */
+/**
+ * Checks each line of a `.env` file, because Node ignores lines that it cannot parse, and a lost setting would be noticed late. @throws ConfigError
+ */
 export function checkLines(text: string): void {
   const withoutComments = text.replace(/^[ \t]*#.*$/gm, '');
   const withoutQuoted = withoutComments.replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${quoted.replace(/[^\n]/g, '')}`);

@@ -1,27 +1,27 @@
-/** Where a bucket is, and what it can do: FILES_URL, read (CONTRACT "Running"). It holds no secret. */
+/** A parsed FILES_URL: a bucket and its abilities. Holds no secret. */
 export interface S3Location {
   readonly bucket: string;
-  /** What the keys of files start with. No slash at the ends; may be empty. */
+  /** Prefix of the keys of files. No slash at the ends; may be empty. */
   readonly prefix: string;
   /** `undefined`: AWS. */
   readonly endpoint: string | undefined;
-  /** `undefined`: what the standard AWS variables say. */
+  /** `undefined`: as the standard AWS variables say. */
   readonly region: string | undefined;
   /** Whether the bucket's name is in the path, not in the host. */
   readonly forcePathStyle: boolean;
-  /** Whether the store takes signed forms from browsers (POST policies). */
+  /** Whether the store accepts signed forms from browsers (POST policies). */
   readonly forms: boolean;
 }
 
 const bucketPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;
-/** Characters that stand in a key, in a path and in a form as they are. */
+/** Characters that need no escaping in a key, a path and a form. */
 const segmentPattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]+$/;
 const regionPattern = /^[A-Za-z0-9-]{1,64}$/;
 const parameters: ReadonlySet<string> = new Set(['endpoint', 'region', 'forcePathStyle', 'forms']);
 
 /**
- * Reads `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…&forms=…`.
- * @returns `null` where it is malformed: no bucket, a parameter that is unknown or given twice, keys that do not belong here
+ * Parses `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…&forms=…`.
+ * @returns `null` if it is malformed: no bucket, an unknown or repeated parameter, or credentials in it
  */
 export function parseS3Url(text: string): S3Location | null {
   const url = URL.parse(text);

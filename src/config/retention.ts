@@ -1,4 +1,4 @@
-/** Which backups are kept: so many of each kind of period. */
+/** How many backups are kept for each kind of period (backup.md#scheduled-backups). */
 export interface Retention {
   readonly hours: number;
   readonly days: number;
@@ -8,7 +8,7 @@ export interface Retention {
 const form = /^(\d{1,5})([hdm])$/;
 const names = { h: 'hours', d: 'days', m: 'months' } as const;
 
-/** Reads `48h,30d,12m`; any of them may be left out. @returns `null` where it is malformed */
+/** Parses `48h,30d,12m`; any part may be left out. @returns `null` if it is malformed */
 export function parseRetention(text: string): Retention | null {
   const retention = { hours: 0, days: 0, months: 0 };
   const seen = new Set<string>();

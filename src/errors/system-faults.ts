@@ -1,6 +1,6 @@
 import { isTimeout, type ServiceError, serviceError } from './fail.ts';
 
-/** Kinds of faults of what the service stands on that can pass (CONTRACT "Faults of the store"), as the log names them. */
+/** Kinds of passing faults, as the log names them. Reference: faults.md#conditions-in-the-log. */
 export type PassingFault =
   | 'the disk is full'
   | 'the storage is read-only'
@@ -42,26 +42,26 @@ const kinds: ReadonlyMap<unknown, PassingFault> = new Map([
   ['EAGAIN', 'the store is busy'],
 ]);
 
-/** The kind of a fault of the operating system that can pass; `null` for every other error. */
+/** Returns the kind of a passing fault of the operating system; `null` for every other error. */
 export function passingFaultOfSystem(error: unknown): PassingFault | null {
   return kinds.get((error as { readonly code?: unknown } | null)?.code) ?? null;
 }
 
-/** `unavailable` for a fault that can pass, with its cause. */
+/** Returns `unavailable` for a passing fault, with its cause. */
 export function unavailableSince(cause: unknown): ServiceError {
   const error = serviceError('unavailable');
   error.cause = cause;
   return error;
 }
 
-/** `outcomeUnknown` for a write that may have been carried out, with its cause. */
+/** Returns `outcomeUnknown` for a write in doubt, with its cause. */
 export function inDoubtSince(cause: unknown): ServiceError {
   const error = serviceError('outcomeUnknown');
   error.cause = cause;
   return error;
 }
 
-/** What a write that was not done is told with: that a read of its own reached its time limit is `unavailable`, since 124 is for reads. */
+/** Returns the error to report for a write that was not done: a timeout of a read of its own becomes `unavailable`, since 124 is for reads. */
 export function endOfWrite(error: unknown): unknown {
   return isTimeout(error) ? unavailableSince(error) : error;
 }

@@ -1,8 +1,8 @@
 import { ServiceError, serviceError } from './fail.ts';
 
-/** 155: more requests than an address may make. */
+/** Code 155: more requests than one address may send. */
 export class TooManyRequests extends ServiceError {
-  /** Whole seconds until the next one counts. */
+  /** Whole seconds until the next request is accepted. */
   readonly retryAfter: number;
 
   constructor(retryAfter: number) {

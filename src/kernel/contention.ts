@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * How long work is done again since others were faster or in its way, in milliseconds. A time and not a count bounds it: each attempt that
- * fails means that another one succeeded, and how many others there are is no property of the work.
+ * Time limit, in milliseconds, of retrying work that others overtook or blocked. A time, not a count: each failed attempt means that another
+ * writer succeeded, and the number of others is no property of the work.
  */
 export const CONTENTION_LIMIT_MS = 10_000;
-/** Attempts that work has in any case, however long each takes. */
+/** Minimum number of attempts, however long each takes. */
 const MIN_ATTEMPTS = 3;
-/** The pauses between attempts where nothing else is said: what they grow by, and the longest, in milliseconds. */
+/** Default growth of the pauses between attempts, and the longest pause, in milliseconds. */
 const PAUSE_STEP_MS = 1;
 const MAX_PAUSE_MS = 20;
 
-/** The attempts of one piece of work, which may last for so long together, with random pauses between them that grow. */
+/** The attempts of one piece of work within a time limit, with growing random pauses between them (backoff with jitter). */
 export class Contention {
   readonly #until: number;
   #attempt = 1;
@@ -20,17 +20,17 @@ export class Contention {
     this.#until = performance.now() + limitMs;
   }
 
-  /** Which attempt it is, from 1. */
+  /** The number of the present attempt, from 1. */
   get attempt(): number {
     return this.#attempt;
   }
 
-  /** Whether it has lasted too long for another attempt. */
+  /** Whether the time limit forbids another attempt. */
   get isOver(): boolean {
     return this.#attempt >= MIN_ATTEMPTS && performance.now() > this.#until;
   }
 
-  /** Begins the next attempt. @param stepMs what the longest pause before it grows by with each attempt; 0: no pause @param maxMs up to this */
+  /** Starts the next attempt after a pause. @param stepMs growth of the longest pause per attempt; 0: no pause @param maxMs its maximum */
   async next(stepMs = PAUSE_STEP_MS, maxMs = MAX_PAUSE_MS): Promise<void> {
     const longestMs = Math.min(stepMs * this.#attempt++, maxMs);
     if (longestMs > 0) await wait(Math.random() * longestMs);

@@ -1,9 +1,9 @@
 import { Cron } from 'croner';
 
 /**
- * Reads a cron of 5 fields, 6 with seconds.
+ * Parses a cron of 5 fields, 6 with seconds.
  * @param timezone IANA name
- * @returns `null` for what is none. A question mark would mean the second in which it is read.
+ * @returns `null` if it is invalid. Question marks are refused: they would mean the time at which the cron is parsed.
  */
 export function parseCron(cron: string, timezone: string): Cron | null {
   if (/[^0-9A-Za-z*,/#+ -]/.test(cron)) return null;
@@ -15,8 +15,8 @@ export function parseCron(cron: string, timezone: string): Cron | null {
 }
 
 /**
- * When a cron is due next. A time of day that the clock passes over, when summer time begins, is due as it jumps; a single time of day that
- * comes twice, when it ends, is due once.
+ * Returns when a cron is due next. A time of day that the clock skips, when summer time starts, is due at the jump; one that occurs twice, when
+ * summer time ends, is due once.
  * @param after milliseconds since 1970
  * @returns milliseconds since 1970, a whole second; `null`: never again
  */

@@ -2,45 +2,45 @@ import { connect } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { isConnected, type SocketHandle } from './socket-handle.ts';
 
-/** Milliseconds without anything new after which all that was on its way has come, and how long to wait for them. */
+/** Milliseconds without arrivals after which everything in transit has arrived, and the time limit of waiting for that. */
 const QUIET_MS = 50;
-const QUIET_BOUND_MS = 1_000;
-/** Milliseconds in which a moment is looked for at which nobody waits to be accepted. */
-const CLOSING_BOUND_MS = 1_500;
-/** Milliseconds after which a client has sent again what a full queue did not take (Linux: 200 at least). */
+const QUIET_TIMEOUT_MS = 1_000;
+/** Time limit, in milliseconds, of waiting for a moment without pending connections. */
+const CLOSING_TIMEOUT_MS = 1_500;
+/** Milliseconds after which a client has repeated a connection attempt that a full queue dropped (Linux: at least 200). */
 const RESEND_MS = 250;
-/** What Node asks for: connections that may wait to be accepted. */
+/** Node's default backlog: the number of connections that may wait to be accepted. */
 const BACKLOG = 511;
 
-/** A socket that listens. */
+/** A listening socket. */
 export interface Door {
-  /** Connections so far. */
+  /** Number of connections accepted so far. */
   readonly accepted: number;
-  /** `undefined` where it does not listen itself: another process does, which hands connections over. */
+  /** `undefined` if it does not listen itself, because another process accepts and hands connections over. */
   readonly handle: SocketHandle | undefined;
-  /** From now on nothing is read from connections that are accepted: clients who wait for their answers make no further ones. */
+  /** Stops reading from accepted connections, so that clients that wait for an answer open no further ones. */
   park(): void;
-  /** Those that were parked go on. */
+  /** Resumes reading. */
   unpark(): void;
-  /** Who waits to be accepted then is reset. */
+  /** Closes the socket; connections that still wait to be accepted are reset. */
   close(): void;
 }
 
-/** Goes on as before until nothing new comes, for a second at the most. @param arrivals how many there were so far */
+/** Waits until nothing new arrives, for a second at most. @param arrivals returns their number so far */
 export async function lastCall(arrivals: () => number): Promise<void> {
-  const deadline = performance.now() + QUIET_BOUND_MS;
+  const deadline = performance.now() + QUIET_TIMEOUT_MS;
   let seen: number;
   do {
     seen = arrivals();
     await wait(QUIET_MS);
-    // Timers come before sockets: after a long turn of the event loop it takes one more to read them.
+    // Timers run before sockets: after a long turn of the event loop reading takes one more turn.
     await turns(2);
   } while (seen !== arrivals() && performance.now() < deadline);
 }
 
-/** Closes a socket that listens at a moment when nobody waits to be accepted; within a second and a half in any case. */
+/** Closes a listening socket at a moment without pending connections; within a second and a half in any case. */
 export async function closeDoor(door: Door): Promise<void> {
-  const deadline = performance.now() + CLOSING_BOUND_MS;
+  const deadline = performance.now() + CLOSING_TIMEOUT_MS;
   door.park();
   try {
     do {
@@ -48,7 +48,7 @@ export async function closeDoor(door: Door): Promise<void> {
       await whenNobodyWaits(door, deadline);
       if (!door.handle || (await closeWhileFull(door, door.handle))) break;
       await wait(RESEND_MS);
-      // Nobody comes, and the system does not connect at once.
+      // No new connections, and the system does not complete one at once.
       if (door.accepted === seen) break;
     } while (performance.now() < deadline);
     door.close();
@@ -57,7 +57,7 @@ export async function closeDoor(door: Door): Promise<void> {
   }
 }
 
-/** One is accepted in each turn of the event loop: after a turn without any, nobody waited a moment ago. */
+/** One connection is accepted in each turn of the event loop: after a turn without any, none was pending a moment ago. */
 async function whenNobodyWaits(door: Door, deadline: number): Promise<void> {
   let seen: number;
   do {
@@ -67,8 +67,8 @@ async function whenNobodyWaits(door: Door, deadline: number): Promise<void> {
 }
 
 /**
- * Lets one connection wait, and makes it: where it is completed at once nobody else waits, or can before the socket is closed. Clients who come
- * in these microseconds try again by themselves.
+ * Shrinks the backlog to one connection and fills it: if that connection is completed at once, no other one is pending, and none can be before
+ * the socket is closed. Clients that connect in these microseconds retry by themselves.
  * @returns whether it was closed
  */
 async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean> {
@@ -78,7 +78,7 @@ async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean
   handle.listen(0);
   const filler = connect({ port: own.port, host: reachable(own.address) });
   filler.on('error', () => {});
-  // Node connects in the next tick, which is before any connection is accepted.
+  // Node connects in the next tick, before any connection is accepted.
   process.nextTick(() => {
     const isFull = isConnected(filler);
     if (isFull) door.close();
@@ -89,13 +89,13 @@ async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean
   return isClosed;
 }
 
-/** Where a socket is reached from this machine. */
+/** Returns the address by which this machine reaches a socket. */
 function reachable(address = '0.0.0.0'): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   return address === '::' ? '::1' : address;
 }
 
-/** Resolves after so many turns of the event loop. */
+/** Resolves after a number of turns of the event loop. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await nextTurn();
 }

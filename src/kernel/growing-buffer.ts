@@ -1,12 +1,12 @@
-/** Bytes that are put together while they come, however small their pieces: a Buffer for each would take a hundred times as much. */
+/** Collects incoming bytes, however small their pieces: a Buffer for each would take a hundred times as much memory. */
 export class GrowingBuffer {
-  readonly #most: number;
+  readonly #maxBytes: number;
   #buffer: Buffer = Buffer.alloc(0);
   #size = 0;
 
-  /** @param most as many of them as there are to be, where that is known */
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most;
+  /** @param maxBytes total number of bytes, if known */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
   }
 
   add(piece: Buffer): void {
@@ -18,7 +18,7 @@ export class GrowingBuffer {
     this.#size += piece.length;
   }
 
-  /** What has come, decoded from UTF-8. */
+  /** Returns the collected bytes, decoded from UTF-8. */
   text(): string {
     return this.#buffer.toString('utf8', 0, this.#size);
   }
@@ -30,7 +30,7 @@ export class GrowingBuffer {
 
   #widen(size: number): void {
     if (size <= this.#buffer.length) return;
-    const wider = Buffer.allocUnsafeSlow(Math.max(size, Math.min(this.#most, 2 * this.#buffer.length)));
+    const wider = Buffer.allocUnsafeSlow(Math.max(size, Math.min(this.#maxBytes, 2 * this.#buffer.length)));
     this.#buffer.copy(wider, 0, 0, this.#size);
     this.#buffer = wider;
   }

@@ -8,15 +8,15 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ]);
 
-/** Text as it stands between tags, or inside a quoted attribute, of an HTML page. */
+/** Escapes text for use between tags, or inside a quoted attribute, of an HTML page. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities.get(character) as string);
 }
 
 /**
- * Headers of every page: it runs no script, loads nothing, stands in no frame, and leaves neither its address nor itself behind.
- * @param style what stands in its one `style` element
- * @param formsTo where else than to us its forms lead, by way of redirects: sources of a Content-Security-Policy
+ * Returns the headers of every page: it runs no script, loads nothing, cannot be framed, sends no Referer and is not cached.
+ * @param style the content of its one `style` element
+ * @param formsTo further targets of its forms, by redirects: sources of a Content-Security-Policy
  */
 export function headersOfPage(style: string, formsTo: readonly string[] = []): Readonly<Record<string, string>> {
   return {
@@ -35,7 +35,7 @@ export function headersOfPage(style: string, formsTo: readonly string[] = []): R
   };
 }
 
-/** What an HTML page is made of. */
+/** The parts of an HTML page. */
 export interface PageParts {
   readonly language: string;
   readonly direction: 'rtl' | 'ltr';
@@ -46,7 +46,7 @@ export interface PageParts {
   readonly content: string;
 }
 
-/** A page whose one `style` element `headersOfPage` names. */
+/** Returns a page with one `style` element, which `headersOfPage` permits. */
 export function htmlPage({ language, direction, title, style, content }: PageParts): string {
   return [
     `<!doctype html><html lang="${language}" dir="${direction}"><head><meta charset="utf-8">`,

@@ -1,6 +1,6 @@
-/** A value as JSON.parse makes it. */
+/** A value produced by JSON.parse. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
-/** An object as JSON.parse makes it: look keys up with `own`. */
+/** An object produced by JSON.parse. Look keys up with `own`. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
@@ -10,17 +10,17 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value under an own key; `undefined` for anything inherited, so that `__proto__` and `constructor` find nothing. */
+/** Returns the value of an own key; `undefined` for anything inherited, so that `__proto__` and `constructor` find nothing. */
 export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** A text without the byte order mark that some clients begin their JSON with, and that readers may pass over (RFC 8259, 8.1). */
+/** Removes the byte order mark that some clients put before JSON and that readers may ignore (RFC 8259, 8.1). */
 export function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** JSON text of a value with the keys of every object in code-unit order: equal values give equal text. */
+/** Returns the JSON text of a value with the keys of every object in code-unit order: equal values give equal text. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -30,9 +30,9 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`;
 }
 
-/** Whether a value has more values inside it than so many, whatever their depth. */
-export function hasMoreParts(value: JsonValue, most: number): boolean {
-  let left = most;
+/** Whether a value contains more than a number of values, at any depth. */
+export function hasMoreParts(value: JsonValue, max: number): boolean {
+  let left = max;
   const count = (part: JsonValue): boolean => {
     if (typeof part !== 'object' || part === null) return false;
     for (const inner of Array.isArray(part) ? part : Object.values(part)) if (--left < 0 || count(inner)) return true;
@@ -41,25 +41,24 @@ export function hasMoreParts(value: JsonValue, most: number): boolean {
   return count(value);
 }
 
-/** The bytes of a value as JSON text in UTF-8. */
+/** Returns the bytes of a value as JSON text in UTF-8. */
 export const jsonBytes = (value: JsonValue | readonly JsonValue[]): number => Buffer.byteLength(JSON.stringify(value));
 
-/** No fewer bytes than these: a bound that costs a fraction of the text. */
-export function jsonBytesAtMost(value: JsonValue | readonly JsonValue[]): number {
+/** Returns an upper bound of `jsonBytes`, at a fraction of its cost. */
+export function maxJsonBytes(value: JsonValue | readonly JsonValue[]): number {
   // An escape has six bytes, a number up to 24.
   if (typeof value === 'string') return 6 * value.length + 2;
   if (typeof value !== 'object' || value === null) return 24;
   let bytes = 2;
-  if (Array.isArray(value)) for (const element of value) bytes += jsonBytesAtMost(element) + 1;
-  // Without the pairs of `Object.entries`, which are a tenth of what a short call of a tool allocates.
-  else
-    for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + jsonBytesAtMost((value as JsonObject)[key] as JsonValue);
+  if (Array.isArray(value)) for (const element of value) bytes += maxJsonBytes(element) + 1;
+  // Not `Object.entries`: its pairs are a tenth of what a short call of a tool allocates.
+  else for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + maxJsonBytes((value as JsonObject)[key] as JsonValue);
   return bytes;
 }
 
-/** The members of an object whose value is not `undefined`. */
+/** Returns the members of an object whose value is not `undefined`. */
 export const omitUndefined = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined));
 
-/** Whether a store can hold a text: one without NUL and half characters. */
+/** Whether a store can hold a text: no NUL and no lone surrogates. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

@@ -1,16 +1,16 @@
 /**
- * Runs work under the same key one after the other, in the order in which it came. Keys are kept only while there is work.
+ * Runs work under the same key one at a time, in order of arrival. Keys are only kept while they have work.
  *
- * Packages with a mutex (`async-mutex`, `p-limit`) begin even uncontended work in a later microtask, and leave it to
- * their users to forget keys, which is most of this class.
+ * Packages with a mutex (`async-mutex`, `p-limit`) start even uncontended work in a later microtask, and leave it to
+ * their users to drop keys, which is most of this class.
  */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs work when all earlier work under its key has settled: within this call where there is none.
+   * Runs work when all earlier work under its key has settled; if there is none, synchronously within this call.
    * @returns what the work returns
-   * @throws what the work throws; later work runs all the same
+   * @throws what the work throws; later work still runs
    */
   async runExclusive<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
@@ -23,7 +23,7 @@ export class KeyedMutex {
     }
   }
 
-  /** How many keys have work. */
+  /** Returns the number of keys with work. */
   get size(): number {
     return this.#last.size;
   }

@@ -11,7 +11,7 @@ for (const [what, hints, language] of [
   ['Hebrew by its name of before', { acceptLanguage: 'iw' }, 'he'],
   ['the request says so', { locales: 'fr he', acceptLanguage: 'en' }, 'he'],
   ['the page before was', { before: 'en', locales: 'he' }, 'en'],
-  ['the switch was used', { asked: 'he', before: 'en', locales: 'en', acceptLanguage: 'en' }, 'he'],
-  ['the switch holds something else', { asked: '"><script>', acceptLanguage: 'he' }, 'he'],
+  ['the switch was used', { requested: 'he', before: 'en', locales: 'en', acceptLanguage: 'en' }, 'he'],
+  ['the switch holds something else', { requested: '"><script>', acceptLanguage: 'he' }, 'he'],
 ] satisfies [string, LanguageHints, string][])
   test(`${language} where ${what}`, () => assert.equal(chooseLanguage(hints), language));

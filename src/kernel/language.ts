@@ -3,20 +3,20 @@ export type Language = 'he' | 'en';
 
 export const directionOf = (language: Language): 'rtl' | 'ltr' => (language === 'he' ? 'rtl' : 'ltr');
 
-/** Where a page's language may be told; what comes first counts. */
+/** Sources of a page's language; the first that names a supported one decides. */
 export interface LanguageHints {
-  /** `?lang` of the page's own switch. */
-  readonly asked?: string | undefined;
-  /** What was chosen on the page before. */
+  /** `?lang` of the page's language switch. */
+  readonly requested?: string | undefined;
+  /** The choice on the page before. */
   readonly before?: unknown;
   /** `ui_locales` of the request: language tags, separated by spaces. */
   readonly locales?: unknown;
   readonly acceptLanguage?: string | undefined;
 }
 
-/** The language of a page: English where nothing tells. */
-export function chooseLanguage({ asked, before, locales, acceptLanguage }: LanguageHints): Language {
-  const tags = [asked, before, ...String(locales ?? '').split(' '), ...accepted(acceptLanguage ?? '')];
+/** Chooses the language of a page: English by default. */
+export function chooseLanguage({ requested, before, locales, acceptLanguage }: LanguageHints): Language {
+  const tags = [requested, before, ...String(locales ?? '').split(' '), ...accepted(acceptLanguage ?? '')];
   for (const tag of tags) {
     const language = typeof tag === 'string' ? languageOf(tag) : undefined;
     if (language) return language;
@@ -26,12 +26,12 @@ export function chooseLanguage({ asked, before, locales, acceptLanguage }: Langu
 
 function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.trim().toLowerCase().split('-');
-  // `iw` is what Hebrew was called before.
+  // `iw` is the old code of Hebrew.
   if (primary === 'he' || primary === 'iw') return 'he';
   return primary === 'en' ? 'en' : undefined;
 }
 
-/** The tags of an Accept-Language header, the most wanted first. */
+/** Returns the tags of an Accept-Language header, the most preferred first. */
 function accepted(header: string): string[] {
   return header
     .slice(0, 1_000)

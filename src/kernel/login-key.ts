@@ -1,22 +1,22 @@
-/** Normalisation takes the square of a run of combining marks; no name that a person has is half as long. */
-const MAX_NORMALISED_LENGTH = 1_000;
+/** Normalising a run of combining marks takes quadratic time; no real name is half as long. */
+export const MAX_NORMALISED_LENGTH = 1_000;
 
 /**
- * What a user name or an e-mail address is compared by: neither the case of letters nor spaces around tell two users apart
- * (docs/decisions.md "Users and sessions"). Longer texts than any name are compared as they are.
+ * Returns the key by which user names and e-mail addresses are compared: the case of letters and surrounding spaces do not count. Texts longer
+ * than any name are compared exactly. Reference: users.md#create-a-user.
  */
 export function loginKey(text: string): string {
   return text.length > MAX_NORMALISED_LENGTH ? text : text.normalize('NFKC').trim().toLowerCase();
 }
 
 /**
- * A syntactic plausibility check only: that an address works is proven by a message to it. It rejects the syntax of mail headers and invisible
- * characters, since either could send a message to another address than the one that is kept.
+ * A syntactic plausibility check only; deliverability is proven by sending mail. Rejects header syntax and invisible characters, because either
+ * could redirect the message to a different address.
  */
 const address = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+$/u;
-const MAX_ADDRESS_LENGTH = 320;
+export const MAX_ADDRESS_LENGTH = 320;
 
-/** The same of an e-mail address alone; `null` for a text that is none. */
+/** Returns the key of an e-mail address; `null` for a text that is none. */
 export function emailKey(text: string): string | null {
   const key = loginKey(text);
   return key.length <= MAX_ADDRESS_LENGTH && address.test(key) ? key : null;

@@ -1,7 +1,7 @@
 /**
- * Remembers what a function makes of an object, for as long as that object lives.
- * @param make is called once for each object
- * @returns gives the same result for the same object
+ * Caches the result of a function by object, for the lifetime of that object.
+ * @param make called once for each object
+ * @returns a function that returns the same result for the same object
  */
 export function memoByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const made = new WeakMap<K, V>();

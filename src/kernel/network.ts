@@ -1,30 +1,30 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What no address of a client is; one name for all of it, so that who makes up addresses gains nothing. */
+/** The network of anything that is no client address; one name for all, so that made-up addresses gain nothing. */
 const unknown = 'unknown';
-/** Some proxies name a port beside the address. */
+/** Some proxies append a port to the address. */
 const withPort = /^(?:([\d.]+)|\[([^\]]+)\])(?::\d+)?$/;
-/** 16-bit groups of an address that name the network: a /64 is what one customer of a provider has. */
+/** 16-bit groups of an address that identify the network: a provider gives each customer a /64. */
 const NETWORK_GROUPS = 4;
 /** Longer texts are no addresses. */
-const MAX_REMEMBERED_LENGTH = 64;
+const MAX_CACHED_LENGTH = 64;
 
-/** What was found, since each request asks; all of it is forgotten where it is too much. */
-const remembered = new Map<string, string>();
-const MAX_REMEMBERED = 1_000;
+/** Cache, since every request needs it; emptied when it is full. */
+const networks = new Map<string, string>();
+const MAX_CACHED_NETWORKS = 1_000;
 
 /**
- * Whose address it is, as far as an address tells: an IPv4 address itself, of an IPv6 address its /64 (docs/decisions.md "Functions and
- * forms"). An IPv4 address written as IPv6 is IPv4.
+ * Returns the network of a client: an IPv4 address itself, the /64 of an IPv6 address. An IPv4 address written as IPv6 is IPv4.
+ * Reference: authentication.md#wrong-keys-in-numbers.
  */
 export function networkOf(address: string): string {
-  const known = remembered.get(address);
+  const known = networks.get(address);
   if (known !== undefined) return known;
   const network = findNetwork(address);
-  if (address.length > MAX_REMEMBERED_LENGTH) return network;
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-  remembered.set(copied(address), network);
+  if (address.length > MAX_CACHED_LENGTH) return network;
+  if (networks.size >= MAX_CACHED_NETWORKS) networks.clear();
+  networks.set(copied(address), network);
   return network;
 }
 
@@ -37,7 +37,7 @@ function findNetwork(address: string): string {
   return isIP(ipv6) === 6 ? networkOfIPv6(ipv6) : unknown;
 }
 
-/** Parts of a header keep all of its text in memory for as long as they are kept. */
+/** Copies a text: a substring of a header would keep the whole header in memory. */
 const copied = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function networkOfIPv6(text: string): string {

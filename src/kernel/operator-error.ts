@@ -1,2 +1,2 @@
-/** Something that stops a command or the start and that the operator can mend. Its message is the one line that he sees; it holds no secret. */
+/** Stops a command or the start; the operator can fix the cause. Its message is one line and holds no secret. */
 export class OperatorError extends Error {}

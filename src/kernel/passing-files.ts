@@ -4,16 +4,16 @@ import { newSecret } from './ids.ts';
 import { hasEnded, processMark } from './process-mark.ts';
 import { HOUR_MS } from './time.ts';
 
-/** Milliseconds after which a file that nobody has written to is what a crash left. */
+/** Milliseconds without writes after which a file counts as left by a crash. */
 const ABANDONED_AFTER_MS = HOUR_MS;
 
-/** A name for a file that is there only for as long as this process works on it: `START.MARK.SECRET.END`. @param end without dots */
+/** Returns a name for a temporary file of this process: `START.MARK.SECRET.END`. @param end without dots */
 export const passingName = (start: string, end: string): string => `${start}.${processMark()}.${newSecret()}.${end}`;
 
 /**
- * Removes files of such names that a crash left: those whose process has ended for certain, at once; of other machines, those that nobody has
- * written to for an hour. One that cannot be removed stays.
- * @throws errors of the operating system where the directory cannot be read
+ * Removes temporary files that a crash left: those of processes that have certainly ended, at once; those of other machines after an hour without
+ * writes. Files that cannot be removed stay.
+ * @throws errors of the operating system if the directory cannot be read
  */
 export async function clearPassing(directory: string, start: string, end: string): Promise<void> {
   const before = Date.now() - ABANDONED_AFTER_MS;

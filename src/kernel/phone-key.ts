@@ -1,15 +1,15 @@
 const nonDigits = /\D+/g;
-/** The country whose prefix stands for the leading zero of the national form. */
+/** The country prefix that stands for the leading zero of the national form. */
 const country = '972';
-/** No number has nearly as many digits, and an index takes not many more. */
+/** Longer than any number, and short enough for an index. */
 const MAX_DIGITS = 1_000;
-/** Characters of a text that can be a number. */
+/** Maximum number of characters of a text with a number. */
 const MAX_LENGTH = 10_000;
 
 /**
- * What a telephone number is compared by: its digits, a leading 972 read as 0 (SPEC "`getlead`": duplicate detection). Every stored form of
- * a number has the same key (CONTRACT "Forms and files").
- * @returns `null` for a text without digits, of more than a thousand or ten thousand characters, which is like no number
+ * Returns the key by which phones are compared: their digits, a leading 972 read as 0. Every notation of a number has the same key.
+ * Reference: functions.md#getlead.
+ * @returns `null` for a text without digits, with more than a thousand of them, or of more than ten thousand characters; it equals no number
  */
 export function phoneKey(text: string): string | null {
   if (text.length > MAX_LENGTH) return null;
@@ -18,7 +18,7 @@ export function phoneKey(text: string): string | null {
   return digits.startsWith(country) ? `0${digits.slice(country.length)}` : digits;
 }
 
-/** The ASCII digits of a text. */
+/** Returns the ASCII digits of a text. */
 export function digitsOf(text: string): string {
   return text.replace(nonDigits, '');
 }

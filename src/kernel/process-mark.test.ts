@@ -11,7 +11,7 @@ import { hasEnded, processMark } from './process-mark.ts';
 const directory = await mkdtemp(join(tmpdir(), 'rds-marks-'));
 after(() => rm(directory, { recursive: true }));
 
-/** A process that tells its mark and stays. */
+/** A process that prints its mark and keeps running. */
 async function another() {
   const module = new URL('./process-mark.ts', import.meta.url).href;
   const script = `

@@ -3,23 +3,23 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { newSecret } from './ids.ts';
 
-/** States of a process that has ended and that nobody has waited for. */
+/** States of a process that has ended but was not waited for. */
 const ended: ReadonlySet<string> = new Set(['Z', 'X']);
-/** Where the operating system says when a process began, by the words after its name. */
+/** Positions of state and start time in /proc/PID/stat, counted after the process name. */
 const [STATE, BEGAN] = [0, 19];
 
 const form = /^([0-9a-f]{12})-([1-9]\d*)-(\d+)$/;
 
 /**
- * Names this process for others that share a directory with it: the machine and the processes that see each other, its number, and when it
- * began. Where that cannot be told it is a name of which nothing is known. It is part of names of files.
+ * Identifies this process for others that share a directory with it: machine and process namespace, process id, and start time. If these are
+ * unknown it is a random name. Used in names of files.
  */
 export function processMark(): string {
   own ??= ownMark();
   return own;
 }
 
-/** Read once: each upload is named by it. */
+/** Cached, since every upload uses it. */
 let own: string | undefined;
 
 function ownMark(): string {
@@ -27,21 +27,21 @@ function ownMark(): string {
   return view === null || began === undefined ? newSecret() : `${view}-${process.pid}-${began}`;
 }
 
-/** Whether a process has ended for certain. @param mark as `processMark` made it; of any other nothing is known */
+/** Whether a process has certainly ended. @param mark as `processMark` returned it; false for any other */
 export function hasEnded(mark: string): boolean {
   const [, of, pid, began] = form.exec(mark) ?? [];
   if (view === null || of !== view) return false;
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
-    // Others may run under another user.
+    // EPERM means that the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
   const status = statusOf(Number(pid));
   return status !== null && (status.began !== began || ended.has(status.state));
 }
 
-/** Names the machine since it was started, and which of its processes this one sees; `null` where that cannot be told. */
+/** Identifies the boot of the machine and the process namespace; `null` if these are unknown. */
 const view = viewOf();
 
 function viewOf(): string | null {
@@ -60,7 +60,7 @@ function viewOf(): string | null {
 function statusOf(pid: number): { state: string; began: string } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold anything.
+    // The name, in parentheses, may hold anything.
     const words = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const [state, began] = [words[STATE], words[BEGAN]];
     return state !== undefined && began !== undefined ? { state, began } : null;

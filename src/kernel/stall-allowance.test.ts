@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StallAllowance } from './stall-allowance.ts';
 
-/** Milliseconds until a client is given up, and how much he has had by then; he takes pieces of a size, one every so many milliseconds. */
+/** Returns the milliseconds until a client is given up, and how much it has taken by then; it takes a piece of a fixed size at a fixed interval. */
 function read(
   size: number,
   every: (piece: number) => number,

@@ -1,14 +1,15 @@
 import { limits } from './limits.ts';
 import { MINUTE_MS } from './time.ts';
 
-/** Milliseconds of one pause. */
-const MAX_PAUSE_MS = MINUTE_MS;
-/** Milliseconds of all pauses of a client together, beyond what it takes at the least pace. */
-const MAX_STALL_MS = 600_000;
+/** Maximum duration of one pause, in milliseconds. */
+export const MAX_PAUSE_MS = MINUTE_MS;
+/** Maximum of all pauses of a client together, in milliseconds, beyond the time it needs at the minimum pace. */
+export const MAX_STALL_MS = 600_000;
 
 /**
- * The time that a client lets an answer wait, whose snapshot of the data is held as long. One that takes a little of it again and again would
- * hold it for hours; so what it takes gives back the time that it needs at the least pace, and no more than there was at first.
+ * The time that a client may keep an answer waiting, during which its snapshot of the data is held. A client that takes a little again and again
+ * could hold it for hours; so what it takes only restores the time needed at the minimum pace, up to the initial allowance.
+ * Reference: requests.md#long-answers.
  */
 export class StallAllowance {
   readonly #longest: number;
@@ -25,14 +26,14 @@ export class StallAllowance {
     this.#clock = clock;
   }
 
-  /** The client has been handed so many characters. @returns milliseconds that it may take until it asks for more */
+  /** Starts a pause: the client was given some characters. @returns milliseconds until it has to ask for more */
   begin(characters: number): number {
-    this.#left = Math.min(this.#all, this.#left + (characters / limits.leastPace) * 1_000);
+    this.#left = Math.min(this.#all, this.#left + (characters / limits.minBytesPerSecond) * 1_000);
     this.#began = this.#clock();
     return Math.max(0, Math.min(this.#longest, this.#left));
   }
 
-  /** It asks for more. */
+  /** Ends the pause: the client asks for more. */
   end(): void {
     this.#left -= this.#clock() - this.#began;
   }

@@ -1,4 +1,4 @@
-/** Spans of time in milliseconds. */
+/** Durations in milliseconds. */
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -11,7 +11,7 @@ const three = digits.map((n) => n.padStart(3, '0'));
 const dayText = new Map<number, string>();
 
 /**
- * ISO 8601 text of an instant, the same as `Date.prototype.toISOString`, which is ten times slower:
+ * Returns the ISO 8601 text of an instant, like `Date.prototype.toISOString`, which is ten times slower:
  * lists write two or more of them for every row.
  * @param instant milliseconds since 1970, within the range of Date
  */

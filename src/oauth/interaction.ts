@@ -87,7 +87,7 @@ async function pendingRequest({ provider, request, reply }: Visit): Promise<Clie
   const client = await provider.Client.find(clientId);
   if (!client) throw new InteractionGone();
   const language = chooseLanguage({
-    asked: queryValue(request, 'lang'),
+    requested: queryValue(request, 'lang'),
     before: lastSubmission?.lang,
     locales: params.ui_locales,
     acceptLanguage: request.headers['accept-language'],

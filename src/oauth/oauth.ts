@@ -203,7 +203,7 @@ export class OAuth {
     reply.code(status);
     if (isPage) {
       const language = chooseLanguage({
-        asked: queryValue(request, 'lang'),
+        requested: queryValue(request, 'lang'),
         locales: queryValue(request, 'ui_locales'),
         acceptLanguage: request.headers['accept-language'],
       });

@@ -2,12 +2,12 @@ import { relative } from 'node:path';
 import type { About } from './conditions.ts';
 
 const sources = new URL('../', import.meta.url).pathname;
-/** Deeper than frames of packages usually go. */
+/** Deeper than the frames of packages usually go. */
 const MAX_FRAMES = 20;
 
 /**
- * What tells one fault of ours from another: the error's class, its code, and where it was thrown. Of those there are as many as the sources
- * have, whatever clients send.
+ * Returns what distinguishes faults of the service: the error's class, its code, and where it was thrown. Their number is bounded by the sources,
+ * whatever clients send.
  */
 export function faultPlace(error: unknown): About {
   if (!(error instanceof Error)) return { fault: typeof error };
@@ -15,7 +15,7 @@ export function faultPlace(error: unknown): About {
   return { fault: error.name, ...(typeof code === 'string' && { code }), at: placeOf(error.stack ?? '') };
 }
 
-/** The first place of the sources; the first of all where there is none of them. */
+/** Returns the first frame in the sources; if there is none, the first frame. */
 function placeOf(stack: string): string | undefined {
   const frames = stack.split('\n', MAX_FRAMES).flatMap((line) => {
     const place = /^\s+at .*?\(?((?:file:\/\/|node:|\/)[^()\s]+):\d+\)?$/.exec(line)?.[1];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mock, test } from 'node:test';
 import { LogLines } from './log-lines.ts';
 
-/** A file that takes so many bytes and then fails. */
+/** A file that accepts a number of bytes and then fails. */
 class Medium {
   text: string = '';
   room = Number.POSITIVE_INFINITY;

@@ -1,24 +1,24 @@
 import { writeSync } from 'node:fs';
 
-/** Bytes of lines that wait for a reader who is slow; beyond, lines are lost. */
+/** Bytes of lines buffered for a slow reader; beyond, lines are lost. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** Milliseconds between two tries to write what waits. */
+/** Retry interval of writing buffered lines, in milliseconds. */
 const RETRY_MS = 100;
 
-/** Writes bytes, or the first of them. @returns how many @throws errors of the operating system */
+/** Writes bytes, or the first of them. @returns their number @throws errors of the operating system */
 export type WriteBytes = (bytes: Buffer) => number;
 
 interface Line {
-  /** What is left of it. */
+  /** The part not written yet. */
   bytes: Buffer;
   isBegun: boolean;
-  /** How many lines were lost, of a line that tells so; else 0. */
+  /** Number of lost lines that the line reports; 0 for ordinary lines. */
   readonly lost: number;
 }
 
 /**
- * Lines on their way to a file or a pipe, written at once, so that none is lost where the process ends. A log that cannot be written costs
- * nobody his answer: lines are lost where its disk is full or nobody reads it any more, and the next one that is written says how many.
+ * Writes lines to a file or a pipe synchronously, so that none is lost when the process ends. An unwritable log never fails a request: lines are
+ * lost while its disk is full or its reader is gone, and the next line that is written reports how many.
  */
 export class LogLines {
   readonly #writeBytes: WriteBytes;
@@ -45,7 +45,7 @@ export class LogLines {
     this.flush();
   }
 
-  /** Writes what waits, as far as it can be written now. Never throws. */
+  /** Writes the buffered lines as far as possible now. Never throws. */
   flush(): void {
     for (let line = this.#waiting[0]; line; line = this.#waiting[0])
       try {
@@ -81,7 +81,7 @@ export class LogLines {
     this.#lost -= line.lost;
   }
 
-  /** What keeps the first from being written keeps the others too. */
+  /** Drops all lines: what prevents the first from being written prevents the others too. */
   #lose(first: Line): void {
     this.#isTorn ||= first.isBegun;
     this.#lost += this.#waiting.filter(({ lost }) => lost === 0).length;
@@ -94,12 +94,12 @@ function lostLine(count: number): string {
   return `${JSON.stringify({ level: 40, time: new Date().toISOString(), count, msg: 'lines of the log were lost' })}\n`;
 }
 
-/** Whether a reader has to read first. */
+/** Whether the reader has to read first. */
 function isBusy(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EAGAIN' || code === 'EBUSY' || code === 'EINTR';
 }
 
-/** The lines of this process on stderr. */
+/** The log lines of this process on stderr. */
 export const stderrLines = new LogLines((bytes) => writeSync(2, bytes));
 process.once('exit', () => stderrLines.flush());

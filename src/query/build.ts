@@ -78,7 +78,7 @@ function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places
   return { shape, places: countPlaces(shape), wantsScore };
 }
 
-const MAX_ORDER_KEYS = 100;
+export const MAX_ORDER_KEYS = 100;
 
 const unordered: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
 

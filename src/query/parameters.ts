@@ -1,5 +1,5 @@
 import { fail, ServiceError } from '../errors/fail.ts';
-import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, jsonBytesAtMost } from '../kernel/json.ts';
+import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, maxJsonBytes } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { splitNames } from './model/names.ts';
@@ -166,7 +166,7 @@ export function checkValues(value: JsonValue): void {
  * @throws badQuery (102), nestedTooDeep (107)
  */
 export function checkExtent(pipeline: readonly JsonValue[]): void {
-  if (jsonBytesAtMost(pipeline) > limits.queryLength && JSON.stringify(pipeline).length > limits.queryLength) refuseLength();
+  if (maxJsonBytes(pipeline) > limits.queryLength && JSON.stringify(pipeline).length > limits.queryLength) refuseLength();
   checkDepth(pipeline, limits.jsonDepth);
 }
 

@@ -9,9 +9,9 @@ import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter } from './where/index.ts';
 
 /** Maximum number of levels of included records: each is a further read. */
-const MAX_LEVELS = 10;
+export const MAX_LEVELS = 10;
 /** Maximum number of places that one query may expand, `a.b` and `a.c` being three of them. */
-const MAX_PLACES = 500;
+export const MAX_PLACES = 500;
 const expandable: ReadonlySet<FieldType> = new Set(['Pointer', 'Array']);
 const none: readonly Include[] = [];
 

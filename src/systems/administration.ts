@@ -28,7 +28,7 @@ export interface ListedKey extends KeyEntry {
 }
 
 /** How long a removed system can be restored, in milliseconds. Reference: faults.md#removed-systems. */
-const RETENTION_MS = 14 * DAY_MS;
+export const RETENTION_MS = 14 * DAY_MS;
 
 /** Operations on systems and keys for the operator. They take effect at once in every process of the service. */
 export class Administration {

@@ -191,7 +191,7 @@ export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** Number of different wrong keys that a network may send in a minute, which starts with the first. */
-const MAX_WRONG_KEYS = 100;
+export const MAX_WRONG_KEYS = 100;
 /** Maximum number of networks tracked, some 5 KB each at most; beyond it the longest quiet ones are forgotten. */
 const MAX_NETWORKS = 5_000;
 /** Maximum number of short right keys remembered, by network. */

@@ -12,7 +12,7 @@ import { endSession, newSession, openSession } from './sessions/record.ts';
 import { hashToken, isConsoleToken, newConsoleToken } from './sessions/token.ts';
 
 /** Lifetime of an unused console session, and maximum lifetime of a used one, in milliseconds. */
-const MAX_IDLE_MS = 12 * HOUR_MS;
+export const MAX_IDLE_MS = 12 * HOUR_MS;
 export const MAX_CONSOLE_SESSION_MS = 7 * DAY_MS;
 /** Minimum interval between extensions of a used session, so that not every request writes. */
 const RENEWAL_MS = HOUR_MS;

@@ -15,7 +15,7 @@ import * as stall from '../../../src/kernel/stall-allowance.ts';
 import * as system from '../../../src/systems/system.ts';
 import { bytes, characters, count, duration, type LimitGroup } from './limit.ts';
 
-const minPace = `${bytes(limits.leastPace)} a second`;
+const minPace = `${bytes(limits.minBytesPerSecond)} a second`;
 
 const batchLimits: LimitGroup = {
   heading: '### Batches',

@@ -10,9 +10,9 @@ export const assetsPath = `${CONSOLE}/-/assets`;
 
 /** The console's URLs as browsers see them; the service may have a path prefix. */
 export class ConsoleAddresses {
-  readonly #addresses: Pick<Addresses, 'base' | 'isSettled'>;
+  readonly #addresses: Pick<Addresses, 'base' | 'isConfigured'>;
 
-  constructor(addresses: Pick<Addresses, 'base' | 'isSettled'>) {
+  constructor(addresses: Pick<Addresses, 'base' | 'isConfigured'>) {
     this.#addresses = addresses;
   }
 
@@ -28,8 +28,8 @@ export class ConsoleAddresses {
 
   /** Returns the console's origin. Without BASE_URL, the service accepts every name that leads to it. @param host of the request */
   originFor(host: string | undefined): string {
-    const { base, isSettled } = this.#addresses;
-    return isSettled || !host ? new URL(base).origin : `http://${host}`;
+    const { base, isConfigured } = this.#addresses;
+    return isConfigured || !host ? new URL(base).origin : `http://${host}`;
   }
 
   /**
@@ -37,8 +37,8 @@ export class ConsoleAddresses {
    * console.md#sign-in-to-the-console.
    */
   get isSecure(): boolean {
-    const { base, isSettled } = this.#addresses;
-    if (!isSettled) return false;
+    const { base, isConfigured } = this.#addresses;
+    if (!isConfigured) return false;
     const { protocol, hostname } = new URL(base);
     return protocol === 'https:' || !isLoopback(hostname);
   }

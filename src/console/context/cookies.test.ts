@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ConsoleAddresses } from './addresses.ts';
 import { ConsoleCookies } from './cookies.ts';
 
-const cookies = new ConsoleCookies(new ConsoleAddresses({ base: 'http://localhost:1337', isSettled: false }));
+const cookies = new ConsoleCookies(new ConsoleAddresses({ base: 'http://localhost:1337', isConfigured: false }));
 const token = `c:${'0'.repeat(64)}`;
 const header = (count: number, value: string) =>
   Array.from({ length: count }, (_, at) => `console.session.app${at}=${encodeURIComponent(value)}`).join('; ');

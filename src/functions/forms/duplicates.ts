@@ -1,7 +1,7 @@
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { retryWhenOvertaken, type RecordContext, readFirst } from '../../records/index.ts';
+import { type RecordContext, readFirst, retryWhenOvertaken } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Store } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';

@@ -26,7 +26,7 @@ export class StallGuardedPieces implements AsyncIterableIterator<string> {
     if (piece.done) return piece;
     const { length } = piece.value;
     // The piece before may still be in transit. Two long pieces need longer at the minimum pace than the stall allowance grants.
-    const neededMs = ((this.#lastLength + length) / limits.leastPace) * 1_000;
+    const neededMs = ((this.#lastLength + length) / limits.minBytesPerSecond) * 1_000;
     this.#lastLength = length;
     this.#stallTimer = setTimeout(this.#giveUp, Math.max(neededMs, this.#allowance.begin(length))).unref();
     return piece;

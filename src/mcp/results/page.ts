@@ -1,5 +1,5 @@
 import { type Ask, findRows, oneMore } from '../../crm/queries/records.ts';
-import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, jsonBytesAtMost } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, maxJsonBytes } from '../../kernel/json.ts';
 import type { ToolCall } from '../definition/tool.ts';
 
 /** Maximum size of an answer: more fills an agent's context, and some clients truncate it. Reference: agents.md#answers. */
@@ -59,7 +59,7 @@ export function headOf(rows: readonly JsonValue[], limit: number, hint?: string,
 /** Returns how many values, from the first, fit into a number of bytes as JSON. */
 export function countFitting(values: readonly JsonValue[], bytes: number): number {
   // Few answers are large, so rows are measured one by one only if necessary.
-  if (bytes === Number.POSITIVE_INFINITY || jsonBytesAtMost(values) <= bytes) return values.length;
+  if (bytes === Number.POSITIVE_INFINITY || maxJsonBytes(values) <= bytes) return values.length;
   let left = bytes;
   for (const [count, value] of values.entries()) {
     left -= jsonBytes(value) + 1;

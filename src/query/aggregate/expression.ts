@@ -6,7 +6,7 @@ import { outputName } from './names.ts';
 import { callOf, isOperator, MAX_ITEMS } from './operators.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 
-const MAX_DEPTH = 50;
+export const MAX_DEPTH = 50;
 const dateOperators: ReadonlySet<string> = new Set(dateParts.map((part) => `$${part}`));
 
 /**

@@ -15,7 +15,7 @@ import { PipelineBuilder } from './pipeline.ts';
 import { parseAddFields, parseProject } from './project.ts';
 import { parseUnwind } from './unwind.ts';
 
-const MAX_STAGES = 50;
+export const MAX_STAGES = 50;
 
 /**
  * Builds a checked aggregation from its options. Without a stage it answers the records. Reference: aggregation.md#request.

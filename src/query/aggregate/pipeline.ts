@@ -9,11 +9,11 @@ import { type Column, type Expression, kindOf, type Stage, type ValueKind } from
 import { aliasOf } from './names.ts';
 
 /** Maximum number of parts of expressions and conditions in one pipeline, all stages together; engines bound the size of a statement. */
-const MAX_PARTS = 1_000;
+export const MAX_PARTS = 1_000;
 /** Maximum number of values of records that one value may be put together from: stages that double a text or an array would soon fill the memory. */
-const MAX_COPIES = 1_000;
+export const MAX_COPIES = 1_000;
 /** Maximum number of members of a result object; SQLite has at most 2,000 columns in a result. */
-const MAX_COLUMNS = 1_900;
+export const MAX_COLUMNS = 1_900;
 
 /** A pipeline under construction: the current columns of the rows, by name, and the stages that made them. */
 export class PipelineBuilder {

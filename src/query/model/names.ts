@@ -40,10 +40,10 @@ function find(name: string, grant: Grant): FieldRef | null {
 const isBadSegment = (segment: string) =>
   segment === '' || segment.length > limits.nameLength || segment.startsWith('$') || forbiddenKeys.has(segment);
 
-const MAX_NAMES = 2_000;
+export const MAX_NAMES = 2_000;
 
 /** Maximum number of characters of one list: more than the names of all columns of a table. */
-const MAX_LIST_CHARACTERS = 256 * 1024;
+export const MAX_LIST_CHARACTERS = 256 * 1024;
 
 const empty: readonly string[] = [];
 

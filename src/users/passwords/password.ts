@@ -6,7 +6,7 @@ import { FairQueue, type Turn } from '../../admission/fair-queue.ts';
 /** argon2id with the parameters that OWASP recommends: 19 MiB, two passes. Runs on other threads, as many at once as leave one core free. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Maximum number of waiting passwords, about half a minute of work; beyond it the last one of the caller with the most is refused. */
-const MAX_WAITING = 1_000;
+export const MAX_WAITING = 1_000;
 const queue = new FairQueue({ concurrency: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING });
 
 /** Hashes a password, off the main thread. @throws unavailable (503) if too many wait */
