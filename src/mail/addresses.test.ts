@@ -37,8 +37,7 @@ for (const [list, invalid] of [
   ['x'.repeat(500), `${'x'.repeat(100)}…`],
   [`${'x'.repeat(400)}@b.example`, `${'x'.repeat(100)}…`],
 ] as const)
-  test(`none: ${JSON.stringify(list).slice(0, 60)}`, () =>
-    assert.deepEqual(addressesOf(list), { addresses: [], invalid: wrong }));
+  test(`none: ${JSON.stringify(list).slice(0, 60)}`, () => assert.deepEqual(addressesOf(list), { addresses: [], invalid }));
 
 const value = (...texts: string[]) => texts;
 for (const [what, pieces, addresses] of [

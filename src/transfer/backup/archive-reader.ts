@@ -13,28 +13,28 @@ const NEWLINE = 10;
 /** A member of the archive. */
 type Entry = ExtractEvents['entry'][1];
 
-/** A part of a backup, as it is read. Its bytes are to be read to their end, which checks them. */
+/** A part of a backup while it is read. The checksum is verified when the last byte has been read. */
 export interface PartReader {
   readonly part: ManifestPart;
-  /** @throws OperatorError where they are not what the manifest says */
+  /** @throws OperatorError if they differ from the manifest */
   readonly bytes: AsyncIterable<Buffer>;
 }
 
-/** A backup that is read from its beginning to its end, once. */
+/** Reads a backup once, from beginning to end. */
 export interface BackupReader {
   readonly manifest: Manifest;
   readonly isEncrypted: boolean;
-  /** Each part, in its order. @throws OperatorError that names the part which is broken, or missing */
+  /** The parts in archive order. @throws OperatorError naming the part that is damaged or missing */
   parts(): AsyncGenerator<PartReader>;
-  /** Lets the source go. */
+  /** Closes the source. */
   close(): void;
 }
 
 /**
- * Opens a backup and reads its manifest.
- * @param source its bytes
- * @param identities of age (`AGE-SECRET-KEY-1…`), for one that is encrypted
- * @throws OperatorError for what is no backup, of a later version, or encrypted for others; errors of the source
+ * Opens a backup and reads its manifest. Reference: backup.md#format-of-a-backup.
+ * @param source bytes of the backup
+ * @param identities age identities (`AGE-SECRET-KEY-1…`) for an encrypted backup
+ * @throws OperatorError if it is not a backup, of a later version, or encrypted for other recipients; errors of the source
  */
 export async function readBackup(source: Readable, identities: readonly string[]): Promise<BackupReader> {
   try {
@@ -46,7 +46,7 @@ export async function readBackup(source: Readable, identities: readonly string[]
 }
 
 async function opened(source: Readable, identities: readonly string[]): Promise<BackupReader> {
-  const watched = new Watched(source);
+  const watched = new WatchedSource(source);
   const start = await watched.start(AGE_MAGIC.length);
   const isEncrypted = start.subarray(0, AGE_MAGIC.length).equals(AGE_MAGIC);
   if (!isEncrypted && !start.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC))
@@ -72,7 +72,7 @@ async function opened(source: Readable, identities: readonly string[]): Promise<
     .pipe(archive);
   archive.once('close', () => text.destroy());
   const entries = archive[Symbol.asyncIterator]() as AsyncIterator<Entry>;
-  const next = (what: string) => told(entries.next(), watched, () => `${what} is not in it`);
+  const next = (what: string) => described(entries.next(), watched, () => `${what} is not in it`);
   try {
     const first = await next(MANIFEST_NAME);
     if (first.done || first.value.header.name !== MANIFEST_NAME) throw new OperatorError('the file is no backup of this service');
@@ -95,7 +95,7 @@ async function opened(source: Readable, identities: readonly string[]): Promise<
 async function* partsOf(
   manifest: Manifest,
   next: (what: string) => Promise<IteratorResult<Entry>>,
-  watched: Watched,
+  watched: WatchedSource,
   refuseMore: () => void,
 ): AsyncGenerator<PartReader> {
   for (const part of manifest.parts) {
@@ -113,17 +113,17 @@ async function* partsOf(
   refuseMore();
 }
 
-/** The bytes of a part, held against the manifest. */
+/** Reads a part and compares it with the manifest. */
 class CheckedPart {
   isChecked = false;
   readonly #part: ManifestPart;
   readonly #entry: Entry;
-  readonly #watched: Watched;
+  readonly #watched: WatchedSource;
   readonly #hash: Hash = createHash('sha256');
   #lines = 0;
   #bytes = 0;
 
-  constructor(part: ManifestPart, entry: Entry, watched: Watched) {
+  constructor(part: ManifestPart, entry: Entry, watched: WatchedSource) {
     this.#part = part;
     this.#entry = entry;
     this.#watched = watched;
@@ -161,39 +161,39 @@ function linesIn(chunk: Buffer): number {
   return lines;
 }
 
-/** The same, with errors of the archive's form told in words. @param where what was read when it broke off */
-async function told<T>(reading: Promise<T>, watched: Watched, where: () => string): Promise<T> {
+/** Awaits a read and converts format errors to an OperatorError. @param where the member being read */
+async function described<T>(reading: Promise<T>, watched: WatchedSource, where: () => string): Promise<T> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof OperatorError || isOfSystem(error)) throw error;
+    if (error instanceof OperatorError || isSystemError(error)) throw error;
     const isCut = watched.hasEnded && !isDamage(error);
     throw new OperatorError(`${where()}: the file is ${isCut ? 'cut off' : 'damaged'}`, { cause: error });
   }
 }
 
-/** Of zstd, for bytes that it did not write. */
+/** Whether zstd rejected the bytes, as opposed to a premature end. */
 const isDamage = (error: unknown) => String((error as NodeJS.ErrnoException).code).startsWith('ZSTD_');
 
-/** An error of the operating system, or of a store far away, says more than we know. */
-function isOfSystem(error: unknown): boolean {
+/** Errors of the operating system and of S3 are more specific than our messages. */
+function isSystemError(error: unknown): boolean {
   const { code, name } = error as NodeJS.ErrnoException;
   return name === 'S3Fault' || (typeof code === 'string' && /^E[A-Z]+$/.test(code));
 }
 
-/** The bytes of a member, whose errors are told in words. @param where what was read when it broke off */
-async function* chunksOf(entry: Entry, watched: Watched, where: () => string): AsyncGenerator<Buffer> {
+/** The bytes of a member, with format errors described. @param where the member being read */
+async function* chunksOf(entry: Entry, watched: WatchedSource, where: () => string): AsyncGenerator<Buffer> {
   const chunks = entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   for (;;) {
-    const chunk = await told(chunks.next(), watched, where);
+    const chunk = await described(chunks.next(), watched, where);
     if (chunk.done) return;
     yield chunk.value;
   }
 }
 
-async function decrypted(watched: Watched, identities: readonly string[]): Promise<AsyncIterable<Buffer>> {
+async function decrypted(watched: WatchedSource, identities: readonly string[]): Promise<AsyncIterable<Buffer>> {
   if (identities.length === 0) throw new OperatorError('the file is encrypted: --identity KEYFILE names the key');
-  // Loaded where it is used.
+  // Imported on demand: it is rarely needed.
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
   for (const identity of identities) decrypter.addIdentity(identity);
@@ -208,8 +208,8 @@ async function decrypted(watched: Watched, identities: readonly string[]): Promi
   }
 }
 
-/** The bytes of a source, of which it is known whether they came to their end. */
-class Watched {
+/** The bytes of a source; records whether its end was reached. */
+class WatchedSource {
   hasEnded = false;
   readonly #chunks: AsyncIterator<Buffer>;
   #begun: Buffer = Buffer.alloc(0);
@@ -218,9 +218,9 @@ class Watched {
     this.#chunks = source[Symbol.asyncIterator]();
   }
 
-  /** The first bytes, which `bytes` gives again; fewer where there are no more. */
-  async start(least: number): Promise<Buffer> {
-    while (this.#begun.length < least) {
+  /** Returns at least `minBytes` from the start, or fewer if there are no more; `bytes` returns them again. */
+  async start(minBytes: number): Promise<Buffer> {
+    while (this.#begun.length < minBytes) {
       const next = await this.#chunks.next();
       if (next.done) break;
       this.#begun = Buffer.concat([this.#begun, next.value]);

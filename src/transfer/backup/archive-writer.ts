@@ -4,20 +4,20 @@ import type { Encrypter } from 'age-encryption';
 import { type Pack, pack } from 'tar-stream';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
-/** A good ratio at a rate that no disk holds back. */
+/** Good ratio, and fast enough that the disk remains the bottleneck. */
 const LEVEL = 1;
 
-/** A member of an archive whose size is known. */
+/** A member of an archive, of known size. */
 export interface Member {
   readonly name: string;
   readonly bytes: number;
   read(): AsyncIterable<Buffer>;
 }
 
-/** Whom an archive is encrypted for; nobody where it is empty. @throws OperatorError for what is no recipient of age */
+/** Returns an encrypter for age recipients, or `null` if there are none. @throws OperatorError for an invalid recipient */
 export async function encrypterFor(recipients: readonly string[]): Promise<Encrypter | null> {
   if (recipients.length === 0) return null;
-  // Loaded where it is used.
+  // Imported on demand: it is rarely needed.
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients)
@@ -30,9 +30,9 @@ export async function encrypterFor(recipients: readonly string[]): Promise<Encry
 }
 
 /**
- * A tar in zstd, in age where there is an encrypter (CONTRACT "Backup and restore").
- * @param modifiedAt of its members
- * @returns the bytes; a member that fails breaks them off with its error
+ * Returns a tar archive compressed with zstd and, given an encrypter, encrypted with age. Reference: backup.md#format-of-a-backup.
+ * @param modifiedAt time stamp of the members
+ * @returns the bytes; an error of a member destroys the stream
  */
 export async function archiveOf(members: readonly Member[], modifiedAt: Date, encrypter: Encrypter | null): Promise<Readable> {
   const archive = pack();
@@ -48,7 +48,7 @@ export async function archiveOf(members: readonly Member[], modifiedAt: Date, en
   });
   compress.once('close', () => archive.destroy());
   const compressed = tar.pipe(compress, { end: false });
-  // Ended with bytes that still wait to be compressed, Node writes an empty frame behind them, of which a reader does not see where it ends.
+  // If `end` is called while bytes are still being compressed, Node appends an empty frame, and readers misjudge where the archive ends.
   tar.once('end', () => compress.write(Buffer.alloc(0), () => compress.end()));
   if (!encrypter) return compressed;
   const encrypted = await encrypter.encrypt(Readable.toWeb(compressed) as ReadableStream<Uint8Array>);

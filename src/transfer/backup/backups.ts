@@ -13,42 +13,42 @@ import type { Manifest } from './manifest.ts';
 import type { BackupEvents } from './prepare-backup.ts';
 import { type RestoredBackup, restoreBackup } from './restore-backup.ts';
 
-/** What backups are made of, and restored into. */
+/** Dependencies of backups and restores. */
 export interface BackupParts {
   readonly administration: Administration;
   readonly registry: Registry;
   readonly engine: Engine;
   readonly engineName: Manifest['engine'];
-  /** Opens the files of all systems. @throws OperatorError where they cannot be reached */
+  /** Opens the file store. @throws OperatorError if it cannot be reached */
   readonly files: () => Promise<FileStore>;
-  /** Makes the place of the files of a system that is restored. */
+  /** Creates the folder for the files of a restored system. */
   readonly makeFilePlace: (place: string) => Promise<void>;
-  /** Of this service's own, for what is not encrypted yet. */
+  /** A private directory, since spooled data is not encrypted. */
   readonly spoolDirectory: string;
-  /** Where embedded stores lie; `null`: they lie elsewhere. */
+  /** Directory of embedded stores; `null` for a database server. */
   readonly storeDirectory: string | null;
 }
 
-/** How a backup is made. */
+/** Options of a backup. */
 export interface BackupOptions {
   readonly withFiles: boolean;
   readonly encrypter: Encrypter | null;
 }
 
-/** What to restore, and as what. */
-export interface RestoreWish {
-  /** Keys of age, for a backup that is encrypted. */
+/** Options of a restore. */
+export interface RestoreRequest {
+  /** Age identities for an encrypted backup. */
   readonly identities: readonly string[];
-  /** Of the new system; `null`: it is restored as itself, and the present one is put aside. */
+  /** Application id of the new system; `null` restores the original one and sets the present system aside. */
   readonly appId: string | null;
   readonly withFiles: boolean;
-  /** Whether it is not held. */
+  /** Whether schedules, triggers and mail resume at once, i.e. the system is not held (backup.md#held-systems). */
   readonly isActive: boolean;
-  /** Asked before a system in force is put aside. @throws what ends the restore */
+  /** Called before a present system is set aside. @throws to abort the restore */
   confirm(appId: string): Promise<void>;
 }
 
-/** Makes backups of the systems of an installation, and systems of backups. Others may serve them meanwhile. */
+/** Backs up and restores the systems of an installation, also while other processes serve them. */
 export class Backups {
   readonly #parts: BackupParts;
 
@@ -56,12 +56,12 @@ export class Backups {
     this.#parts = parts;
   }
 
-  /** Those in force. */
+  /** The present systems. */
   systems(): readonly SystemEntry[] {
     return this.#parts.registry.read().systems;
   }
 
-  /** @throws as `makeBackup`; StoreRefused where the store is not what the registry says */
+  /** Backs up a system. @throws as `makeBackup`; StoreRefused if the store does not match the registry */
   async make(
     entry: SystemEntry,
     to: Destination,
@@ -87,10 +87,10 @@ export class Backups {
     }
   }
 
-  /** @param source of a backup, which is closed @throws as `readBackup`, `restoreBackup` */
+  /** Restores a backup and closes the source. @throws as `readBackup`, `restoreBackup` */
   async restore(
     source: Readable,
-    { identities, appId, withFiles, isActive, confirm }: RestoreWish,
+    { identities, appId, withFiles, isActive, confirm }: RestoreRequest,
     events: RestoreEvents,
   ): Promise<RestoredBackup> {
     const { administration, registry, files, makeFilePlace, storeDirectory } = this.#parts;

@@ -4,16 +4,16 @@ import { chunkedRows, type StoreSnapshot } from '../../storage/raw-access.ts';
 import { fileName } from './manifest.ts';
 import type { Content } from './prepare-backup.ts';
 
-/** The hidden table with a row for each file of a system. */
+/** The hidden table with one row per file of a system. */
 const fileTable = '_StoredFile';
 
-/** Where the bytes of a system's files are. */
+/** Access to the bytes of a system's files. */
 export interface FileSource {
-  /** The bytes of one; `null` where there are none. @throws unavailable */
+  /** Opens a file; `null` if it has no bytes. @throws unavailable */
   open(id: string): Promise<AsyncIterable<Buffer> | null>;
 }
 
-/** A file is no longer there, or no longer the same, when it is read for the second time. */
+/** A file was deleted or changed between the two reads. */
 export class FileGone extends Error {
   readonly id: string;
 
@@ -23,16 +23,16 @@ export class FileGone extends Error {
   }
 }
 
-/** What came of the files. */
+/** Totals of the files. */
 export interface FileParts {
   readonly bytes: number;
-  /** Those whose bytes are not there. */
+  /** Number of files without bytes. */
   readonly missing: number;
 }
 
 /**
- * Adds the files that a system knows. Their bytes are read twice, for the checksum and for the archive, and kept nowhere: they may be many.
- * @param read told of the files so far
+ * Adds the files of a system. Their bytes are read twice, for the checksum and for the archive, and not spooled: they may be large.
+ * @param read called with the number of files so far
  */
 export async function addFiles(
   snapshot: StoreSnapshot,
@@ -44,7 +44,7 @@ export async function addFiles(
   let missing = 0;
   for await (const { id, isAwaited } of fileIds(snapshot)) {
     const found = await checksumOf(files, id);
-    // A large upload that was announced and has not come.
+    // A large upload that was announced but has not arrived is not missing.
     if (!found) missing += isAwaited ? 0 : 1;
     else {
       const part = { name: fileName(id), count: 1, ...found };
@@ -60,7 +60,7 @@ async function* fileIds(snapshot: StoreSnapshot): AsyncGenerator<{ id: string; i
   const table = snapshot.schema.tables.get(fileTable);
   if (!table) return;
   const names = columnFields(table).map(({ name }) => name);
-  // The place comes first.
+  // The first column is the row's place in the table.
   const [id, size] = ['objectId', 'size'].map((name) => names.indexOf(name) + 1) as [number, number];
   for await (const rows of chunkedRows(snapshot, table, 0))
     for (const row of rows) yield { id: String(row[id]), isAwaited: row[size] === null };
@@ -83,7 +83,7 @@ async function checksumOf(files: FileSource, id: string): Promise<Sum | null> {
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** @throws FileGone where they are not the bytes of before */
+/** Reads the bytes again. @throws FileGone if they differ from the first read */
 async function* sameBytes(files: FileSource, id: string, { bytes, sha256 }: Sum): AsyncGenerator<Buffer> {
   const stream = await files.open(id);
   if (!stream) throw new FileGone(id);

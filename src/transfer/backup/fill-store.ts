@@ -8,50 +8,50 @@ import type { Store } from '../../storage/port.ts';
 import { RowsRefused } from '../../storage/raw-access.ts';
 import { checksumOf } from '../migrate/checksum.ts';
 import { type Part, partIn } from '../migrate/copy.ts';
-import { tablesInSlices } from '../migrate/table-slices.ts';
+import { schemaBatches } from '../migrate/schema-batches.ts';
 import type { PartReader } from './archive-reader.ts';
 import type { ManifestPart } from './manifest.ts';
 import { storedMembers, storedRows } from './row-lines.ts';
 import { inTwoSteps, type SchemaPart } from './schema-part.ts';
 
-/** What is told in the course of a restore. */
+/** Progress events of a restore. */
 export interface RestoreEvents {
-  /** @param records of the system that are there so far, of so many */
+  /** @param records number written so far, out of `of` */
   adding(what: string, records: number, of: number): void;
   comparing(what: string, records: number, of: number): void;
-  /** Files that are there so far. */
+  /** Number of files written so far. */
   files(files: number): void;
 }
 
-/** The store of a system that is restored, as it is filled part by part. */
+/** Fills the store of a restored system, part by part. */
 export class StoreFilling {
   readonly #store: Store;
   readonly #events: RestoreEvents;
   readonly #total: number;
   #expected: Schema | undefined;
   #late: readonly SchemaChange[] = [];
-  /** What it has by now, and what the backup says of it. */
+  /** Parts written so far, with their manifest entries. */
   readonly #filled: { readonly target: Part; readonly said: ManifestPart }[] = [];
   #records = 0;
-  /** Of a part whose indexes were left out what makes them. */
+  /** By part: builds the indexes that were left out while rows were added. */
   readonly #indexes = new Map<string, () => Promise<void>>();
 
-  /** @param total records of the backup */
+  /** @param total number of records in the backup */
   constructor(store: Store, total: number, events: RestoreEvents) {
     this.#store = store;
     this.#total = total;
     this.#events = events;
   }
 
-  /** Makes the tables; what indexes them comes once they have their records. @throws OperatorError where the engine cannot take them */
+  /** Creates the tables; indexes follow in `finish`, when all rows are present. @throws OperatorError if the engine cannot create them */
   async makeTables({ changes, schema }: SchemaPart): Promise<void> {
     const { before, after } = inTwoSteps(changes);
-    for (const slice of tablesInSlices(before)) await this.#change(slice);
+    for (const batch of schemaBatches(before)) await this.#change(batch);
     this.#expected = schema;
     this.#late = after;
   }
 
-  /** Adds the records of a table, or the members of a Relation. @throws OperatorError for a part that is broken */
+  /** Adds the rows of a table or the members of a Relation. @throws OperatorError for a damaged part */
   async add(reader: PartReader, of: Part): Promise<void> {
     await this.#add(reader, partIn(this.#store, of)).catch(refusedAs(reader.part.name));
   }
@@ -64,7 +64,7 @@ export class StoreFilling {
     } else {
       const columns = columnFields(target.table);
       this.#indexes.set(part.name, await raw.leaveOutIndexes(target.table));
-      // Two at a time, of which PostgreSQL makes use; the next ones are read meanwhile.
+      // Two batches concurrently, which PostgreSQL makes use of; the next one is parsed meanwhile.
       let adding = Promise.resolve();
       let before = adding;
       try {
@@ -79,7 +79,7 @@ export class StoreFilling {
         await before;
         await adding;
       } finally {
-        // Nothing is added any more when what is there is thrown away.
+        // No write may be in progress when the store is discarded.
         await Promise.allSettled([before, adding]);
       }
     }
@@ -87,8 +87,8 @@ export class StoreFilling {
   }
 
   /**
-   * Makes the indexes, and reads all that is there again.
-   * @throws OperatorError where it is not what the backup says
+   * Builds the indexes, then re-reads all rows and compares them with the backup.
+   * @throws OperatorError if they differ
    */
   async finish(): Promise<void> {
     for (const [part, make] of this.#indexes) {

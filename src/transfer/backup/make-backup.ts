@@ -7,25 +7,25 @@ import { totalsOf } from './manifest.ts';
 import { type BackupEvents, type BackupSource, type PreparedBackup, prepareBackup } from './prepare-backup.ts';
 import { Spool } from './spool.ts';
 
-/** A backup that was made. */
+/** A completed backup. */
 export interface MadeBackup extends KeptBackup {
   readonly records: number;
   readonly files: number;
-  /** As of `PreparedBackup`. */
+  /** As in `PreparedBackup`. */
   readonly missingFiles: number;
   readonly deletedFiles: number;
 }
 
-/** Files that may be deleted in the course of one backup until it is given up. */
+/** Maximum number of files deleted during a backup before it fails. */
 const MAX_FILES_GONE = 100;
-/** Names of backups are of seconds: how long to wait for the next, in milliseconds. */
+/** Names have a resolution of one second: delay before trying the next name. */
 const NEXT_NAME_MS = 1_000;
 
 /**
  * Backs up one system.
- * @param to where it is kept
- * @param spoolDirectory of this service's own; it takes about as much as the records do in the backup, without a name
- * @throws unavailable; OperatorError; errors of the operating system: nothing is left of it then
+ * @param to the destination
+ * @param spoolDirectory private directory of the service; needs about the compressed size of the records
+ * @throws unavailable; OperatorError; errors of the operating system. Nothing is left behind in these cases
  */
 export async function makeBackup(
   source: BackupSource,
@@ -35,7 +35,7 @@ export async function makeBackup(
   events: BackupEvents,
 ): Promise<MadeBackup> {
   const { appId } = source.entry;
-  // Before anything is read: where this cannot be asked nothing can be written either.
+  // Asked first: if the destination cannot be read, it cannot be written either.
   while (await to.has(appId, backupName(Date.now()))) await wait(NEXT_NAME_MS);
   const spool = await Spool.open(spoolDirectory);
   try {

@@ -4,13 +4,13 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { serviceVersion } from '../../kernel/version.ts';
 import type { Part } from '../migrate/copy.ts';
 
-/** The form of a backup that this version writes, and the newest that it reads. */
+/** Format version that this service writes, and the newest that it reads. */
 export const FORMAT = 1;
 export const MANIFEST_NAME = 'manifest.json';
 export const SCHEMA_NAME = 'schema.json';
 export const REGISTRY_NAME = 'registry.json';
 
-/** It is printed in lists. */
+/** Printable, since it appears in lists. */
 const line = z.string().regex(/^[^\p{C}]{1,100}$/u);
 
 const part = z.object({
@@ -30,13 +30,13 @@ const manifest = z.object({
   parts: z.array(part).refine((parts) => new Set(parts.map(({ name }) => name)).size === parts.length),
 });
 
-/** A member of the archive after the manifest, in its order. `count`: its records, or lines; 1 for a file. */
+/** A member of the archive after the manifest, in archive order. `count` is the number of records or lines; 1 for a file. */
 export type ManifestPart = z.infer<typeof part>;
 
-/** The first member of a backup (CONTRACT "Backup and restore"). */
+/** The first member of a backup. Reference: backup.md#format-of-a-backup. */
 export type Manifest = z.infer<typeof manifest>;
 
-/** @throws OperatorError for what is no manifest, or one of a later version of the service */
+/** Parses a manifest. @throws OperatorError if it is malformed, or of a later format version */
 export function readManifest(text: string): Manifest {
   const value = parsed(text);
   const isLater = typeof value?.format === 'number' && value.format > FORMAT;
@@ -57,7 +57,7 @@ function parsed(text: string): { format?: unknown; version?: unknown } | null {
   }
 }
 
-/** What a backup holds, in numbers. */
+/** Returns the numbers of records and files. */
 export function totalsOf({ parts }: Pick<Manifest, 'parts'>): { records: number; files: number } {
   const isRows = ({ name }: ManifestPart) => name.startsWith('rows/');
   return {
@@ -66,16 +66,16 @@ export function totalsOf({ parts }: Pick<Manifest, 'parts'>): { records: number;
   };
 }
 
-/** The name of a table's rows, or of a Relation's members. */
+/** Returns the member name for a table's rows or a Relation's members. */
 export const nameOfPart = (part: Part): string =>
   part.kind === 'table' ? `rows/${part.table.className}.ndjson` : `members/${part.table.className}.${part.field.name}.ndjson`;
 
 const FILES_FOLDER = 'files/';
 
-/** The name of a file's bytes. @param id of 32 hexadecimal characters */
+/** Returns the member name for a file. @param id 32 hexadecimal characters */
 export const fileName = (id: string): string => `${FILES_FOLDER}${id}`;
 
-/** The id of a file, or `null` where a part is none. */
+/** Returns the id of a file, or `null` if the member is not a file. */
 export function fileIdOf(name: string): string | null {
   const id = name.startsWith(FILES_FOLDER) ? name.slice(FILES_FOLDER.length) : '';
   return /^[0-9a-f]{32}$/.test(id) ? id : null;

@@ -25,31 +25,31 @@ import { registryText } from './registry-part.ts';
 import { schemaText } from './schema-part.ts';
 import type { Spool, Spooled } from './spool.ts';
 
-/** A system to back up. */
+/** A system to be backed up. */
 export interface BackupSource {
   readonly entry: SystemEntry;
   readonly keys: readonly KeyEntry[];
-  /** That its keys are hashed with. */
+  /** Salt of its key hashes. */
   readonly salt: string;
   readonly engine: Manifest['engine'];
   readonly store: Store;
-  /** Its files; `null`: they stay out. */
+  /** Its files; `null` to leave them out. */
   readonly files: FileSource | null;
 }
 
-/** What is told in the course of a backup. */
+/** Progress events of a backup. */
 export interface BackupEvents {
   /** @param share of all records, from 0 to 1 */
   reading(what: string, records: number, share: number): void;
-  /** The bytes of files are read. */
+  /** Bytes of files are being read. */
   readingFiles(files: number): void;
 }
 
-/** A backup whose content is known, and is to be written somewhere. */
+/** A backup whose content and checksums are known, ready to be written. */
 export class PreparedBackup {
-  /** About how many bytes it takes, at the most. */
+  /** Approximate upper bound of the archive size. */
   readonly estimatedBytes: number;
-  /** Files that the system knows and whose bytes are not there. */
+  /** Number of files that the system knows but that have no bytes. */
   readonly missingFiles: number;
   readonly #contents: readonly Content[];
   readonly #about: Omit<Manifest, 'parts'>;
@@ -70,12 +70,12 @@ export class PreparedBackup {
     return { ...this.#about, parts: this.#present().map(({ part }) => part) };
   }
 
-  /** Files that were deleted since the picture was taken. */
+  /** Number of files deleted since the snapshot. */
   get deletedFiles(): number {
     return this.#leftOut.size;
   }
 
-  /** Its bytes, each time that it is asked. @throws FileGone in their course: once the file is left out it can be asked again */
+  /** Returns the archive; may be called repeatedly. @throws FileGone while it is read: exclude the file and call again */
   archive(encrypter: Encrypter | null): Promise<Readable> {
     const text = Buffer.from(JSON.stringify(this.manifest));
     const first: Member = { name: MANIFEST_NAME, bytes: text.length, read: () => one(text) };
@@ -83,7 +83,7 @@ export class PreparedBackup {
     return archiveOf([first, ...rest], new Date(this.#about.madeAt), encrypter);
   }
 
-  /** Goes on without a file. */
+  /** Excludes a file. */
   leaveOut(fileId: string): void {
     this.#leftOut.add(fileName(fileId));
   }
@@ -93,12 +93,12 @@ export class PreparedBackup {
   }
 }
 
-/** Parts in the order of the archive, each with how its bytes are read. */
+/** Parts in archive order, each with a function that reads its bytes. */
 export type Content = { readonly part: ManifestPart; readonly read: Member['read'] };
 
 /**
- * Takes one consistent picture of a system and keeps it in a spool (CONTRACT "Backup and restore"). Memory holds some thousand records of it.
- * @throws unavailable; errors of the operating system: a full disk
+ * Takes a consistent snapshot of a system and spools it (backup.md#backup). Memory holds at most some thousand records at a time.
+ * @throws unavailable; errors of the operating system, e.g. a full disk
  */
 export async function prepareBackup(source: BackupSource, spool: Spool, events: BackupEvents): Promise<PreparedBackup> {
   const { entry, keys, salt, engine, store, files } = source;

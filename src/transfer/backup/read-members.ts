@@ -6,20 +6,19 @@ import { type RegistryPart, readRegistry } from './registry-part.ts';
 import { readSchema, type SchemaPart } from './schema-part.ts';
 import { wholeText } from './whole-text.ts';
 
-/** What is done with the members of a backup. What is left unread is checked all the same. */
+/** Handlers for the members of a backup. Bytes that a handler leaves unread are verified all the same. */
 export interface MemberWork {
   schema(schema: SchemaPart): Promise<void>;
-  /** @param of what the records or members are, by the schema of the backup */
+  /** @param of table or Relation of the rows, by the schema of the backup */
   rows(reader: PartReader, of: Part): Promise<void>;
   file(reader: PartReader, id: string): Promise<void>;
 }
 
 /**
- * Reads the members of a backup, in their order, and sees to it that it has all that a system is made of, and nothing else.
- * @param appId that its manifest says
- * @returns what a registry knew of the system
- * @throws OperatorError for a member that is missing, or of which the schema knows nothing, and for a schema or a registry that is none; what
- *   the work throws
+ * Reads the members of a backup in order and checks that it is complete and contains nothing else.
+ * @param appId from the manifest
+ * @returns the registry entry of the system
+ * @throws OperatorError for a missing or unknown member, and for an invalid schema or registry entry; errors of the handlers
  */
 export async function readMembers(members: AsyncIterable<PartReader>, appId: string, work: MemberWork): Promise<RegistryPart> {
   let missing: Map<string, Part> | undefined;

@@ -4,7 +4,7 @@ import type { KeyEntry, SystemEntry } from '../../storage/registry.ts';
 import { REGISTRY_NAME } from './manifest.ts';
 
 const hash = z.string().min(1).max(200);
-/** Of a system or a key; it is printed in lists. */
+/** Name of a system or key; printable, since it appears in lists. */
 const name = z.string().regex(/^[^\p{C}]{1,100}$/u);
 const keys = z.array(z.object({ name, hash, createdAt: z.int() }));
 
@@ -12,13 +12,13 @@ const registry = z.object({
   appId: z.string(),
   name,
   createdAt: z.int(),
-  /** That the keys are hashed with, together with the application id. */
+  /** Salt of the key hashes, used together with the application id. */
   salt: z.string().min(1).max(200),
   masterKeyHash: hash,
   keys: keys.refine((all) => new Set(all.map((key) => key.name)).size === all.length),
 });
 
-/** What a registry knew of a system: hashes of its keys, no key. */
+/** The registry entry of a system: hashes of its keys, not the keys. */
 export type RegistryPart = z.infer<typeof registry>;
 
 export function registryText(
@@ -37,7 +37,7 @@ export function registryText(
   return JSON.stringify(part);
 }
 
-/** @param appId of the backup @throws OperatorError where it is something else, or another system's */
+/** Parses a registry entry. @param appId of the backup @throws OperatorError if it is malformed, or belongs to another system */
 export function readRegistry(text: string, appId: string): RegistryPart {
   try {
     return registry.extend({ appId: z.literal(appId) }).parse(JSON.parse(text));

@@ -14,48 +14,48 @@ import { fileIdOf, type ManifestPart, totalsOf } from './manifest.ts';
 import { readMembers } from './read-members.ts';
 import type { RegistryPart } from './registry-part.ts';
 
-/** What a system is restored as. */
+/** Identity of the restored system. */
 export type RestoreAs =
-  /** A new one, with new keys. */
+  /** A new system with new keys. */
   | { readonly kind: 'new'; readonly appId: string }
-  /** Itself, with the keys that it had; the present one of its application id is put aside. */
+  /** The original system with its keys; a present system of the same application id is set aside. */
   | { readonly kind: 'replace' };
 
-/** How a system is restored. */
+/** Options of a restore. */
 export interface RestoreOptions {
   readonly as: RestoreAs;
   readonly withFiles: boolean;
-  /** Whether its schedules, triggers and mail go on at once. */
+  /** Whether schedules, triggers and mail resume at once. */
   readonly isActive: boolean;
 }
 
-/** What a restore stands on. */
+/** Dependencies of a restore. */
 export interface RestoreParts {
   readonly administration: Pick<Administration, 'makeSystem'>;
   readonly registry: Pick<Registry, 'read' | 'salt'>;
-  /** Opened where the backup has files. @throws OperatorError where they cannot be reached */
+  /** Called if the backup has files. @throws OperatorError if the file store cannot be reached */
   readonly files: () => Promise<FileStore>;
-  /** Makes the place of a system's files, of which there may be none. */
+  /** Creates the folder for a system's files, which may stay empty. */
   readonly makeFilePlace: (place: string) => Promise<void>;
-  /** Where an embedded store lies; `null`: it lies elsewhere. */
+  /** Directory of an embedded store; `null` for a database server. */
   readonly directory: string | null;
 }
 
-/** What was restored. */
+/** A restored system. */
 export interface RestoredBackup {
   readonly appId: string;
   readonly records: number;
   readonly files: number;
-  /** Of a new system. The keys are nowhere else. */
+  /** Of a new system; shown once, they are not stored elsewhere. */
   readonly credentials: SystemCredentials | null;
-  /** What waits in it, where it is held. */
+  /** Work that waits if the system is held. */
   readonly held: HeldWork;
 }
 
 /**
- * Makes a system of a backup (CONTRACT "Backup and restore"). It comes into force as a whole, once all of it was compared with the backup; what
- * is cut off leaves nothing, or what the next command clears.
- * @throws OperatorError where the application id is taken, or the backup is broken; errors of the source and of what is written to
+ * Restores a system from a backup. Reference: backup.md#restore. It comes into force as a whole, after all of it was compared with the backup; an
+ * interrupted restore leaves nothing, or remains that the next command clears.
+ * @throws OperatorError if the application id is taken or the backup is damaged; errors of the source and of the target
  */
 export async function restoreBackup(
   parts: RestoreParts,
@@ -76,7 +76,7 @@ export async function restoreBackup(
   let held: HeldWork = { schedules: 0, jobs: 0 };
   const fill = async (store: Store): Promise<Registered> => {
     const filling = new StoreFilling(store, totals.records, events);
-    // Its records may name files that are left out: those are missing, and their place is not.
+    // Created even without files: records may name files that are left out, and these must be reported as missing files, not as a missing folder.
     await parts.makeFilePlace(place);
     const known = await readMembers(reader.parts(), manifest.appId, {
       schema: (schema) => filling.makeTables(schema),
@@ -98,7 +98,7 @@ export async function restoreBackup(
   return { appId, records: totals.records, files, credentials: made?.credentials ?? null, held };
 }
 
-/** A system as its registry knew it. */
+/** Returns the registry entry of a system that keeps its keys. */
 function registeredAs(
   { appId, name, createdAt, masterKeyHash, keys }: RegistryPart,
   own: Pick<SystemEntry, 'id' | 'place' | 'heldAt' | 'keySalt'>,
@@ -107,13 +107,13 @@ function registeredAs(
   return { system, keys: keys.map((key) => ({ appId, ...key })) };
 }
 
-/** Whether a place of this name may be used, by a system in force or a removed one. */
+/** Whether a place of this name is in use, by a present or removed system. */
 function isKnown({ registry }: RestoreParts, appId: string): boolean {
   const { systems, removed } = registry.read();
   return [...systems, ...removed].some(({ place }) => place.toLowerCase() === appId.toLowerCase());
 }
 
-/** The bytes of files lie elsewhere now, under versions of their own. */
+/** Clears the versions of files: these are assigned by the file store, and the restored bytes have new ones. */
 async function forgetVersions(store: Store): Promise<void> {
   if (!store.schema().tables.get('_StoredFile')?.fields.has('version')) return;
   await store.write({
@@ -130,7 +130,7 @@ async function forgetVersions(store: Store): Promise<void> {
   });
 }
 
-/** @throws OperatorError where what is restored has no room */
+/** Checks the free disk space. @throws OperatorError if it is insufficient */
 async function refuseFull({ directory }: RestoreParts, parts: readonly ManifestPart[], withFiles: boolean): Promise<void> {
   if (directory === null) return;
   const needed = parts.filter(({ name }) => withFiles || fileIdOf(name) === null).reduce((sum, { bytes }) => sum + bytes, 0);

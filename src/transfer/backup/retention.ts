@@ -2,7 +2,7 @@ import { parseRetention, type Retention } from '../../config/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 
-/** @throws OperatorError */
+/** Parses a retention rule. @throws OperatorError */
 export function retentionFrom(text: string, option: string): Retention {
   const retention = parseRetention(text);
   if (!retention) throw new OperatorError(`${option}: must be such as 48h,30d,12m`);
@@ -10,10 +10,10 @@ export function retentionFrom(text: string, option: string): Retention {
 }
 
 /**
- * Which of the backups of one system are kept: the newest of each of the last so many hours, days and months, UTC, and the newest of all
- * (CONTRACT "Backup and restore").
+ * Returns which backups of one system are kept: the newest of each of the last hours, days and months (UTC) of the rule, and the newest of all.
+ * Reference: backup.md#scheduled-backups.
  * @param times in milliseconds since 1970
- * @param now the hour, day and month that it lies in count as the last ones
+ * @param now its hour, day and month count as the last ones
  */
 export function keptOf(times: readonly number[], { hours, days, months }: Retention, now: number): Set<number> {
   const kept = new Set<number>();

@@ -5,12 +5,12 @@ import { CHUNK_BYTES, type StoredMember, type StoredRow } from '../../storage/ra
 import { storageOf } from '../../values/index.ts';
 
 const NEWLINE = 10;
-/** Rows that are added at once. */
+/** Rows per batch. */
 const MAX_ROWS = 1_000;
-/** Of a line, which is read whole: JSON writes a byte of a record as six at the most. */
+/** Maximum length of a line, since a line is read whole: JSON takes up to six bytes per byte of a record. */
 const MAX_LINE_BYTES = 8 * limits.recordBytes;
 
-/** The lines of a part, each without its end, several at a time: as many as are added at once. */
+/** Returns lines without line ends, in batches of the size that is added at once. */
 async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<readonly string[]> {
   let lines: string[] = [];
   let length = 0;
@@ -41,10 +41,10 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGener
 }
 
 /**
- * The rows of a table's part, several at a time.
+ * Returns the rows of a table's part, in batches.
  * @param name of the part, for messages
  * @param columns of the table, in their order
- * @throws OperatorError for a line that is no row
+ * @throws OperatorError for a malformed line
  */
 export async function* storedRows(
   chunks: AsyncIterable<Buffer>,
@@ -68,7 +68,7 @@ export async function* storedRows(
     });
 }
 
-/** Whether a value, which is not null, can lie in the column of a field. */
+/** Returns a check whether a non-null value can be stored in a field's column. */
 function fitFor(field: Field): (value: unknown) => boolean {
   const storage = storageOf(field);
   if (storage === 'number' || storage === 'date') return Number.isFinite;
@@ -78,7 +78,7 @@ function fitFor(field: Field): (value: unknown) => boolean {
   return (value) => typeof value === 'string' && isJsonText(value, isArray);
 }
 
-/** @param isArray whether it is an array, or else an object */
+/** @param isArray whether an array is required, rather than an object */
 function isJsonText(text: string, isArray: boolean): boolean {
   try {
     const value: unknown = JSON.parse(text);
@@ -88,7 +88,7 @@ function isJsonText(text: string, isArray: boolean): boolean {
   }
 }
 
-/** The members of a Relation's part, in the same way. */
+/** Returns the members of a Relation's part, in batches. */
 export async function* storedMembers(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<readonly StoredMember[]> {
   for await (const lines of linesOf(chunks, name))
     yield lines.map((line) => {
@@ -103,7 +103,7 @@ function parsed(line: string, name: string): readonly unknown[] {
     const row: unknown = JSON.parse(line);
     if (Array.isArray(row)) return row;
   } catch {
-    // Told below.
+    // Refused below.
   }
   return refuse(name);
 }

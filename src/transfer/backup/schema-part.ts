@@ -4,7 +4,7 @@ import { applyChanges, emptySchema, type SchemaChange } from '../../schema/chang
 import { type FieldType, fieldTypes, type Schema, type TableSchema } from '../../schema/model.ts';
 import { SCHEMA_NAME } from './manifest.ts';
 
-/** Names that tables and fields may have, those of the service's own too. They are quoted wherever they meet SQL. */
+/** Names of tables and fields, including those of the service. They are always quoted in SQL. */
 const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/);
 const grants = z.record(z.string(), z.union([z.boolean(), z.array(z.string())]));
 const action = grants.optional();
@@ -43,13 +43,13 @@ const change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('setTemplateVersion'), version: z.int().nonnegative() }),
 ]);
 
-/** A schema as it stands in a backup: the changes that make it (`changesTo`), as JSON. */
+/** Serialises a schema as the changes that create it (`changesTo`). */
 export function schemaText(changes: readonly SchemaChange[]): string {
-  return JSON.stringify(changes.map(shown));
+  return JSON.stringify(changes.map(withoutColumns));
 }
 
-/** How columns are called is an engine's own matter. */
-function shown(one: SchemaChange): SchemaChange {
+/** Drops column names, which are specific to an engine. */
+function withoutColumns(one: SchemaChange): SchemaChange {
   if (one.kind !== 'createTable') return one;
   const fields = (one.fields ?? []).map(({ name: fieldName, type, targetClass }) => ({
     name: fieldName,
@@ -59,14 +59,14 @@ function shown(one: SchemaChange): SchemaChange {
   return { ...one, fields };
 }
 
-/** What a schema part says. */
+/** A parsed schema. */
 export interface SchemaPart {
   readonly changes: readonly SchemaChange[];
-  /** What they make of an empty schema. */
+  /** The result of applying the changes to an empty schema. */
   readonly schema: Schema;
 }
 
-/** @throws OperatorError for a text that makes no schema */
+/** Parses a schema. @throws OperatorError if it is invalid */
 export function readSchema(text: string): SchemaPart {
   try {
     const changes = z.array(change).parse(JSON.parse(text)) as SchemaChange[];
@@ -80,7 +80,7 @@ export function readSchema(text: string): SchemaPart {
 
 const texts: ReadonlySet<FieldType | undefined> = new Set(['String', 'HTML/XML'] as const);
 
-/** @throws Error for an index of what is no field, or of one that cannot have it */
+/** Checks that indexed fields exist and can be indexed. @throws Error */
 function checkIndexes({ className, fields, indexes, textIndex }: TableSchema): void {
   const indexed = [...indexes.values()].flatMap((index) => index.keys.map(([key]) => key));
   for (const key of [...indexed, ...textIndex]) {
@@ -91,10 +91,10 @@ function checkIndexes({ className, fields, indexes, textIndex }: TableSchema): v
     if (!texts.has(fields.get(key)?.type)) throw new Error(`the text index of ${className} has ${key}, which is no text`);
 }
 
-/** Changes that an index costs, which is cheaper once the records are there. */
+/** Indexes are cheaper to build when the rows are present. */
 const isLate = ({ kind }: SchemaChange): boolean => kind === 'setIndex' || kind === 'setTextIndex';
 
-/** The changes that are made before records are added, and those after. */
+/** Splits changes into those before and after adding rows. */
 export function inTwoSteps(changes: readonly SchemaChange[]): { before: SchemaChange[]; after: SchemaChange[] } {
   return { before: changes.filter((one) => !isLate(one)), after: changes.filter(isLate) };
 }

@@ -6,30 +6,31 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { clearPassing, passingName } from '../../kernel/passing-files.ts';
 
-/** Fast: it is read once, and thrown away. */
+/** Fast, since the spool is read once and discarded. */
 const LEVEL = 1;
 
-/** Of its name, which it has for a moment: a crash may leave it then. */
+/** Parts of the file name, which exists only briefly; a crash at that moment leaves the file. */
 const [START, END] = ['.backup', 'spool'];
 
 const READ_BYTES = 128 * 1024;
 
-/** Where a text lies in a spool. */
+/** The position of a text in the spool. */
 export interface Spooled {
   readonly start: number;
-  /** Bytes that it takes there, compressed. */
+  /** Compressed bytes in the spool. */
   readonly length: number;
 }
 
 /**
- * What a backup holds, on the disk and compressed, until its checksums are known, which come first in the archive. The file has no name: it
- * is gone when the process ends, however that ends.
+ * Compressed temporary file for the content of a backup until its checksums are known, because these come first in the archive. The file is unlinked
+ * at
+ * once, so it disappears when the process ends in any way.
  */
 export class Spool {
   readonly #handle: FileHandle;
   #end = 0;
 
-  /** @param directory of this service's own: what is spooled is not encrypted */
+  /** @param directory private to the service, since the spool is not encrypted */
   static async open(directory: string): Promise<Spool> {
     await clearPassing(directory, START, END);
     const path = join(directory, passingName(START, END));
@@ -42,7 +43,7 @@ export class Spool {
     this.#handle = handle;
   }
 
-  /** Appends a text; one at a time. @throws errors of the operating system: a full disk */
+  /** Appends a text. Calls must not overlap. @throws errors of the operating system, e.g. a full disk */
   async add(pieces: AsyncIterable<string | Buffer>): Promise<Spooled> {
     const start = this.#end;
     const handle = this.#handle;
@@ -56,7 +57,7 @@ export class Spool {
     return { start, length: this.#end - start };
   }
 
-  /** The text again. */
+  /** Reads a text. */
   read({ start, length }: Spooled): Readable {
     const stored = Source.from(this.#stored(start, start + length), { objectMode: false });
     const text = createZstdDecompress();

@@ -3,7 +3,7 @@ import { type BackupReader, type PartReader, readBackup } from './archive-reader
 import { type Manifest, totalsOf } from './manifest.ts';
 import { readMembers } from './read-members.ts';
 
-/** What a backup says of itself. */
+/** Summary of a backup from its manifest. */
 export interface BackupSummary extends Omit<Manifest, 'parts'> {
   readonly records: number;
   readonly files: number;
@@ -13,26 +13,26 @@ export interface BackupSummary extends Omit<Manifest, 'parts'> {
 type BytesRead = (what: string, bytes: number, of: number) => void;
 
 /**
- * Reads all of a backup and holds it against its checksums, and against what a restore asks of its members.
- * @param read told of the bytes read so far, of so many
- * @throws OperatorError that names the part which is broken, missing or unknown; errors of the source
+ * Reads a whole backup and verifies its checksums and its members as a restore would. Reference: backup.md#verify.
+ * @param read called with the number of bytes read so far, out of `of`
+ * @throws OperatorError naming the part that is damaged, missing or unknown; errors of the source
  */
 export async function verifyBackup(source: Readable, identities: readonly string[], read: BytesRead): Promise<BackupSummary> {
   const reader = await readBackup(source, identities);
   try {
-    await readMembers(telling(reader, read), reader.manifest.appId, { schema: async () => {}, rows: toItsEnd, file: toItsEnd });
+    await readMembers(countingBytes(reader, read), reader.manifest.appId, { schema: async () => {}, rows: drain, file: drain });
     return summaryOf(reader.manifest, reader.isEncrypted);
   } finally {
     reader.close();
   }
 }
 
-async function toItsEnd({ bytes }: PartReader): Promise<void> {
+async function drain({ bytes }: PartReader): Promise<void> {
   for await (const _ of bytes);
 }
 
-/** The parts of a backup, whose bytes are counted as they are read. */
-async function* telling({ manifest, parts }: BackupReader, read: BytesRead): AsyncGenerator<PartReader> {
+/** The parts of a backup, with progress reported as they are read. */
+async function* countingBytes({ manifest, parts }: BackupReader, read: BytesRead): AsyncGenerator<PartReader> {
   const of = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   for await (const { part, bytes } of parts()) {
@@ -47,7 +47,7 @@ async function* telling({ manifest, parts }: BackupReader, read: BytesRead): Asy
   }
 }
 
-/** What the beginning of a backup says. @throws as `readBackup` */
+/** Returns the summary of a backup without reading its parts. @throws as `readBackup` */
 export async function summariseBackup(source: Readable, identities: readonly string[]): Promise<BackupSummary> {
   const reader = await readBackup(source, identities);
   reader.close();

@@ -1,9 +1,9 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 
-/** Bytes of a text that is read into memory: of a manifest, some hundred thousand files. */
+/** Maximum size of a text read into memory; a manifest of some hundred thousand files fits. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** A member of an archive that is a text. @param name for messages @throws OperatorError where it is too long; what its bytes throw */
+/** Reads a member of an archive as text. @param name for messages @throws OperatorError if it is too long; errors of the stream */
 export async function wholeText(chunks: AsyncIterable<Buffer>, name: string): Promise<string> {
   const read: Buffer[] = [];
   let bytes = 0;

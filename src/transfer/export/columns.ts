@@ -5,20 +5,21 @@ import type { Field, FieldType } from '../../schema/model.ts';
 
 /** A column of CSV. */
 export interface Column {
-  /** A field, or a place inside an Object or through a Pointer. */
+  /** Name of a field, or dotted path into an Object or through a Pointer. */
   readonly name: string;
-  /** Of its values; `null` where that is seen by each of them. */
+  /** Type of the values; `null` if it varies. */
   readonly type: FieldType | null;
 }
 
-/** They come first. All others follow in the order of the schema. */
+/** These come first; the others follow in schema order. */
 const first = ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'ACL'];
 
 /**
- * The columns of an export: those of `keys`, in their order, or all that the caller sees but Relations, which have no value of their own; then
- * what `include` adds: of a dotted name the column of that name, of a Pointer all fields of its table.
- * @param selection what the caller sees of the table, with the Pointers that are expanded
- * @throws badParameterValue (102) for a name that no column can have
+ * Returns the columns of an export: those of `keys` in their order, or all visible fields except Relations, which have no value of their own; then
+ * those of
+ * `include`: for a dotted name that column, for a Pointer all fields of its table. Reference: export.md#formats.
+ * @param selection visible fields of the table, with the Pointers to expand
+ * @throws badParameterValue (102) for a name that cannot be a column
  */
 export function columnsOf(selection: Selection, keys: readonly string[], include: readonly string[]): readonly Column[] {
   const columns = new Map<string, Column>();
@@ -33,8 +34,8 @@ export function columnsOf(selection: Selection, keys: readonly string[], include
 }
 
 /**
- * What a query has to read for the columns: a Pointer whose record is wanted in part by those parts.
- * @param keys as of `columnsOf`, and `include`
+ * Returns the keys to read for the columns. A Pointer that is expanded in part is replaced by these parts.
+ * @param columns as from `columnsOf`
  */
 export function keysOf(columns: readonly Column[]): readonly string[] {
   return columns.map(({ name }) => name).filter((name) => !columns.some((other) => other.name.startsWith(`${name}.`)));
@@ -58,14 +59,14 @@ function columnOf(selection: Selection, name: string, parameter: string): Column
     if (field.type === 'Object') return { name, type: null };
     if (field.type !== 'Pointer') return refuse(`${head} is neither a Pointer nor an Object`);
     const target = targetOf(from, field);
-    // Records that the caller may not read.
+    // The caller may not read the records of the target table.
     if (!target) return { name, type: null };
     from = target;
     path = rest;
   }
 }
 
-/** The Pointers that one name of `include` means, and the names of what is shown of their records. */
+/** Returns the Pointers that a name of `include` stands for, each with the visible fields of its target. */
 function expanded(selection: Selection, name: string): ReadonlyArray<readonly [string, readonly string[]]> {
   const fields = selection.fields.filter((field) => field.name === name || name === '*');
   if (fields.length === 0 && name !== '*') columnOf(selection, name, 'include');

@@ -8,36 +8,37 @@ import type { ExportOptions } from './parameters.ts';
 import { SortedIds } from './sorted-ids.ts';
 import { ByIds, ByPlace, type Source } from './sources.ts';
 
-/** Characters of a page, some: what is read and written out in one turn. */
+/** Target number of characters of a page, which is read and written in one turn of the event loop. */
 const PAGE_LENGTH = 256 * 1024;
-/** Characters of records that a page may come to, and a page of one record. */
+/** Maximum number of characters of a page, and of a page with one record. */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 const MAX_RECORD_LENGTH = 64 * 1024 * 1024;
-/** Characters from which on a page is long. */
+/** Pages above this length are not read ahead. */
 const LONG_PAGE_LENGTH = 4 * PAGE_LENGTH;
-/** Records of the first page: their lengths are not known yet. */
+/** Number of records of the first page, when their size is still unknown. */
 const FIRST_PAGE_SIZE = 100;
-/** The next page is larger than the last by this at most, and not at all where that took so long. */
+/** Maximum growth of a page relative to the previous one; no growth after a page that took longer than `SLOW_PAGE_MS`. */
 const GROWTH = 4;
 const SLOW_PAGE_MS = 500;
 
-/** Milliseconds of a turn of the event loop after which exports, all together, wait for the next one: a page is read and written in some. */
+/** Limits the time that all exports together spend per turn of the event loop, in milliseconds. */
 const exporting = new LoopShare({ maxMsPerTurn: 1 });
 
-/** The records of a table as a text, page by page. To be read to its end, or returned. */
+/** The records of a table as text, in pages. Must be read to its end, or closed by `return`. */
 export interface Export extends AsyncIterableIterator<string> {
-  /** Records so far. */
+  /** Number of records so far. */
   readonly count: number;
-  /** How much of the table was read, from 0 to 1. */
+  /** Share of the table that has been read, from 0 to 1. */
   readonly share: number;
 }
 
 /**
- * Begins an export of the records that a caller sees, as he sees them (CONTRACT "Export, import, migration"). What is refused is refused here,
- * with what the first page is; an error after it is thrown by the pieces.
- * @param context the read that is under way ends by its `until`, and when the pieces are returned
- * @param admitted waited for before the first record is read, once nothing of the request is refused
- * @throws classMissing (103), permissionDenied (119); what the options and `admitted` throw
+ * Starts an export of the records that the caller may read. Reference: export.md#export-over-http. Errors of the request and of the first page are
+ * thrown
+ * here; later ones are thrown by the iterator.
+ * @param context a read in progress is aborted by its `until`, and when the iterator is closed
+ * @param admitted awaited before the first record is read, when the request has been validated
+ * @throws classMissing (103), permissionDenied (119); errors of the options and of `admitted`
  */
 export async function exportRecords(
   context: RecordContext,
@@ -53,13 +54,13 @@ export async function exportRecords(
   await admitted();
   const left = new AbortController();
   const until = context.until ? AbortSignal.any([context.until, left.signal]) : left.signal;
-  const asked = {
+  const request = {
     context: { ...context, until },
     className,
     options: { where, keys: isCsv ? keysOf(columns) : keys, include },
   };
-  const ids = order.length > 0 ? await sortedIds(asked.context, className, { where, order }, until) : null;
-  const source = ids ? new ByIds(asked, ids) : new ByPlace(asked, await context.store.raw.lastPlace(query.table));
+  const ids = order.length > 0 ? await sortedIds(request.context, className, { where, order }, until) : null;
+  const source = ids ? new ByIds(request, ids) : new ByPlace(request, await context.store.raw.lastPlace(query.table));
   const pieces = new ExportPieces(context.appId, source, form, async () => {
     left.abort();
     await ids?.close();
@@ -68,7 +69,7 @@ export async function exportRecords(
   return pieces;
 }
 
-/** Whose members are read when the right to read the table is known. */
+/** Options as getters, evaluated after the permission to read the table has been checked. */
 const planOf = (options: ExportOptions): FindOptions => ({
   refuseUnknown: () => options.refuseUnknown?.(),
   get where() {
@@ -76,7 +77,7 @@ const planOf = (options: ExportOptions): FindOptions => ({
   },
   get keys() {
     const { format, keys = [], include = [], bom: _bom, raw: _raw } = options;
-    // A column that is included is there whatever the keys say.
+    // An included column is exported whatever `keys` says.
     return format === 'csv' && keys.length > 0 ? [...new Set([...keys, ...include])] : keys;
   },
   get include() {
@@ -97,7 +98,7 @@ async function sortedIds(
   return SortedIds.of((await findRecords(context, className, all)).results, until);
 }
 
-/** Reads a page while the one before is written out and taken. Not a generator: one that was never begun would not hear that it is returned. */
+/** Reads a page while the previous one is written. Not a generator: `return` does not run the `finally` of a generator that has not started. */
 class ExportPieces implements Export {
   count = 0;
   readonly #system: string;
@@ -105,19 +106,19 @@ class ExportPieces implements Export {
   readonly #form: Form;
   readonly #close: () => Promise<void>;
   #size = FIRST_PAGE_SIZE;
-  /** Of the last page that was read. */
+  /** Duration of the last read. */
   #tookMs = 0;
   #page: Promise<readonly Row[] | null> = Promise.resolve(null);
   #hasBegun = false;
-  /** Whether the page that was read last is written. */
+  /** Whether the last page read has been written. */
   #isTaken = false;
-  /** Whether the last page was. */
+  /** Whether the last page was longer than `LONG_PAGE_LENGTH`. */
   #isLong = false;
   #isWritten = false;
   #isOver = false;
 
   /**
-   * @param system whose records they are
+   * @param system application id, for fair scheduling
    * @param close called once, at the end
    */
   constructor(system: string, source: Source, form: Form, close: () => Promise<void>) {
@@ -145,7 +146,7 @@ class ExportPieces implements Export {
   async next(): Promise<IteratorResult<string>> {
     try {
       const text = this.#isOver ? null : await this.#text();
-      // They may have been returned meanwhile.
+      // The iterator may have been closed meanwhile.
       if (text !== null && !this.#isOver) return { done: false, value: text };
     } catch (error) {
       await this.#end();
@@ -163,7 +164,7 @@ class ExportPieces implements Export {
     return this;
   }
 
-  /** The text of the next page that has one; at last that after all pages, then `null`. */
+  /** Returns the text of the next non-empty page; finally the closing text, then `null`. */
   async #text(): Promise<string | null> {
     if (this.#isWritten) return null;
     let text = this.#hasBegun ? '' : this.#form.begin;
@@ -176,7 +177,7 @@ class ExportPieces implements Export {
         this.#isWritten = true;
         return text + this.#form.end || null;
       }
-      // A page of long records is not read while the one before may wait for its client.
+      // Long pages are not read ahead, since the previous one may be waiting for a slow client.
       if (!this.#isLong) this.#readNext();
       const written = exporting.spend(() => this.#form.write(rows));
       this.count += rows.length;
@@ -189,7 +190,7 @@ class ExportPieces implements Export {
   #readNext(): void {
     this.#page = this.#read();
     this.#isTaken = false;
-    // Told when its turn comes.
+    // The error is thrown when the page is awaited.
     this.#page.catch(() => {});
   }
 
@@ -199,9 +200,9 @@ class ExportPieces implements Export {
       const size = this.#size;
       const began = performance.now();
       try {
-        const most = size === 1 ? MAX_RECORD_LENGTH : MAX_PAGE_LENGTH;
-        // What is short is read at once, in this turn.
-        const rows = await exporting.spend(() => this.#source.read(size, most));
+        const max = size === 1 ? MAX_RECORD_LENGTH : MAX_PAGE_LENGTH;
+        // Short reads complete synchronously within this turn.
+        const rows = await exporting.spend(() => this.#source.read(size, max));
         this.#tookMs = performance.now() - began;
         return rows;
       } catch (error) {
@@ -211,11 +212,11 @@ class ExportPieces implements Export {
     }
   }
 
-  /** @param length of the text that the records of a page came to */
+  /** Adapts the page size. @param length characters of the last page */
   #resize(records: number, length: number): void {
     this.#isLong = length > LONG_PAGE_LENGTH;
-    const most = this.#tookMs > SLOW_PAGE_MS ? 1 : GROWTH;
-    const factor = Math.min(most, PAGE_LENGTH / Math.max(1, length), this.#source.pageRecords / Math.max(1, records));
+    const max = this.#tookMs > SLOW_PAGE_MS ? 1 : GROWTH;
+    const factor = Math.min(max, PAGE_LENGTH / Math.max(1, length), this.#source.pageRecords / Math.max(1, records));
     this.#size = Math.max(1, Math.round(this.#size * factor));
   }
 

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { cellWriter } from './cells.ts';
 import type { Column } from './columns.ts';
 
-/** How records are written: a text before them, theirs page by page, a text after them. */
+/** An output format: a text before the records, the records page by page, a text after them. */
 export interface Form {
   readonly begin: string;
-  /** The records of a page, which is not the first where others were written before. */
+  /** Returns the text of a page. Pages must be passed in order. */
   write(rows: readonly JsonObject[]): string;
   readonly end: string;
 }
@@ -13,7 +13,7 @@ export interface Form {
 const BYTE_ORDER_MARK = '\uFEFF';
 const LINE_END = '\r\n';
 
-/** RFC 4180, with a header row. */
+/** CSV by RFC 4180, with a header row. */
 export function csvForm(columns: readonly Column[], { bom, raw }: { readonly bom: boolean; readonly raw: boolean }): Form {
   const cells = columns.map(({ name, type }) => ({ path: name.split('.'), write: cellWriter(type, raw) }));
   const rowOf = (row: JsonObject) => {
@@ -36,7 +36,7 @@ export function csvForm(columns: readonly Column[], { bom, raw }: { readonly bom
   };
 }
 
-/** A record a line, in wire form. */
+/** One record per line, in wire form. */
 export const ndjsonForm = (): Form => ({
   begin: '',
   write(rows) {
@@ -47,7 +47,7 @@ export const ndjsonForm = (): Form => ({
   end: '',
 });
 
-/** One object, as an export of Parse is. */
+/** One object, like an export of Parse. */
 export function jsonForm(): Form {
   let separator = '\n';
   return {

@@ -2,24 +2,24 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { type FindOptions, type NamedParameters, ReadParameters, whereOption } from '../../query/index.ts';
 
-/** What the records of an export are written as. */
+/** Output formats of an export. Reference: export.md#formats. */
 export const exportFormats = ['csv', 'ndjson', 'json'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** What to export, and how. */
+/** Options of an export. */
 export interface ExportOptions extends Pick<FindOptions, 'refuseUnknown' | 'where' | 'keys' | 'include' | 'order'> {
   readonly format: ExportFormat;
-  /** Whether CSV begins with a byte order mark, by which Excel knows that it is UTF-8. */
+  /** Whether CSV begins with a byte order mark, by which Excel recognises UTF-8. */
   readonly bom: boolean;
-  /** Whether cells that a spreadsheet takes for a formula stay as they are. */
+  /** Whether cells that a spreadsheet would read as a formula stay unchanged. */
   readonly raw: boolean;
 }
 
 const known: ReadonlySet<string> = new Set(['format', 'where', 'keys', 'include', 'order', 'bom', 'raw']);
 
 /**
- * The options of an export, parsed from parameters when each is read, as those of a query are.
- * All getters throw badParameterValue (102); `where` as of a query.
+ * Options of an export, each parsed from its parameter when first read, like those of a query.
+ * All getters throw badParameterValue (102); `where` also throws errors of queries.
  */
 export class ExportParameters extends ReadParameters implements ExportOptions {
   constructor(given: NamedParameters) {
@@ -35,9 +35,9 @@ export class ExportParameters extends ReadParameters implements ExportOptions {
   }
 
   get format(): ExportFormat {
-    const asked: JsonValue | undefined = this.given.get('format');
-    if (asked === undefined) return 'csv';
-    return exportFormats.find((one) => one === asked) ?? fail('badParameterValue', 'format', 'should be csv, ndjson or json');
+    const requested: JsonValue | undefined = this.given.get('format');
+    if (requested === undefined) return 'csv';
+    return exportFormats.find((one) => one === requested) ?? fail('badParameterValue', 'format', 'should be csv, ndjson or json');
   }
 
   get bom(): boolean {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { SortedIds } from './sorted-ids.ts';
 
-/** A list in pieces that end anywhere. */
+/** Splits a list at arbitrary positions. */
 async function* pieces(text: string, length: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length);
 }

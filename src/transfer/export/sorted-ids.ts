@@ -4,30 +4,31 @@ import { join } from 'node:path';
 import { fail } from '../../errors/fail.ts';
 import type { JsonText } from '../../storage/port.ts';
 
-/** A record of which only the objectId was asked for, with what stands before it in a list. */
+/** A record with only an objectId, and the delimiter before it. */
 const record = /[[,]\{"objectId":("(?:[^"\\]|\\.)*")\}/y;
 
-/** Ids that are kept in memory; more of them lie in a temporary file. An export whose client reads no more keeps them. */
+/** Maximum number of ids in memory; more are written to a temporary file. An export with a stalled client holds them for long. */
 const MAX_IN_MEMORY = 10_000;
-/** Bytes of it that are read at once. */
+/** Bytes read from the file at once. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The ids of records in their order, as they were at one moment, to be taken from the front. Memory holds a bounded part of them. */
+/** The ids of records in order, as of one moment, consumed from the front. Memory use is bounded. */
 export class SortedIds {
-  /** JSON texts; those before `#next` were taken. */
+  /** JSON texts; those before `#next` have been consumed. */
   #ids: string[] = [];
   #next = 0;
   #count = 0;
   #taken = 0;
-  /** One a line. It has no name any more, so that it is gone with the process. */
+  /** One id per line. The file is unlinked, so it disappears with the process. */
   #file: FileHandle | null = null;
   #readTo = 0;
   #line: Buffer = Buffer.alloc(0);
 
   /**
-   * @param results JSON array of the records, which have nothing but an objectId
-   * @param until ends it: nobody waits for them any more
-   * @throws timeout; what its pieces throw; errors of the operating system where a temporary file cannot be written
+   * Collects the ids of a result.
+   * @param results JSON array of records with only an objectId
+   * @param until aborts when the client has gone
+   * @throws timeout; errors of the stream; errors of the operating system if a temporary file cannot be written
    */
   static async of(results: JsonText, until?: AbortSignal): Promise<SortedIds> {
     const ids = new SortedIds();
@@ -47,12 +48,12 @@ export class SortedIds {
     }
   }
 
-  /** How much of them was taken, from 0 to 1. */
+  /** Share that has been consumed, from 0 to 1. */
   get share(): number {
     return this.#count === 0 ? 1 : this.#taken / this.#count;
   }
 
-  /** The first of those that are left, at most so many; empty where none is. */
+  /** Returns the next ids without consuming them, at most `atMost`; empty at the end. */
   async peek(atMost: number): Promise<readonly string[]> {
     while (this.#ids.length - this.#next < atMost && (await this.#readOn()));
     return this.#ids.slice(this.#next, this.#next + atMost).map((id) => JSON.parse(id) as string);
@@ -69,7 +70,7 @@ export class SortedIds {
     await file?.close();
   }
 
-  /** @returns what of the text is not a whole record yet */
+  /** Extracts the complete records. @returns the rest of the text */
   #add(text: string): string {
     record.lastIndex = 0;
     let end = 0;
@@ -87,7 +88,7 @@ export class SortedIds {
     this.#ids = [];
   }
 
-  /** @returns whether there was more */
+  /** Reads more ids from the file. @returns whether there were more */
   async #readOn(): Promise<boolean> {
     if (!this.#file) return false;
     const { bytesRead, buffer } = await this.#file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, this.#readTo);

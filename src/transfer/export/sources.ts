@@ -6,39 +6,39 @@ import type { TableSchema } from '../../schema/model.ts';
 import { rowsOf } from '../../storage/text-values.ts';
 import type { SortedIds } from './sorted-ids.ts';
 
-/** The records of an export, by parts of a size that is chosen anew for each. */
+/** Reads the records of an export in parts, whose size the caller chooses for each. */
 export interface Source {
-  /** How many records a part has at best. */
+  /** Preferred number of records per part. */
   readonly pageRecords: number;
-  /** How much of all was read, from 0 to 1. */
+  /** Share of the whole that has been read, from 0 to 1. */
   readonly share: number;
   /**
-   * The records of the next part; `null` after the last. The same part again, or its beginning, after an error.
-   * @param size how many records are looked at
-   * @param most characters of their text
-   * @throws resultTooLarge (116) where they are more; what `findRecords` throws
+   * Reads the next part; `null` after the last. After an error, the next call reads the same part again, or its beginning.
+   * @param size number of records examined
+   * @param maxChars maximum length of their text
+   * @throws resultTooLarge (116) if they are longer; errors of `findRecords`
    */
-  read(size: number, most: number): Promise<readonly Row[] | null>;
+  read(size: number, maxChars: number): Promise<readonly Row[] | null>;
 }
 
-/** What is asked of each part. */
-interface Asked {
+/** The query for each part. */
+interface ReadRequest {
   readonly context: RecordContext;
   readonly className: string;
   readonly options: Pick<FindOptions, 'where' | 'keys' | 'include'>;
 }
 
-/** In the order of creation. A record keeps its place in it, so that none is left out and none comes twice, whatever others write. */
+/** Reads in order of creation. A record keeps its place, so that concurrent writes cause neither gaps nor duplicates. */
 export class ByPlace implements Source {
   /** As many as a store may read on the event loop. */
   readonly pageRecords = 200;
-  readonly #asked: Asked;
+  readonly #request: ReadRequest;
   readonly #last: number;
   #after = 0;
 
-  /** @param last the place of the last record, when the export begins: it ends, however many are added */
-  constructor(asked: Asked, last: number) {
-    this.#asked = asked;
+  /** @param last place of the last record when the export begins: records added later are not exported, so that it terminates */
+  constructor(request: ReadRequest, last: number) {
+    this.#request = request;
     this.#last = last;
   }
 
@@ -46,24 +46,29 @@ export class ByPlace implements Source {
     return this.#last === 0 ? 1 : this.#after / this.#last;
   }
 
-  async read(size: number, most: number): Promise<readonly Row[] | null> {
+  async read(size: number, maxChars: number): Promise<readonly Row[] | null> {
     if (this.#after >= this.#last) return null;
     const upTo = Math.min(this.#last, this.#after + size);
-    const rows = await readPart(this.#asked, () => ({ kind: 'places', after: this.#after, upTo }), upTo - this.#after, most);
+    const rows = await readPart(
+      this.#request,
+      () => ({ kind: 'places', after: this.#after, upTo }),
+      upTo - this.#after,
+      maxChars,
+    );
     this.#after = upTo;
     return rows;
   }
 }
 
-/** In the order of a list of ids, which was made at one moment. Records that are deleted meanwhile, or that match no more, are left out. */
+/** Reads in the order of a list of ids, made at one moment. Records that are deleted meanwhile, or no longer match, are left out. */
 export class ByIds implements Source {
-  /** Each part is a statement, which a store may hand to a thread. */
+  /** Each part is one statement, which a store may execute on a thread. */
   readonly pageRecords = 1_000;
-  readonly #asked: Asked;
+  readonly #request: ReadRequest;
   readonly #ids: SortedIds;
 
-  constructor(asked: Asked, ids: SortedIds) {
-    this.#asked = asked;
+  constructor(request: ReadRequest, ids: SortedIds) {
+    this.#request = request;
     this.#ids = ids;
   }
 
@@ -71,10 +76,10 @@ export class ByIds implements Source {
     return this.#ids.share;
   }
 
-  async read(size: number, most: number): Promise<readonly Row[] | null> {
+  async read(size: number, maxChars: number): Promise<readonly Row[] | null> {
     const ids = await this.#ids.peek(Math.min(size, this.pageRecords));
     if (ids.length === 0) return null;
-    const rows = await readPart(this.#asked, ({ table }) => among(table, ids), ids.length, most);
+    const rows = await readPart(this.#request, ({ table }) => among(table, ids), ids.length, maxChars);
     this.#ids.take(ids.length);
     const byId = new Map(rows.map((row) => [row.objectId, row]));
     return ids.flatMap((id) => byId.get(id) ?? []);
@@ -87,10 +92,10 @@ function among({ fields }: TableSchema, ids: readonly string[]): Filter {
 }
 
 async function readPart(
-  { context, className, options }: Asked,
+  { context, className, options }: ReadRequest,
   within: (grant: Grant) => Filter,
   limit: number,
-  most: number,
+  maxChars: number,
 ): Promise<Row[]> {
-  return rowsOf<Row>(await findRecords(context, className, { ...options, within, limit }, true), most);
+  return rowsOf<Row>(await findRecords(context, className, { ...options, within, limit }, true), maxChars);
 }

@@ -14,22 +14,22 @@ import { addJob, changeJob, dropRejects, type JobRow, unfinishedJobs } from './j
 import { type JobRequest, readStored, storedRequest } from './parameters.ts';
 import { finishJob, runRows, TakenOver } from './run-job.ts';
 
-/** Bytes of a body (docs/decisions.md "Import"). */
+/** Maximum size of a request body. Reference: import.md#import-jobs. */
 export const MAX_BODY_BYTES = 200 * 1024 * 1024;
-/** Jobs of a system that are not over. */
+/** Maximum number of unfinished jobs per system. */
 const MAX_JOBS = 10;
-/** Bodies of a system that arrive at the same time, in this process. */
+/** Maximum number of bodies received concurrently per system and process. */
 const MAX_ARRIVING = 2;
-/** Jobs that this process carries out at the same time, of different systems; together they leave others half of the event loop. */
+/** Maximum number of systems whose jobs this process executes concurrently; together they use at most half of the event loop. */
 const MAX_RUNNING = 8;
-/** Milliseconds between two looks at what other processes have left. */
-const LOOK_MS = 2_000;
-/** Looks after which an open system is looked at again, whatever was seen. */
-const LOOKS_PER_ROUND = 30;
-/** Milliseconds until a job goes on that its store was away for. */
-const RETRY_MS = 2_000;
+/** Interval for checking for jobs left by other processes. */
+const POLL_INTERVAL_MS = 2_000;
+/** Every this many polls, all open systems are checked, whatever was seen before. */
+const POLLS_PER_ROUND = 30;
+/** Delay before a job continues after its store was unavailable. */
+const RETRY_DELAY_MS = 2_000;
 
-/** What jobs stand on. */
+/** Dependencies of import jobs. */
 export interface ImportJobsParts {
   readonly systems: Systems;
   readonly files: Files;
@@ -37,17 +37,17 @@ export interface ImportJobsParts {
   readonly conditions: Pick<Conditions, 'met'>;
 }
 
-/** Carries out the imports of all systems that came over HTTP: one at a time of each, by one of all processes. */
+/** Executes the import jobs of all systems: one job at a time per system, in one of all processes. */
 export class ImportJobs {
   readonly #parts: ImportJobsParts;
   readonly #limit = pLimit(MAX_RUNNING);
-  /** Systems whose jobs are this process's now. */
+  /** Systems whose jobs this process executes now. */
   readonly #working = new Map<string, Promise<void>>();
   readonly #arriving = new Map<string, number>();
   readonly #seen = new WeakSet<System>();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #looks = 0;
+  #polling: Promise<void> | undefined;
+  #polls = 0;
   #processes: ReadonlySet<string> = new Set();
   #closed = false;
 
@@ -56,9 +56,9 @@ export class ImportJobs {
   }
 
   /**
-   * Takes a file and queues its import.
+   * Stores a file and queues its import.
    * @returns the id of the job
-   * @throws tooManyRequests (429) where the system has many; tooLarge (413), emptyFile (130), outOfStorage (140), unavailable
+   * @throws tooManyRequests (429) if the system has too many jobs; tooLarge (413), emptyFile (130), outOfStorage (140), unavailable
    */
   async add(system: System, context: RecordContext, request: JobRequest, bytes: AsyncIterable<Buffer>): Promise<string> {
     const { appId, store } = system;
@@ -79,17 +79,17 @@ export class ImportJobs {
     }
   }
 
-  /** Goes on with what was left undone, and looks for it now and then. */
+  /** Resumes unfinished jobs, and polls for further ones. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#look(() => this.#lookAtOpened()), LOOK_MS).unref();
-    this.#look(() => this.#lookAtAll());
+    this.#timer ??= setInterval(() => this.#poll(() => this.#checkOpened()), POLL_INTERVAL_MS).unref();
+    this.#poll(() => this.#checkAll());
   }
 
-  /** Stops after the commit that is under way; what is left goes on elsewhere, or after the next start. */
+  /** Stops after the commit in progress; the rest continues in another process or after the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#polling;
     await Promise.all(this.#working.values());
   }
 
@@ -102,60 +102,60 @@ export class ImportJobs {
     }
   }
 
-  #look(look: () => Promise<void>): void {
-    this.#looking ??= look()
-      .catch((error) => this.#tell(error))
+  #poll(check: () => Promise<void>): void {
+    this.#polling ??= check()
+      .catch((error) => this.#report(error))
       .finally(() => {
-        this.#looking = undefined;
+        this.#polling = undefined;
       });
   }
 
-  /** Of what passes others tell. */
-  #tell(error: unknown, app?: string): void {
+  /** Reports a fault, except passing ones, which are reported elsewhere. */
+  #report(error: unknown, app?: string): void {
     if (!isPassing(error)) this.#parts.conditions.met('imports could not be looked after', { app }, error);
   }
 
-  /** After the start, and when a process is gone: it may have had jobs of any system. */
-  async #lookAtAll(): Promise<void> {
+  /** Runs at the start, and when a process has ended: it may have had jobs of any system. */
+  async #checkAll(): Promise<void> {
     const { systems } = this.#parts;
     for (const appId of await systems.appIds()) {
       if (this.#closed) return;
-      await systems.visit(appId, (system) => this.#lookAt(system)).catch((error) => this.#tell(error, appId));
+      await systems.visit(appId, (system) => this.#check(system)).catch((error) => this.#report(error, appId));
     }
   }
 
-  async #lookAtOpened(): Promise<void> {
-    const isRound = ++this.#looks % LOOKS_PER_ROUND === 0;
+  async #checkOpened(): Promise<void> {
+    const isRound = ++this.#polls % POLLS_PER_ROUND === 0;
     const opened = [...this.#parts.systems.opened()];
-    if (await this.#isOneGone(opened[0])) return this.#lookAtAll();
+    if (await this.#hasProcessEnded(opened[0])) return this.#checkAll();
     for (const system of opened) {
       if (this.#closed) return;
-      if (isRound || !this.#seen.has(system)) await this.#lookAt(system).catch((error) => this.#tell(error, system.appId));
+      if (isRound || !this.#seen.has(system)) await this.#check(system).catch((error) => this.#report(error, system.appId));
     }
   }
 
-  /** @param open any that is open; now and then, while none is, one is opened for it */
-  async #isOneGone(open: System | undefined): Promise<boolean> {
+  /** @param open any open system; if there is none, one is opened from time to time for this check */
+  async #hasProcessEnded(open: System | undefined): Promise<boolean> {
     const { systems } = this.#parts;
     const before = this.#processes;
-    const look = async ({ store }: System) => {
+    const check = async ({ store }: System) => {
       this.#processes = await store.cluster.processes();
     };
-    if (open) await look(open);
-    else if (this.#looks % LOOKS_PER_ROUND === 0) {
+    if (open) await check(open);
+    else if (this.#polls % POLLS_PER_ROUND === 0) {
       const [appId] = await systems.appIds();
-      if (appId !== undefined) await systems.visit(appId, look);
+      if (appId !== undefined) await systems.visit(appId, check);
     }
     return [...before].some((one) => !this.#processes.has(one));
   }
 
-  async #lookAt(system: System): Promise<void> {
-    // Looking is no use: who looks now and then must not keep the system open.
+  async #check(system: System): Promise<void> {
+    // The check must not count as use, or the system would never be closed as idle.
     system.hold(false);
     try {
       if (this.#processes.size === 0) this.#processes = await system.store.cluster.processes();
       const [oldest] = await unfinishedJobs(system.store, 1);
-      // Where another process carries one out, it is looked after until that is done.
+      // While another process executes a job, the system stays on the list until the job is done.
       if (oldest) this.#seen.delete(system);
       else this.#seen.add(system);
       if (oldest) this.#begin(system.appId);
@@ -164,11 +164,11 @@ export class ImportJobs {
     }
   }
 
-  /** Carries out what a system has, where nobody does. */
+  /** Starts executing a system's jobs, unless this process does already. */
   #begin(appId: string): void {
     if (this.#closed || this.#working.has(appId)) return;
     const working = this.#limit(() => this.#work(appId))
-      .catch((error) => this.#tell(error, appId))
+      .catch((error) => this.#report(error, appId))
       .finally(() => this.#working.delete(appId));
     this.#working.set(appId, working);
   }
@@ -183,7 +183,7 @@ export class ImportJobs {
       } catch (error) {
         if (!isPassing(error)) throw error;
         goesOn = true;
-        await wait(RETRY_MS, undefined, { ref: false });
+        await wait(RETRY_DELAY_MS, undefined, { ref: false });
       } finally {
         system.release();
       }
@@ -191,7 +191,7 @@ export class ImportJobs {
     }
   }
 
-  /** @returns whether there may be more */
+  /** Executes the next job. @returns whether there may be more */
   async #next(system: System): Promise<boolean> {
     const { store } = system;
     const [oldest] = await unfinishedJobs(store, 1);
@@ -206,19 +206,19 @@ export class ImportJobs {
       if (error instanceof ServiceError && error.key === 'outOfStorage') return true;
       throw error;
     }
-    // What the one before has still done by then is known now.
+    // Re-read: the previous process may have made progress before the take-over.
     const [now] = await unfinishedJobs(store, 1);
     if (now?.objectId !== job.objectId || now.run !== job.run) return true;
-    return this.#carryOut(system, now);
+    return this.#execute(system, now);
   }
 
-  async #carryOut(system: System, job: JobRow): Promise<boolean> {
+  async #execute(system: System, job: JobRow): Promise<boolean> {
     const { appId, store } = system;
     const { request, referer } = readStored(job.options);
     let context: RecordContext = { appId, store, principal: master, hooks: this.#parts.hooks, referer };
     const author = () => principalOf(system, job.author);
-    const isEnough = () => this.#closed || system.isClosing;
-    const pace = { isEnough, companions: () => this.#limit.activeCount, author };
+    const shouldStop = () => this.#closed || system.isClosing;
+    const pace = { shouldStop, companions: () => this.#limit.activeCount, author };
     let error: string | null = null;
     try {
       context = { ...context, principal: await author() };
@@ -228,16 +228,16 @@ export class ImportJobs {
       if (!(await runRows(context, job, request, plan, pace))) return false;
     } catch (thrown) {
       if (thrown instanceof TakenOver) return true;
-      const isTold = thrown instanceof OperatorError || thrown instanceof ServiceError;
-      if (isPassing(thrown) || (!isTold && pace.isEnough())) throw thrown;
-      error = isTold ? thrown.message : this.#fault(thrown, appId);
+      const isReported = thrown instanceof OperatorError || thrown instanceof ServiceError;
+      if (isPassing(thrown) || (!isReported && pace.shouldStop())) throw thrown;
+      error = isReported ? thrown.message : this.#fault(thrown, appId);
     }
     await finishJob(context, job, error);
-    if (job.body !== undefined) await this.#parts.files.removeKept(system, job.body).catch((fault) => this.#tell(fault, appId));
+    if (job.body !== undefined) await this.#parts.files.removeKept(system, job.body).catch((fault) => this.#report(fault, appId));
     return true;
   }
 
-  /** A fault of the service fails a job too: tried again and again, it would keep the imports behind it from their turn. */
+  /** A fault of the service fails the job too: with endless retries it would block the imports behind it. */
   #fault(thrown: unknown, app: string): string {
     this.#parts.conditions.met('an import failed by a fault', { app }, thrown);
     return serviceError('internal').message;
@@ -250,20 +250,20 @@ export class ImportJobs {
       yield* bytes as AsyncIterable<Buffer>;
     } catch (error) {
       if (error instanceof OperatorError || error instanceof ServiceError) throw error;
-      // What keeps files is away: the job goes on later.
-      this.#tell(error, system.appId);
+      // The file store is unavailable: the job continues later.
+      this.#report(error, system.appId);
       fail('unavailable');
     }
   }
 }
 
-/** Who asked for a job, as it is kept. */
+/** Returns the principal that requested a job, in stored form. */
 export function authorOf(principal: Principal): string {
   if (principal.kind === 'user') return `user:${principal.userId}`;
   return principal.kind === 'apiKey' ? `apiKey:${principal.name}` : 'master';
 }
 
-/** The same as he is now, with the rights that he has now. @throws OperatorError where he is gone or not active, or the key revoked */
+/** Returns the principal with its current rights. @throws OperatorError if the user is gone or not active, or the key revoked */
 async function principalOf({ store, registration }: System, author: string): Promise<Principal> {
   if (author === 'master') return master;
   const [, kind, name = ''] = /^(user|apiKey):(.*)$/s.exec(author) ?? [];

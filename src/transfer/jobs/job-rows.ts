@@ -8,23 +8,23 @@ import type { StoredValue } from '../../values/index.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
 import { leftOutOf } from './parameters.ts';
 
-/** The hidden table of rows that jobs refused. */
+/** The hidden table of rejected rows. */
 export const rejectTable = '_ImportReject';
 
-/** A job as it is stored. */
+/** A stored job. */
 export interface JobRow {
   readonly objectId: string;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly objectClass: string;
-  /** JSON: how, and what was not taken over so far. */
+  /** JSON: the request, and what was not imported so far. */
   readonly options: string;
-  /** Who asked for it: `user:ID`, `master`, `apiKey:NAME`. */
+  /** The principal that requested it: `user:ID`, `master`, `apiKey:NAME`. */
   readonly author: string;
-  /** Of the kept body. */
+  /** Id of the stored body. */
   readonly body?: string;
-  /** `Cluster.processId` of who carries it out. */
+  /** `Cluster.processId` of the process that executes it. */
   readonly owner?: string;
-  /** Names one carrying out of it. */
+  /** Identifies one execution, to detect a take-over. */
   readonly run?: string;
   readonly error?: string;
   readonly of?: number;
@@ -41,7 +41,7 @@ const jobFields = [
 
 const kind = 'request';
 
-/** A job; `null` where there is none of the id. */
+/** Returns a job; `null` if the id is unknown. */
 export async function readJob(store: Store, id: string): Promise<JobRow | null> {
   const row = await readRow<JobRow & { kind?: string }>(store, importTable, fieldsWithKind, id);
   return row?.kind === kind ? row : null;
@@ -49,7 +49,7 @@ export async function readJob(store: Store, id: string): Promise<JobRow | null> 
 
 const fieldsWithKind = ['kind', ...jobFields] as const;
 
-/** Jobs that are not over, the oldest first. */
+/** Returns unfinished jobs, oldest first. */
 export function unfinishedJobs(store: Store, limit: number): Promise<JobRow[]> {
   return readRows<JobRow>(store, { className: importTable, fields: jobFields, filter: isUnfinished, limit });
 }
@@ -62,7 +62,6 @@ function isUnfinished(table: TableSchema): Filter {
   return { kind: 'and', items };
 }
 
-/** Adds a job. */
 export async function addJob(
   store: Store,
   job: Pick<JobRow, 'objectId' | 'objectClass' | 'options' | 'author'> & { readonly body: string },
@@ -77,7 +76,7 @@ export async function addJob(
   });
 }
 
-/** A step that changes a job as long as it is as expected; else its write fails with outOfStorage, which no write of a record does. */
+/** Returns a mutation that changes a job if it has the expected values; otherwise the write fails with outOfStorage, which no record write causes. */
 export function jobStep(
   schema: Schema,
   objectId: string,
@@ -101,7 +100,7 @@ export function jobStep(
   };
 }
 
-/** Changes a job as long as it is as expected. @throws outOfStorage (140) where it is not */
+/** Changes a job if it has the expected values. @throws outOfStorage (140) if it does not */
 export async function changeJob(
   store: Store,
   objectId: string,
@@ -111,7 +110,7 @@ export async function changeJob(
   await store.write({ plan: (schema) => ({ changes: [], mutations: [jobStep(schema, objectId, values, expected)] }) });
 }
 
-/** A step that keeps rejected rows of a job. @param part in their order */
+/** Returns a mutation that stores rejected rows of a job. @param part sequence number */
 export function rejectStep(schema: Schema, job: string, objectId: string, part: number, rows: string): Mutation {
   const table = tableOf(schema, rejectTable);
   const at = Date.now();
@@ -119,10 +118,10 @@ export function rejectStep(schema: Schema, job: string, objectId: string, part: 
   return { kind: 'insert', table, values };
 }
 
-/** Parts that are read at once. */
-const PARTS_READ = 20;
+/** Parts per read. */
+const PARTS_PER_READ = 20;
 
-/** The rejected rows of a job, one JSON object a line. */
+/** Returns the rejected rows of a job, one JSON object per line. */
 export async function* rejectedRows(store: Store, job: string): AsyncGenerator<string> {
   for (let after = -1; ; ) {
     const from = after;
@@ -137,15 +136,15 @@ export async function* rejectedRows(store: Store, job: string): AsyncGenerator<s
         ],
       }),
       orderBy: 'part',
-      limit: PARTS_READ,
+      limit: PARTS_PER_READ,
     });
     for (const { rows } of parts) yield rows;
     after = parts.at(-1)?.part ?? after;
-    if (parts.length < PARTS_READ) return;
+    if (parts.length < PARTS_PER_READ) return;
   }
 }
 
-/** Removes the rejected rows of a job. */
+/** Deletes the rejected rows of a job. */
 export async function dropRejects(store: Store, job: string): Promise<void> {
   await store.write({
     plan(schema) {
@@ -156,10 +155,10 @@ export async function dropRejects(store: Store, job: string): Promise<void> {
   });
 }
 
-/** What a client is told of a job (CONTRACT "Export, import, migration"). @param rejectedUrl where the rejected rows are */
+/** Returns the public view of a job. Reference: import.md#import-jobs. @param rejectedUrl address of the rejected rows */
 export function jobAnswer(job: JobRow, rejectedUrl: string): JsonObject {
   const { state, of = 0, done = 0, created = 0, updated = 0, rejected = 0, error } = job;
-  const told: Record<string, JsonValue> = {
+  const answer: Record<string, JsonValue> = {
     state: state === 'waiting' ? 'running' : state,
     done,
     of,
@@ -168,8 +167,8 @@ export function jobAnswer(job: JobRow, rejectedUrl: string): JsonObject {
     rejected,
     rejectedUrl,
   };
-  if (error !== undefined) told.error = error;
+  if (error !== undefined) answer.error = error;
   const leftOut = leftOutOf(job.options);
-  if (leftOut.size > 0) told.notTakenOver = Object.fromEntries(leftOut);
-  return told;
+  if (leftOut.size > 0) answer.notTakenOver = Object.fromEntries(leftOut);
+  return answer;
 }

@@ -12,7 +12,7 @@ import { refuseImport } from '../import/plan.ts';
 import { checkEncoding } from '../import/source/encoding.ts';
 import { type Format, formats } from '../import/source/format.ts';
 
-/** Characters of a row of a job: reading one holds the event loop. */
+/** Maximum number of characters of a row: parsing one blocks the event loop. */
 const MAX_ROW_LENGTH = 1024 * 1024;
 
 /** An import over HTTP. */
@@ -32,9 +32,9 @@ const ofTypes: ReadonlyMap<string, Format> = new Map([
 ]);
 
 /**
- * What a request asks to import, whole or not at all: what can be known without the file is refused at once.
- * @param contentType of the body, which tells its form where no parameter does
- * @throws invalidParameter, badParameterValue (102); what `refuseImport` throws; classMissing (103); permissionDenied (119)
+ * Parses the request of an import job. Whatever can be checked without the file is refused at once.
+ * @param contentType of the body; implies the format unless a parameter names it
+ * @throws invalidParameter, badParameterValue (102); errors of `refuseImport`; classMissing (103); permissionDenied (119)
  */
 export function jobRequestOf(
   context: RecordContext,
@@ -111,26 +111,26 @@ function asParameter<T>(name: string, read: () => T): T {
   }
 }
 
-/** As it is kept with the job. */
+/** Serialises a request for storage with its job. */
 export function storedRequest({ map, ...request }: JobRequest, referer: string | null): string {
   return JSON.stringify({ ...request, map: Object.fromEntries(map), referer });
 }
 
-/** What was kept. */
+/** Parses a stored request. */
 export function readStored(text: string): { readonly request: JobRequest; readonly referer: string | null } {
   const { map, referer, leftOut: _, ...request } = JSON.parse(text) as JsonObject;
-  const asked = { ...request, map: fieldMapOf(map ?? {}) } as unknown as Omit<JobRequest, 'dateOrder'> & {
+  const stored = { ...request, map: fieldMapOf(map ?? {}) } as unknown as Omit<JobRequest, 'dateOrder'> & {
     dateOrder?: DateOrder;
   };
-  return { request: asked, referer: typeof referer === 'string' ? referer : null };
+  return { request: stored, referer: typeof referer === 'string' ? referer : null };
 }
 
-/** What was kept, with what was not taken over so far: rows by name. */
+/** Returns a stored request extended by what was not imported so far: numbers of rows by name. */
 export function withLeftOut(text: string, leftOut: ReadonlyMap<string, number>): string {
   return JSON.stringify({ ...(JSON.parse(text) as JsonObject), leftOut: [...leftOut] });
 }
 
-/** What was not taken over. */
+/** Returns what was not imported. */
 export function leftOutOf(text: string): ReadonlyMap<string, number> {
   const { leftOut = [] } = JSON.parse(text) as { readonly leftOut?: readonly (readonly [string, number])[] };
   return new Map(leftOut);

@@ -6,19 +6,19 @@ import type { Store } from '../../storage/port.ts';
 import { importTable } from '../import/write/progress.ts';
 import { dropRejects } from './job-rows.ts';
 
-/** Milliseconds for which is known how an import ended: one over HTTP, and one by command, which --continue asks for. */
-const KEPT_MS = { request: 7 * DAY_MS, command: 90 * DAY_MS } as const;
-const BATCH = 100;
+/** Retention of finished imports: jobs over HTTP, and imports by command, which `--continue` needs. */
+const RETENTION_MS = { request: 7 * DAY_MS, command: 90 * DAY_MS } as const;
+const BATCH_SIZE = 100;
 
-/** Deletes what imports have left that ended long ago. @param isEnough asked between two steps */
-export async function deleteOldImports(store: Store, now: number, isEnough: () => boolean): Promise<void> {
+/** Deletes data of imports that ended longer ago than `RETENTION_MS`. @param shouldStop polled between batches */
+export async function deleteOldImports(store: Store, now: number, shouldStop: () => boolean): Promise<void> {
   for (const kind of ['request', 'command'] as const)
-    for (let last = BATCH; last === BATCH && !isEnough(); ) {
+    for (let last = BATCH_SIZE; last === BATCH_SIZE && !shouldStop(); ) {
       const filter = (table: TableSchema): Filter => ({
         kind: 'and',
         items: [
           { kind: 'compare', field: fieldOf(table, 'kind'), op: 'eq', value: kind },
-          { kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'lt', value: now - KEPT_MS[kind] },
+          { kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'lt', value: now - RETENTION_MS[kind] },
           {
             kind: 'not',
             item: { kind: 'in', field: fieldOf(table, 'state'), values: kind === 'request' ? ['waiting', 'running'] : [] },
@@ -29,7 +29,7 @@ export async function deleteOldImports(store: Store, now: number, isEnough: () =
         className: importTable,
         fields: ['objectId'],
         filter,
-        limit: BATCH,
+        limit: BATCH_SIZE,
       });
       last = old.length;
       if (last === 0) break;

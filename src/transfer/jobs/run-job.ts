@@ -17,48 +17,53 @@ import { changeJob, type JobRow, jobStep, readJob, rejectStep } from './job-rows
 import { keptRow } from './kept-row.ts';
 import { type JobRequest, leftOutOf, withLeftOut } from './parameters.ts';
 
-/** Rows that are read, planned and committed at once: a few milliseconds of the event loop. */
-const SLICE_ROWS = 50;
-/** Characters of a slice's rows. */
-const MAX_SLICE_LENGTH = 1024 * 1024;
+/** Rows read, planned and committed at once: a few milliseconds of the event loop. */
+const BATCH_ROWS = 50;
+/** Maximum number of characters of a batch. */
+const MAX_BATCH_LENGTH = 1024 * 1024;
 
-/** Names of what is not taken over that a job tells: a document of MongoDB may have any. */
+/** Maximum number of names of unimported content that a job lists: a MongoDB document may have any number. */
 const MAX_LEFT_OUT = 50;
 
-/** Another process carries the job out now, or it is gone. */
+/** Another process executes the job now, or the job was deleted. */
 export class TakenOver extends Error {}
 
-/** How a job goes beside others. */
+/** How a job shares the process with others. */
 export interface Pace {
   /** Whether to stop. */
-  isEnough(): boolean;
-  /** Jobs that are carried out now, this one too. */
+  shouldStop(): boolean;
+  /** Number of jobs in execution, including this one. */
   companions(): number;
-  /** Who asked for the job, with the rights that he has now. @throws OperatorError where he has none any more */
+  /** Returns the requester with current rights. @throws OperatorError if these are gone */
   author(): Promise<Principal>;
 }
 
 type Counts = Pick<Required<JobRow>, 'done' | 'created' | 'updated' | 'rejected'> & {
-  /** Rows of which something was not taken over, by its name. */
+  /** Number of rows by the name of what was not imported from them. */
   readonly leftOut: ReadonlyMap<string, number>;
 };
 
 /**
- * Carries the rows of a job out, from where it is. Each commit holds some rows, all of them or none, how far the job is by them, and what was
- * refused before them. Where one row is refused the others are tried without it. Between two commits others have as long a turn, where several jobs run as long as all of them.
- * @returns whether all was done
- * @throws TakenOver; OperatorError where who asked for it is gone, what `refuseImport` throws where he may not import any more; unavailable, outcomeUnknown, timeout: the job is to go on later
+ * Imports the rows of a job, continuing from its stored progress. Each commit atomically contains a batch of rows, the progress and the rows rejected
+ * before.
+ * If a row is refused, the batch is split and the others are retried without it. Between commits, the job pauses so that other work gets as much time
+ * as
+ * all running jobs together.
+ * @returns whether all rows were handled
+ * @throws TakenOver; OperatorError if the requester is gone, errors of `refuseImport` if it may no longer import; unavailable, outcomeUnknown,
+ * timeout: the
+ *   job must continue later
  */
 export async function runRows(
   context: RecordContext,
   job: JobRow,
   request: JobRequest,
   plan: ImportPlan,
-  { isEnough, companions, author }: Pace,
+  { shouldStop, companions, author }: Pace,
 ): Promise<boolean> {
   const running = new RunningJob(context, job, request, plan);
   let left = running.counts.done;
-  let slice: SourceRow[] = [];
+  let batch: SourceRow[] = [];
   let length = 0;
   for await (const block of plan.read())
     for (const row of block) {
@@ -66,19 +71,19 @@ export async function runRows(
         left--;
         continue;
       }
-      slice.push(row);
+      batch.push(row);
       length += row.length;
-      if (slice.length < SLICE_ROWS && length < MAX_SLICE_LENGTH) continue;
-      if (isEnough()) return false;
+      if (batch.length < BATCH_ROWS && length < MAX_BATCH_LENGTH) continue;
+      if (shouldStop()) return false;
       const begun = performance.now();
-      await running.carryOut(slice, author);
-      slice = [];
+      await running.execute(batch, author);
+      batch = [];
       length = 0;
       await pause((performance.now() - begun) * companions());
     }
-  if (isEnough()) return false;
-  if (slice.length > 0) await running.carryOut(slice, author);
-  await running.settle();
+  if (shouldStop()) return false;
+  if (batch.length > 0) await running.execute(batch, author);
+  await running.storeProgress();
   return true;
 }
 
@@ -89,13 +94,13 @@ class RunningJob {
   readonly #request: JobRequest;
   readonly #made: MadeRecords;
   readonly #maker: TaskMaker;
-  /** What is not taken over of rows that are read. */
+  /** By row: names of what is not imported from it. */
   readonly #leftOut = new Map<SourceRow, string[]>();
-  /** Of a dry run. */
+  /** For a dry run. */
   readonly #wouldBe: WouldBeFields;
-  /** How far the stored job is. */
+  /** Progress in the stored job. */
   #stored: number;
-  /** Rows that were refused since the last commit, as they are kept. */
+  /** Rows rejected since the last commit, in stored form. */
   #rejects: string[] = [];
 
   constructor(context: RecordContext, job: JobRow, request: JobRequest, { fields, linkedBy }: ImportPlan) {
@@ -110,26 +115,26 @@ class RunningJob {
       else this.#leftOut.set(row, [name]);
     });
     const { done = 0, created = 0, updated = 0, rejected = 0 } = job;
-    // What a dry run has seen is not kept: it begins anew.
+    // A dry run stores no fields, so it must restart from the first row.
     this.counts = request.dryRun
       ? { ...nothingDone, leftOut: new Map() }
       : { done, created, updated, rejected, leftOut: leftOutOf(job.options) };
     this.#stored = this.counts.done;
   }
 
-  async carryOut(rows: readonly SourceRow[], author: Pace['author']): Promise<void> {
-    const context = { ...this.#context, principal: await this.#orSettled(() => this.#present(author)) };
+  async execute(rows: readonly SourceRow[], author: Pace['author']): Promise<void> {
+    const context = { ...this.#context, principal: await this.#orStoreProgress(() => this.#present(author)) };
     this.#context = context;
     this.#leftOut.clear();
     for (const part of this.#maker.parts(rows)) {
       const lookUp = { context, schema: context.store.schema() };
-      await this.#try(await this.#orSettled(() => this.#maker.tasks(lookUp, part)));
+      await this.#try(await this.#orStoreProgress(() => this.#maker.tasks(lookUp, part)));
     }
-    if (this.#request.dryRun) await this.settle();
+    if (this.#request.dryRun) await this.storeProgress();
   }
 
-  /** Notes how far the job is, where no commit of rows has. */
-  async settle(): Promise<void> {
+  /** Stores the progress if no commit of rows has done so. */
+  async storeProgress(): Promise<void> {
     if (this.#stored === this.counts.done && this.#rejects.length === 0) return;
     const { store } = this.#context;
     await this.#committing(this.counts, () =>
@@ -137,24 +142,24 @@ class RunningJob {
     );
   }
 
-  /** Else every row that is left would be refused by itself. @throws where he is gone, or may not import any more */
+  /** Checks the requester's rights before each batch; otherwise every remaining row would be rejected individually. @throws if they are gone */
   async #present(author: Pace['author']): Promise<Principal> {
     const principal = await author();
     try {
       refuseImport({ ...this.#context, principal }, this.#request);
     } catch (error) {
-      await this.settle();
+      await this.storeProgress();
       throw error;
     }
     return principal;
   }
 
-  /** What was refused before is kept where the job cannot go on. */
-  async #orSettled<T>(need: () => Promise<T>): Promise<T> {
+  /** Stores rejected rows before the job fails. */
+  async #orStoreProgress<T>(need: () => Promise<T>): Promise<T> {
     try {
       return await need();
     } catch (error) {
-      if (error instanceof OperatorError) await this.settle();
+      if (error instanceof OperatorError) await this.storeProgress();
       throw error;
     }
   }
@@ -174,7 +179,7 @@ class RunningJob {
   }
 
   async #commit(tasks: readonly Task[]): Promise<void> {
-    // Those that were refused as they were read stand alone, in their order.
+    // Rows that failed to parse are isolated by splitting, in their order.
     const [first] = tasks;
     const refused = tasks.find((task) => task.kind === 'reject');
     if (refused) {
@@ -204,11 +209,11 @@ class RunningJob {
       return this.#steps(schema, counts);
     };
     const context = { ...this.#context, alongside };
-    const written = await this.#committing(counts, () => this.#orSettled(() => writeTogether(context, writes)));
+    const written = await this.#committing(counts, () => this.#orStoreProgress(() => writeTogether(context, writes)));
     return written?.map(({ objectId }) => objectId) ?? [];
   }
 
-  /** A commit that fails at its last step: nothing else is in its way. It begins with the fields that those before it would have made. */
+  /** A dry run: the last mutation fails, so nothing is stored. The commit begins with the fields that earlier rows would have added. */
   async #tryOut(tasks: readonly Task[]): Promise<readonly string[]> {
     let tried: { readonly schema: Schema; readonly changes: readonly SchemaChange[] } | undefined;
     const alongside = (schema: Schema, changes: readonly SchemaChange[]): Mutation[] => {
@@ -241,7 +246,7 @@ class RunningJob {
     return [step, rejectStep(schema, objectId, newObjectId(), counts.rejected, this.#rejects.join(''))];
   }
 
-  /** @returns `null` where a commit that had no answer was carried out after all */
+  /** Executes a commit. @returns `null` if a commit whose outcome was unknown turns out to have succeeded */
   async #committing<T>(counts: Counts, commit: () => Promise<T>): Promise<T | null> {
     let result: T | null = null;
     try {
@@ -274,10 +279,10 @@ class RunningJob {
   }
 }
 
-/** The step of the job, which no write of a record fails like. */
+/** Whether the mutation of the job failed; no record write fails this way. */
 const isMissingJob = (error: unknown): boolean => error instanceof ServiceError && error.key === 'outOfStorage';
 
-/** The job is over. */
+/** Records the end of a job. */
 export async function finishJob(context: RecordContext, { objectId, run = '' }: JobRow, error: string | null): Promise<void> {
   const values = { state: error === null ? 'done' : 'failed', finishedAt: Date.now(), ...(error !== null && { error }) };
   await changeJob(context.store, objectId, values, { run });

@@ -1,29 +1,30 @@
 import { createHash } from 'node:crypto';
 import { chunkedRows, type RawReads } from '../../storage/raw-access.ts';
-import { memberPieces, type Part } from './copy.ts';
+import { chunkedMembers, type Part } from './copy.ts';
 
-/** What a part of a store holds, in short. */
+/** Summary of the content of a part. */
 export interface Checksum {
   readonly count: number;
   /** SHA-256 over every value of every row, in order. */
   readonly hash: string;
 }
 
-/** Characters of a text that is handed on; longer ones make memory grow. */
+/** Length of text chunks; longer ones increase memory use. */
 const TEXT_LENGTH = 128 * 1024;
 
-/** Some rows of a part, as text. */
+/** Some rows of a part as text. */
 export interface Lines {
   readonly rows: number;
   readonly text: string;
 }
 
 /**
- * A whole part as text, piece by piece: a JSON array of stored values for each row. Two parts that hold the same, to the byte, are the same
- * text, whatever the engine: JSON tells texts from numbers, and doubles exactly.
+ * Serialises a part in chunks: one JSON array of stored values per row. Parts with identical content have identical text in either engine, because
+ * JSON
+ * distinguishes texts from numbers and represents doubles exactly.
  */
 export async function* linesOf(reads: RawReads, part: Part): AsyncGenerator<Lines> {
-  const pieces = part.kind === 'table' ? chunkedRows(reads, part.table, 0) : memberPieces(reads, part.field, null);
+  const pieces = part.kind === 'table' ? chunkedRows(reads, part.table, 0) : chunkedMembers(reads, part.field, null);
   for await (const piece of pieces) {
     let text = '';
     let rows = 0;
@@ -39,7 +40,7 @@ export async function* linesOf(reads: RawReads, part: Part): AsyncGenerator<Line
   }
 }
 
-/** Reads a whole part. */
+/** Reads a part and returns its checksum. */
 export async function checksumOf(reads: RawReads, part: Part): Promise<Checksum> {
   const hash = createHash('sha256');
   let count = 0;

@@ -2,7 +2,7 @@ import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { chunkedRows, type RawReads, type StoredMember } from '../../storage/raw-access.ts';
 
-/** Members of a piece: they are short. */
+/** Members per chunk. */
 const MAX_MEMBERS = 5_000;
 
 /** A table or a Relation of a store. */
@@ -10,7 +10,7 @@ export type Part =
   | { readonly kind: 'table'; readonly table: TableSchema }
   | { readonly kind: 'relation'; readonly table: TableSchema; readonly field: Field };
 
-/** Everything that a store of this schema holds, part by part, in its order. */
+/** Returns all parts of a store, in schema order. */
 export function partsOf(schema: Schema): Part[] {
   return [...schema.tables.values()].flatMap((table): Part[] => [
     { kind: 'table', table },
@@ -20,7 +20,7 @@ export function partsOf(schema: Schema): Part[] {
   ]);
 }
 
-/** The same part of another store. @throws Error where it has none */
+/** Returns the same part of another store. @throws Error if it does not exist there */
 export function partIn(store: Store, { kind, ...part }: Part): Part {
   const table = store.schema().tables.get(part.table.className);
   const field = 'field' in part && table?.fields.get(part.field.name);
@@ -29,8 +29,8 @@ export function partIn(store: Store, { kind, ...part }: Part): Part {
   throw new Error(`the target has no ${part.table.className}`);
 }
 
-/** Pieces of a Relation after a member. */
-export async function* memberPieces(
+/** Returns the members of a Relation in chunks, after a given member. */
+export async function* chunkedMembers(
   contents: RawReads,
   relation: Field,
   after: StoredMember | null,
@@ -45,8 +45,8 @@ export async function* memberPieces(
 }
 
 /**
- * Copies what a part of one store has beyond the end of the same part of another, which is as far as an earlier copy came.
- * @param copied told of so many rows after each piece, which is durable then; and first of those that are there
+ * Copies the rows of a part that come after the last row of the target, i.e. continues an earlier copy.
+ * @param copied called with the number of rows after each chunk, which is durable then; first with the number already present
  */
 export async function copyPart(from: Store, to: Store, part: Part, copied: (rows: number) => void): Promise<void> {
   const target = partIn(to, part);
@@ -58,7 +58,7 @@ export async function copyPart(from: Store, to: Store, part: Part, copied: (rows
       copied(rows.length);
     }
   } else if (target.kind === 'relation') {
-    for await (const members of memberPieces(from.raw, part.field, await to.raw.lastMember(target.field)))
+    for await (const members of chunkedMembers(from.raw, part.field, await to.raw.lastMember(target.field)))
       await to.raw.addMembers(target.field, members);
   }
 }

@@ -9,48 +9,47 @@ import type { Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { checksumOf } from './checksum.ts';
 import { copyPart, type Part, partIn, partsOf } from './copy.ts';
-import { tablesInSlices } from './table-slices.ts';
+import { schemaBatches } from './schema-batches.ts';
 
-/** One side of a move: all systems of an installation. */
+/** Source or target of a move: all systems of an installation. */
 export interface Side {
   readonly kind: MovedMark['to'];
   readonly registry: Registry;
   readonly engine: Engine;
 }
 
-/** What is told in the course of a move. */
+/** Progress events of a move. */
 export interface MoveEvents {
-  /** A table is copied. @param done records of the system that are in the target @param share of all its records, from 0 to 1 */
+  /** A table is being copied. @param done records of the system in the target @param share of all its records, from 0 to 1 */
   copying(system: string, className: string, done: number, share: number): void;
-  /** A table is compared. @param done records of the system that are the same so far */
+  /** A table is being compared. @param done records of the system compared so far */
   comparing(system: string, className: string, done: number, share: number): void;
-  /** All of a system is in the target and was compared. */
+  /** A system has been copied and compared. */
   moved(system: string, records: number): void;
-  /** It was there already, from an earlier move, and is the same. */
+  /** A system was present from an earlier move and is identical. */
   skipped(system: string): void;
-  /** What an earlier move copied of it is no longer the same, and was removed: it is copied from the beginning. */
+  /** The part of a system that an earlier move copied is outdated and was deleted; copying restarts. */
   restarted(system: string): void;
 }
 
-/** How much was moved. */
+/** Totals of a move. */
 export interface MoveResult {
   readonly systems: number;
   readonly records: number;
 }
 
 /**
- * Copies every system, with its keys, to another kind of store, to the byte, and compares counts and checksums before a system comes into
- * force there; removed ones too, for as long as they can be restored. The source stays as it is, but for a mark that its systems were moved.
- * A move that was cut off goes on where it was when it is started again.
- * @throws OperatorError where the source is empty or was moved elsewhere, the target belongs to another installation, or what is there is
- *   not the same
+ * Copies every system with its keys to another engine, byte for byte, including removed systems that can still be restored. Counts and checksums are
+ * compared before a system comes into force in the target. The source is unchanged except for a mark that its systems were moved. An interrupted move
+ * continues when it is started again. Reference: migration.md#move-between-engines.
+ * @throws OperatorError if the source is empty or was moved elsewhere, the target belongs to another installation, or a system in the target differs
  */
 export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise<MoveResult> {
   const systems = entriesOf(from.registry);
   if (systems.length === 0) throw new OperatorError('there is nothing to move: the source holds no systems');
   const isFirst = to.registry.salt !== from.registry.salt;
   const there = new Set(isFirst ? [] : entriesOf(to.registry).map(({ appId }) => appId.toLowerCase()));
-  // Of a source that was moved the right copy is elsewhere; it may be compared with that.
+  // If the source was moved, the valid copy is elsewhere; comparing it with that copy is still allowed.
   if (!systems.every(({ appId }) => there.has(appId.toLowerCase()))) refuseMoved(from.registry);
   if (isFirst) await clearLeft(to, systems);
   if (isFirst && !(await to.registry.takeSalt(from.registry.salt)))
@@ -74,28 +73,28 @@ export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise
   return { systems: moved, records };
 }
 
-/** Removes what another installation was moving to the same place, and has left in part. */
+/** Deletes what an interrupted move of another installation left at the same places. */
 async function clearLeft({ registry, engine }: Side, systems: readonly SystemEntry[]): Promise<void> {
   const making = makerMark(registry.salt);
   for (const { place } of systems)
     if ((await engine.inspect(place)).identity?.making === making) await engine.remove(place, { making });
 }
 
-/** All systems that can be served or restored. */
+/** Returns all systems that can be served or restored. */
 function entriesOf(registry: Registry): (SystemEntry | RemovedSystem)[] {
   const { systems, removed } = registry.read();
   const now = Date.now();
   return [...systems, ...removed.filter(({ deleteAfter }) => deleteAfter > now)];
 }
 
-/** Compares a system that is in force in the target. @throws OperatorError where it is not the same */
+/** Compares a system that is in force in the target. @throws OperatorError if it differs */
 async function checkMoved(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<void> {
   const { appId } = system;
   const isSameEntry = JSON.stringify(entryOf(from.registry, appId)) === JSON.stringify(entryOf(to.registry, appId));
-  const unlike = isSameEntry ? await firstUnlike(from, to, system, events) : 'its name or its keys are not the same';
-  if (unlike === null) return;
+  const difference = isSameEntry ? await firstDifference(from, to, system, events) : 'its name or its keys are not the same';
+  if (difference === null) return;
   throw new OperatorError(
-    `${appId} is in the target already, and ${unlike}. Where the source is the right one, remove it from the target and move again`,
+    `${appId} is in the target already, and ${difference}. Where the source is the right one, remove it from the target and move again`,
   );
 }
 
@@ -109,11 +108,11 @@ async function moveSystem(from: Side, to: Side, system: SystemEntry, events: Mov
   for (;;) {
     const { isNew, records, identity, failure } = await copySystem(from, to, system, events);
     if (failure && (isNew || failure instanceof OperatorError || failure instanceof ServiceError)) throw failure;
-    const unlike = failure ? 'it cannot be continued' : await firstUnlike(from, to, system, events);
-    if (unlike === null) {
+    const difference = failure ? 'it cannot be continued' : await firstDifference(from, to, system, events);
+    if (difference === null) {
       const keys = from.registry.read().keys.filter((key) => key.appId === appId);
       if (await to.registry.addSystem(system, keys, async () => identity)) {
-        // From now on it is in force, and not to be made anew.
+        // It is in force from here on, and must not be recreated.
         await (await openSide(to, system)).close();
         await to.registry.noteUses(await from.registry.lastUses(appId));
         return records;
@@ -123,20 +122,20 @@ async function moveSystem(from: Side, to: Side, system: SystemEntry, events: Mov
     await to.engine.remove(place, { making: makerMark(to.registry.salt) });
     if (isNew)
       throw new OperatorError(
-        `${appId}: ${unlike}; what was copied of it was removed. Move again while nothing writes to the source`,
+        `${appId}: ${difference}; what was copied of it was removed. Move again while nothing writes to the source`,
       );
-    // The source was written to since an earlier move.
+    // The source was changed after an earlier move.
     events.restarted(appId);
   }
 }
 
-/** What came of the copying of a system. */
+/** Result of copying a system. */
 interface Copied {
-  /** Whether nothing of it was there before. */
+  /** Whether nothing of it was present before. */
   readonly isNew: boolean;
-  /** Those that are in the target now. */
+  /** Number of records in the target. */
   readonly records: number;
-  /** Of the target. */
+  /** Identity of the target store. */
   readonly identity: StoreIdentity;
   readonly failure?: unknown;
 }
@@ -167,7 +166,7 @@ async function copySystem(from: Side, to: Side, system: SystemEntry, events: Mov
   }
 }
 
-/** The target with the source's schema: as an earlier move has left it, or made anew where that had another. */
+/** Opens the target with the source's schema: left by an earlier move, or recreated if the schema differs. */
 async function openTarget(
   { engine, registry }: Side,
   system: SystemEntry | RemovedSystem,
@@ -183,15 +182,15 @@ async function openTarget(
   const own = 'formerAppId' in system ? system.formerAppId : null;
   const identity = newIdentity(id, own ?? appId, registry.salt);
   const target = await engine.create(identity, place);
-  // Where this is cut off, the schema is not the same, and made anew.
-  for (const changes of tablesInSlices(changesTo(source.schema())))
+  // If this is interrupted, the schema differs and the target is recreated.
+  for (const changes of schemaBatches(changesTo(source.schema())))
     await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
       throw isRefusal(error) ? new OperatorError(`${appId}: ${refusedTables(changes)}: ${error.message}`) : error;
     });
   return { target, isNew: true, identity };
 }
 
-/** Opens a system of one side: as its registry knows it, or one that is being made there. */
+/** Opens a system of one side: in force, or still being created. */
 async function openSide({ engine, registry }: Side, { appId, place }: SystemEntry): Promise<Store> {
   const known = await registry.storeOf(appId);
   if (known) return (await engine.open(known, 'work')).store;
@@ -205,15 +204,15 @@ function refusedTables(changes: readonly SchemaChange[]): string {
   return `the target cannot take one of the tables ${names.join(', ')}`;
 }
 
-/** How many records a store has; 1 where it has none, so that shares of it can be told. */
+/** Returns the number of records, at least 1 so that shares can be computed. */
 async function countOf(store: Store, parts: readonly Part[]): Promise<number> {
   let count = 0;
   for (const part of parts) if (part.kind === 'table') count += await store.raw.count(part.table);
   return Math.max(1, count);
 }
 
-/** What tells of the first part of a system that is not the same in both; `null` where all are. */
-async function firstUnlike(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<string | null> {
+/** Describes the first part that differs between both sides; `null` if they are identical. */
+async function firstDifference(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<string | null> {
   const { appId } = system;
   const stores: Store[] = [];
   try {
@@ -240,7 +239,7 @@ async function firstUnlike(from: Side, to: Side, system: SystemEntry, events: Mo
 const places = { postgres: 'PostgreSQL', embedded: 'the embedded store' } as const;
 const settings = { postgres: 'set DATABASE_URL', embedded: 'unset DATABASE_URL' } as const;
 
-/** @throws OperatorError where the systems of a registry were moved: what it has is an old copy */
+/** Refuses to use systems that were moved: what is here is an outdated copy. @throws OperatorError */
 export function refuseMoved(registry: Registry): void {
   const mark = registry.moved();
   if (!mark) return;

@@ -2,30 +2,30 @@ import type { Readable } from 'node:stream';
 import { parseS3Url } from '../../../config/index.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** A backup that is kept somewhere. */
+/** A stored backup. */
 export interface KeptBackup {
   readonly appId: string;
-  /** Its name there: `YYYYMMDDTHHMMSSZ.rdsb`. */
+  /** File name: `YYYYMMDDTHHMMSSZ.rdsb`. */
   readonly name: string;
   readonly bytes: number;
-  /** The whole of where it is, as an operator names it to `backup verify` and `restore`. */
+  /** Full address, as passed to `backup verify` and `restore`. */
   readonly file: string;
 }
 
-/** Where backups are kept: `APP/YYYYMMDDTHHMMSSZ.rdsb` (CONTRACT "Backup and restore"). */
+/** A destination of backups, stored as `APP/YYYYMMDDTHHMMSSZ.rdsb`. Reference: backup.md#destinations. */
 export interface Destination {
-  /** Whether what was written in part leaves nothing there, so that it can be written anew. */
+  /** Whether an interrupted write leaves nothing behind, so that it can be repeated. */
   readonly canBeginAgain: boolean;
-  /** Whether there is one of this name. */
+  /** Whether a backup of this name exists. */
   has(appId: string, name: string): Promise<boolean>;
   /**
-   * Writes one, which is there as a whole or not at all, and durable when this resolves.
-   * @param archive its bytes
-   * @param estimatedBytes how many that will be at the most, about
-   * @throws what the bytes break off with; errors of the place
+   * Stores a backup atomically; it is durable when the promise resolves.
+   * @param archive bytes of the backup
+   * @param estimatedBytes approximate upper bound of their number
+   * @throws the error of the archive stream; errors of the destination
    */
   write(appId: string, name: string, archive: Readable, estimatedBytes: number): Promise<KeptBackup>;
-  /** All of them, the oldest of each system first. @param appId of one system alone */
+  /** Lists backups, oldest first per system. @param appId restricts the list to one system */
   list(appId?: string): AsyncIterable<KeptBackup>;
   open(kept: Pick<KeptBackup, 'appId' | 'name'>): Promise<Readable>;
   remove(kept: Pick<KeptBackup, 'appId' | 'name'>): Promise<void>;
@@ -33,10 +33,10 @@ export interface Destination {
 }
 
 /**
- * Opens a place for backups.
+ * Opens a destination of backups.
  * @param text a folder, or `s3://bucket/prefix?endpoint=…&region=…`
- * @param option how the operator named it, for messages
- * @throws OperatorError where it is malformed or cannot be reached
+ * @param option name of the option, for messages
+ * @throws OperatorError if it is malformed or cannot be reached
  */
 export async function openDestination(text: string, option: string): Promise<Destination> {
   if (!isS3(text)) {
@@ -45,14 +45,14 @@ export async function openDestination(text: string, option: string): Promise<Des
   }
   const location = parseS3Url(text);
   if (!location) throw malformed(option);
-  // Its packages take long to load.
+  // Imported on demand: the S3 packages load slowly.
   const { S3Destination } = await import('./s3.ts');
   return S3Destination.open(location, text, option);
 }
 
 /**
- * Opens one backup.
- * @param text a file; an object `s3://bucket/prefix/APP/NAME.rdsb?…`; `-` for the standard input
+ * Opens a single backup.
+ * @param text a file, an object `s3://bucket/prefix/APP/NAME.rdsb?…`, or `-` for standard input
  * @throws OperatorError; errors of the operating system
  */
 export async function openBackupFile(text: string): Promise<Readable> {

@@ -8,11 +8,11 @@ import { syncDirectory } from '../../../kernel/sync-directory.ts';
 import type { Destination, KeptBackup } from './destination.ts';
 import { isBackupName } from './names.ts';
 
-/** The end of names of files that are being written. */
+/** Extension of files that are being written. */
 const PARTIAL = 'partial';
 const CHUNK_BYTES = 256 * 1024;
 
-/** Backups in a folder, one folder for each system in it. */
+/** Backups in a folder, with a subfolder per system. */
 export class FolderDestination implements Destination {
   readonly canBeginAgain = true;
   readonly #folder: string;
@@ -39,7 +39,7 @@ export class FolderDestination implements Destination {
     }
     const partial = join(directory, passingName(`.${name}`, PARTIAL));
     try {
-      // Flushed to the disk before it has its name.
+      // Flushed to disk before it gets its final name.
       await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true, highWaterMark: CHUNK_BYTES }));
       const { size } = await stat(partial);
       await rename(partial, this.#path({ appId, name }));
@@ -52,7 +52,7 @@ export class FolderDestination implements Destination {
   }
 
   async *list(only?: string): AsyncGenerator<KeptBackup> {
-    // A folder that is not there is an error: a mistyped one would else look like one without backups.
+    // A missing folder is an error; otherwise a mistyped path would look like an empty destination.
     const names = await readdir(this.#folder);
     for (const appId of names.toSorted()) {
       if (only !== undefined && appId !== only) continue;
@@ -80,7 +80,7 @@ export class FolderDestination implements Destination {
   }
 }
 
-/** @throws errors of the operating system, before anything is read */
+/** Opens a file for reading. @throws errors of the operating system, before anything is read */
 export async function openFile(path: string): Promise<Readable> {
   const handle = await open(path);
   if ((await handle.stat()).isDirectory()) {

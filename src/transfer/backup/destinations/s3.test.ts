@@ -9,7 +9,7 @@ import { S3Destination } from './s3.ts';
 
 const name = '20260101T000000Z.rdsb';
 const [old, young] = [2 * HOUR_MS, HOUR_MS / 2];
-/** Uploads that were begun: their key, how long ago, and how long ago their last part came. */
+/** Multipart uploads: key, milliseconds since the start, and since the last part. */
 const begun: Record<string, readonly [key: string, ago: number, lastPart: number | null]> = {
   left: [`all/App/${name}`, old, null],
   leftLater: [`all/Other/${name}`, old, old],
@@ -30,7 +30,7 @@ afterEach(() => {
   s3.intercept = null;
 });
 
-/** Answers what S3 does about uploads in parts. @param refused request that is forbidden */
+/** Simulates S3 multipart requests. @param refused the request that is forbidden */
 function answering(aborted: string[], refused?: 'list' | 'abort') {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const { searchParams } = new URL(request.url ?? '', 'http://s3');

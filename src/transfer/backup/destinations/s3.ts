@@ -11,25 +11,25 @@ import type { S3Location } from '../../../config/index.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { connectBucket } from '../../../s3/client.ts';
 import { S3Fault } from '../../../s3/fault.ts';
+import { abortAbandonedUploads } from './abandoned-uploads.ts';
 import type { Destination, KeptBackup } from './destination.ts';
-import { abortLeftUploads } from './left-uploads.ts';
 import { isBackupName } from './names.ts';
 
-/** Bytes of a part of an upload, at least; memory holds two. */
+/** Minimum size of an upload part; memory holds two parts. */
 const MIN_PART_BYTES = 8 * 1024 * 1024;
-/** Parts that an upload may have, some room left. */
+/** Maximum number of parts; S3 allows 10,000. */
 const MAX_PARTS = 9_000;
 
-/** Backups in a bucket, under a prefix. */
+/** Backups in an S3 bucket, under a prefix. */
 export class S3Destination implements Destination {
   readonly canBeginAgain = true;
   readonly #client: S3Client;
   readonly #location: S3Location;
   readonly #url: string;
-  /** Looked for once. */
-  #leftAborted: Promise<void> | undefined;
+  /** Runs once per destination. */
+  #abandonedAborted: Promise<void> | undefined;
 
-  /** @throws OperatorError in one line that says what to mend */
+  /** Connects to the bucket. @throws OperatorError with a one-line message that says what to correct */
   static async open(location: S3Location, url: string, option: string): Promise<S3Destination> {
     return new S3Destination(await connectBucket(location, option), location, url);
   }
@@ -47,14 +47,14 @@ export class S3Destination implements Destination {
     } catch (error) {
       const fault = new S3Fault('HeadObject', error);
       if (fault.isMissing) return false;
-      throw told(fault, this.#location);
+      throw describedFault(fault, this.#location);
     }
   }
 
   async write(appId: string, name: string, archive: Readable, estimatedBytes: number): Promise<KeptBackup> {
     let bytes = 0;
     let broken: unknown;
-    this.#leftAborted ??= abortLeftUploads(this.#client, this.#location.bucket, this.#root);
+    this.#abandonedAborted ??= abortAbandonedUploads(this.#client, this.#location.bucket, this.#root);
     archive.once('error', (error) => {
       broken = error;
     });
@@ -71,11 +71,11 @@ export class S3Destination implements Destination {
       queueSize: 2,
     });
     try {
-      await this.#leftAborted;
+      await this.#abandonedAborted;
       await upload.done();
     } catch (error) {
       archive.destroy();
-      throw broken ?? told(new S3Fault('upload', error), this.#location);
+      throw broken ?? describedFault(new S3Fault('upload', error), this.#location);
     }
     return { appId, name, bytes, file: this.#file({ appId, name }) };
   }
@@ -94,7 +94,7 @@ export class S3Destination implements Destination {
           }),
         )
         .catch((error) => {
-          throw told(new S3Fault('ListObjectsV2', error), this.#location);
+          throw describedFault(new S3Fault('ListObjectsV2', error), this.#location);
         });
       for (const { Key = '', Size = 0 } of page.Contents ?? []) {
         const [appId = '', name = '', ...more] = Key.slice(root.length).split('/');
@@ -110,7 +110,7 @@ export class S3Destination implements Destination {
 
   async remove(kept: Pick<KeptBackup, 'appId' | 'name'>): Promise<void> {
     await this.#client.send(new DeleteObjectCommand(this.#object(kept))).catch((error) => {
-      throw told(new S3Fault('DeleteObject', error), this.#location);
+      throw describedFault(new S3Fault('DeleteObject', error), this.#location);
     });
   }
 
@@ -118,7 +118,7 @@ export class S3Destination implements Destination {
     this.#client.destroy();
   }
 
-  /** What keys begin with. */
+  /** Key prefix. */
   get #root(): string {
     const { prefix } = this.#location;
     return prefix === '' ? '' : `${prefix}/`;
@@ -128,14 +128,14 @@ export class S3Destination implements Destination {
     return { Bucket: this.#location.bucket, Key: `${this.#root}${appId}/${name}` };
   }
 
-  /** The destination's own address, with the object's place in it. */
+  /** The address of the destination extended by the path of the object. */
   #file({ appId, name }: Pick<KeptBackup, 'appId' | 'name'>): string {
     const [address = '', query] = this.#url.split('?');
     return `${address.replace(/\/$/, '')}/${appId}/${name}${query === undefined ? '' : `?${query}`}`;
   }
 }
 
-/** One object. @param location whose prefix is its key */
+/** Opens a single object. @param location its prefix is the key */
 export async function openObject(location: S3Location): Promise<Readable> {
   const client = await connectBucket({ ...location, prefix: '' }, 'FILE');
   const body = await bodyOf(client, { Bucket: location.bucket, Key: location.prefix }, location);
@@ -149,10 +149,10 @@ async function bodyOf(client: S3Client, object: { Bucket: string; Key: string },
   } catch (error) {
     const fault = new S3Fault('GetObject', error);
     if (fault.isMissing) throw new OperatorError(`there is no ${object.Key} in the bucket ${location.bucket}`);
-    throw told(fault, location);
+    throw describedFault(fault, location);
   }
 }
 
-function told(fault: S3Fault, { bucket, endpoint }: S3Location): OperatorError {
+function describedFault(fault: S3Fault, { bucket, endpoint }: S3Location): OperatorError {
   return new OperatorError(`the bucket ${bucket} at ${endpoint ?? 'AWS'}: ${fault.message}`, { cause: fault });
 }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Destination, KeptBackup } from './destination.ts';
 
-/** One backup into a stream: the standard output. Nothing is kept there that could be listed. */
+/** Writes one backup to a stream, i.e. standard output. It stores nothing that could be listed. */
 export class StreamDestination implements Destination {
   readonly canBeginAgain = false;
   readonly #output: Writable;

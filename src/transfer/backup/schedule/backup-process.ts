@@ -2,27 +2,27 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { BackupSettings } from '../../../config/index.ts';
 
-/** As the launcher gives commands (`flagsOf`): what goes through many records makes short-lived texts. No effect once the engine runs. */
+/** The same V8 flags as the launcher sets for commands (`flagsOf`): bulk work produces short-lived strings. They have no effect once V8 runs. */
 const BOUNDED_HEAP = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
-/** So much of what it says is kept, in characters. */
-const MAX_SAID_LENGTH = 2_000;
+/** Maximum number of characters kept from stderr. */
+const MAX_MESSAGE_LENGTH = 2_000;
 
-/** What came of the backups of all systems. */
+/** Result of backing up all systems. */
 export interface BackupOutcome {
-  /** What each backup that was made is: the lines of `backup --json`. */
+  /** Per completed backup: its line of `backup --json`. */
   readonly made: readonly object[];
-  /** Systems whose backup failed, and why. */
+  /** Error by system, for backups that failed. */
   readonly failed: ReadonlyMap<string, string>;
-  /** Why all of it failed; `null` where it did not. */
+  /** Error if the command failed as a whole; else `null`. */
   readonly failure: string | null;
 }
 
-/** `record-service backup` in a process of its own: no work of it is done by the event loop that serves, nor by its memory. */
+/** Runs `record-service backup` in a child process, so that it uses neither the event loop nor the memory of the server. */
 export class BackupProcess {
   readonly outcome: Promise<BackupOutcome>;
   readonly #child: ChildProcess;
 
-  /** @param program the file that this process was started with */
+  /** @param program the main script of this process */
   constructor(program: string, { url, keep, recipients }: BackupSettings) {
     const options = ['--to', url, '--json', ...(keep === undefined ? [] : ['--keep', keep])];
     for (const recipient of recipients) options.push('--recipient', recipient);
@@ -32,7 +32,7 @@ export class BackupProcess {
     this.outcome = this.#run();
   }
 
-  /** Ends it: what it has not finished leaves nothing. */
+  /** Terminates the process; an unfinished backup leaves nothing behind. */
   end(): void {
     this.#child.kill();
   }
@@ -40,12 +40,12 @@ export class BackupProcess {
   async #run(): Promise<BackupOutcome> {
     const made: object[] = [];
     const failed = new Map<string, string>();
-    let said = '';
+    let messages = '';
     const { stdout, stderr } = this.#child;
     if (!stdout || !stderr) throw new Error('a child without streams');
     const ended = new Promise<string | null>((resolve) => {
       this.#child.once('error', (error) => resolve(error.message));
-      // 2: done, though some things are missing, of which it has told.
+      // Exit code 2: completed, with missing parts that stderr reported.
       this.#child.once('close', (code, signal) => resolve(code === 0 || code === 2 ? null : `it ended with ${signal ?? code}`));
     });
     const out = readLines(stdout, (line) => {
@@ -55,10 +55,10 @@ export class BackupProcess {
     const err = readLines(stderr, (line) => {
       const row = parsed(line);
       if (typeof row?.appId === 'string' && typeof row.error === 'string') failed.set(row.appId, row.error);
-      else if (!row) said = `${said}${said === '' ? '' : '; '}${line}`.slice(-MAX_SAID_LENGTH);
+      else if (!row) messages = `${messages}${messages === '' ? '' : '; '}${line}`.slice(-MAX_MESSAGE_LENGTH);
     });
     const [end] = await Promise.all([ended, out, err]);
-    return { made, failed, failure: end === null || failed.size > 0 ? null : said || end };
+    return { made, failed, failure: end === null || failed.size > 0 ? null : messages || end };
   }
 }
 

@@ -5,73 +5,74 @@ import type { Logger } from '../../../observe/index.ts';
 import { type BackupOutcome, BackupProcess } from './backup-process.ts';
 import type { BackupTurns } from './backup-turns.ts';
 
-/** How often it is looked whether a backup is due, in milliseconds: by the clock as it is then. */
-const LOOK_MS = 1_000;
-/** How often it is looked whether one was left by a process that has ended. */
-const LOOK_FOR_LEFT_MS = 30_000;
-/** How much further ahead than now the last look may be, in milliseconds: else the clock was set back. */
+/** Interval for checking whether a backup is due. Short, because the wall clock may be changed. */
+const POLL_INTERVAL_MS = 1_000;
+/** Interval for checking whether a terminated process left a backup unfinished. */
+const TAKE_OVER_INTERVAL_MS = 30_000;
+/** Tolerance in milliseconds by which the last check may be ahead of the clock; more means that the clock was set back. */
 const MAX_SKEW_MS = 5_000;
 
-/** What the schedule stands on. */
+/** Dependencies of the schedule. */
 export interface BackupScheduleParts {
   readonly settings: BackupSettings;
   readonly turns: BackupTurns;
-  /** The file that this process was started with. */
+  /** The main script of this process. */
   readonly program: string;
   readonly log: Logger;
-  /** Tells the administrators of systems that their backup failed. @param appIds `null`: of all. Never rejects. */
+  /** Notifies the administrators of systems that their backup failed. @param appIds `null` for all systems. Never rejects. */
   readonly notify: (appIds: readonly string[] | null, dueAt: number) => Promise<void>;
 }
 
 /**
- * Backs up all systems by the clock (CONTRACT "Backup and restore": BACKUP_CRON), one process among many for all, each time in a process of
- * its own. One that is due while the one before is under way waits for it; of several that were missed one is made.
+ * Backs up all systems at the times of `BACKUP_CRON`; one of all processes does so, in a child process. A backup that falls due during another one
+ * waits
+ * for it; of several missed ones, one is made. Reference: backup.md#scheduled-backups.
  */
 export class BackupSchedule {
   readonly #parts: BackupScheduleParts;
   readonly #timer: NodeJS.Timeout;
-  /** Up to where it was looked for due ones. */
-  #looked = Date.now();
-  #lookedForLeft = 0;
-  #isLooking = false;
+  /** Due times up to here have been handled. */
+  #checkedUntil = Date.now();
+  #takeOverCheckedAt = 0;
+  #isPolling = false;
   #running: BackupProcess | undefined;
   #closed = false;
 
   constructor(parts: BackupScheduleParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    this.#timer = setInterval(() => void this.#poll(), POLL_INTERVAL_MS);
     this.#timer.unref();
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking || this.#closed) return;
-    this.#isLooking = true;
+  async #poll(): Promise<void> {
+    if (this.#isPolling || this.#closed) return;
+    this.#isPolling = true;
     const { turns, log } = this.#parts;
     try {
       const now = Date.now();
       const due = this.#due(now);
       if (due !== null && (await turns.take(due))) await this.#run(due);
-      else if (now - this.#lookedForLeft >= LOOK_FOR_LEFT_MS || now < this.#lookedForLeft) {
-        this.#lookedForLeft = now;
+      else if (now - this.#takeOverCheckedAt >= TAKE_OVER_INTERVAL_MS || now < this.#takeOverCheckedAt) {
+        this.#takeOverCheckedAt = now;
         const left = await turns.takeLeft();
         if (left !== null) await this.#run(left);
       }
     } catch (error) {
       log.error({ err: error }, 'it was not to be found out whether a backup is due');
     } finally {
-      this.#isLooking = false;
+      this.#isPolling = false;
     }
   }
 
-  /** The last one that has become due since the last look; `null`: none has. */
+  /** Returns the latest due time since the last check; `null` if there is none. */
   #due(now: number): number | null {
     const cron = parseCron(this.#parts.settings.cron, 'UTC');
-    // Of a long sleep, or a clock that was set, only the last day counts.
-    const from = this.#looked > now + MAX_SKEW_MS ? now - 1 : Math.max(this.#looked, now - DAY_MS);
+    // After a long sleep or a change of the clock, only the last day counts.
+    const from = this.#checkedUntil > now + MAX_SKEW_MS ? now - 1 : Math.max(this.#checkedUntil, now - DAY_MS);
     let due: number | null = null;
     for (let next = cron && nextCronRun(cron, from); cron && next !== null && next <= now; next = nextCronRun(cron, next))
       due = next;
-    this.#looked = Math.max(from, now);
+    this.#checkedUntil = Math.max(from, now);
     return due;
   }
 
@@ -84,7 +85,7 @@ export class BackupSchedule {
       (error): BackupOutcome => ({ made: [], failed: new Map(), failure: (error as Error).message }),
     );
     this.#running = undefined;
-    // Another process, or the next start, makes it anew.
+    // Another process or the next start repeats it.
     if (this.#closed) return;
     const ms = Math.round(performance.now() - began);
     const about = { due: isoText(due), ms };
@@ -96,7 +97,7 @@ export class BackupSchedule {
     else if (outcome.failed.size > 0) await notify([...outcome.failed.keys()], due);
   }
 
-  /** Ends a backup that is under way, which leaves nothing then. */
+  /** Terminates a backup in progress, which leaves nothing behind. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#closed = true;

@@ -1,7 +1,7 @@
 import type { Cluster } from '../../../storage/cluster.ts';
 import type { Registry } from '../../../storage/registry.ts';
 
-/** Which of the processes of a service makes a backup. */
+/** Decides which process of a service makes a backup. */
 export class BackupTurns {
   readonly #registry: Pick<Registry, 'backupTurn' | 'takeBackupTurn'>;
   readonly #cluster: Pick<Cluster, 'processId' | 'processes'>;
@@ -11,16 +11,16 @@ export class BackupTurns {
     this.#cluster = cluster;
   }
 
-  /** Whether the backup that is due at a time falls to this process: to one of all, once. @throws unavailable */
+  /** Claims the backup due at a time for this process; returns true in exactly one process. @throws unavailable */
   async take(due: number): Promise<boolean> {
     const last = await this.#registry.backupTurn();
     if (last && last.due >= due) return false;
-    // One that is under way elsewhere is waited for by making none: the next comes soon enough.
+    // While another process still makes a backup, this one is skipped: the next is due soon enough.
     if (last && !last.isDone && (await this.#isAlive(last.processId))) return false;
     return this.#registry.takeBackupTurn(last, { due, processId: this.#cluster.processId, isDone: false });
   }
 
-  /** Takes over what a process has left that ended in the middle. @returns when that was due; `null` where nothing is left */
+  /** Claims a backup whose process terminated before finishing. @returns its due time; `null` if there is none */
   async takeLeft(): Promise<number | null> {
     const last = await this.#registry.backupTurn();
     if (!last || last.isDone || (await this.#isAlive(last.processId))) return null;
@@ -28,7 +28,7 @@ export class BackupTurns {
     return taken ? last.due : null;
   }
 
-  /** Says that it is done, or has failed and is not tried again. */
+  /** Records that the backup is finished, or has failed and is not retried. */
   async end(due: number): Promise<void> {
     const { processId } = this.#cluster;
     await this.#registry.takeBackupTurn({ due, processId, isDone: false }, { due, processId, isDone: true });

@@ -6,11 +6,11 @@ import { wireDate, wirePointer } from '../../../values/json/wire.ts';
 const table = '_Notification';
 
 /**
- * Tells the administrators of a system that its backup failed (CONTRACT "Backup and restore"). The reason stays in the log: it may name what
- * is the operator's alone.
- * @param context as the master
- * @param dueAt when the backup was due, in milliseconds since 1970
- * @throws what reads and creates throw
+ * Notifies the administrators of a system that its backup failed (backup.md#scheduled-backups). The reason stays in the log, because it may contain
+ * information for the operator only.
+ * @param context with master rights
+ * @param dueAt milliseconds since 1970
+ * @throws errors of reads and creates
  */
 export async function notifyAdministrators(context: RecordContext, dueAt: number): Promise<void> {
   if (!context.store.schema().tables.has(table)) return;

@@ -8,17 +8,18 @@ import {
 import { HOUR_MS } from '../../../kernel/time.ts';
 import { isBackupName } from './names.ts';
 
-/** Milliseconds after which an upload that no part has come to is what a crash left. */
+/** Multipart uploads without a new part for this long were left by a crash. */
 const ABANDONED_AFTER_MS = HOUR_MS;
 
 /**
- * Aborts uploads of backups that a crash left: their parts cost room and are seen nowhere. It does what the bucket allows, and no more.
- * @param root of the keys of backups: empty, or with a slash at its end
+ * Aborts multipart uploads of backups that a crash left: their parts occupy space and are not listed. Best effort, within the permissions of the
+ * bucket.
+ * @param root key prefix of backups: empty, or with a trailing slash
  */
-export async function abortLeftUploads(client: S3Client, bucket: string, root: string): Promise<void> {
+export async function abortAbandonedUploads(client: S3Client, bucket: string, root: string): Promise<void> {
   const before = Date.now() - ABANDONED_AFTER_MS;
   try {
-    // As many as one answer holds: the next backup goes on.
+    // One page of results only: the next backup continues.
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: root }));
     for (const { Key = '', UploadId, Initiated } of Uploads) {
       const upload = { Bucket: bucket, Key, UploadId };
@@ -27,7 +28,7 @@ export async function abortLeftUploads(client: S3Client, bucket: string, root: s
         await client.send(new AbortMultipartUploadCommand(upload));
     }
   } catch {
-    // A bucket may refuse it, and a backup can do without.
+    // The bucket may forbid it; the backup does not depend on it.
   }
 }
 
@@ -36,7 +37,7 @@ function isBackupKey(key: string): boolean {
   return more.length === 0 && isBackupName(name);
 }
 
-/** A large backup is uploaded for longer than an hour. */
+/** The start of an upload is not sufficient: a large backup takes longer than an hour. */
 async function hasPartSince(client: S3Client, upload: ListPartsCommandInput, since: number): Promise<boolean> {
   for await (const { Parts = [] } of paginateListParts({ client }, upload))
     if (Parts.some(({ LastModified }) => LastModified === undefined || LastModified.getTime() >= since)) return true;
