@@ -19,32 +19,31 @@ import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts'
 import { Administration, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
 import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
-import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing } from './workshop.ts';
+import { type ContextOf, hooksWith, masterContexts, missingLogger, openBytes, openFiles } from './workshop.ts';
 
-/** How long requests in flight may take after the service was told to end, and after a fault, in milliseconds. */
-const DRAIN_TIMEOUTS_MS = { told: 30_000, fault: 3_000 };
+/** Time for requests in flight to finish, after a signal and after a fault, in milliseconds. */
+const DRAIN_TIMEOUTS_MS = { signal: 30_000, fault: 3_000 };
 
 /** The service as a whole. */
 export interface App {
   readonly administration: Administration;
-  /** Records of a store, as their master. */
+  /** Returns a context with master rights for the records of a store. */
   readonly contextOf: ContextOf;
-  /** Starts to listen. @returns the address */
+  /** Starts listening. @returns the address */
   listen(): Promise<string>;
-  /** Says, to who asks whether it is ready, that it is about to end. */
+  /** Makes health checks report that the service is about to stop. */
   drain(): void;
   /**
    * Finishes the requests in flight and closes every store.
-   * @param cause bounds how long these may take: after a fault, one may never be answered
+   * @param cause determines the time limit: after a fault, a request may never be answered
    */
-  close(cause: 'told' | 'fault'): Promise<void>;
+  close(cause: 'signal' | 'fault'): Promise<void>;
 }
 
 /**
- * Puts the service together; the only place, beside `openWorkshop`, where adapters are constructed.
- * @param fault given errors of the service's own that nobody caught; the process is to end after one
- * @throws OperatorError where another process serves DATA_DIR or PostgreSQL cannot be used, and errors of the operating system where
- *   DATA_DIR cannot be
+ * Composes the service. Adapters are constructed here and in `openWorkshop` only.
+ * @param fault called with uncaught errors of the service, after which the process must end
+ * @throws OperatorError if another process serves DATA_DIR or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
 export async function createApp(
   config: Config,
@@ -67,14 +66,14 @@ export async function createApp(
     files = await openFiles(config, stores, { log, conditions });
     return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, fault });
   } catch (error) {
-    // Connections that are open would keep the process.
+    // Open connections would keep the process alive.
     await close();
     throw error;
   }
 }
 
-/** Where goes what nobody who calls hears of. */
-interface Told {
+/** Sinks for events that have no caller. */
+interface Diagnostics {
   readonly log: Logger;
   readonly conditions: Conditions;
   readonly fault: (error: unknown) => void;
@@ -85,7 +84,7 @@ async function assemble(
   smtpUrl: string | undefined,
   stores: Stores,
   files: Files,
-  { log, conditions, fault }: Told,
+  { log, conditions, fault }: Diagnostics,
 ): Promise<App> {
   const { addresses } = stores;
   const writes = new WriteRelay();
@@ -94,20 +93,20 @@ async function assemble(
     log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
-  const missing = tellMissing(log);
+  const missing = missingLogger(log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
   const upkeep = new Maintenance(
     () => systems.opened(),
     [
-      { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config, Date.now(), isEnough) },
-      { name: 'sign-ins', run: ({ store }, isEnough) => sweepItems(store, isEnough) },
-      { name: 'search indexes', run: ({ store }, isEnough) => ensureSearchIndexes(store, isEnough) },
-      { name: 'imports', run: ({ store }, isEnough) => deleteOldImports(store, Date.now(), isEnough) },
-      { name: 'uploads', run: (system, isEnough) => files.confirmUploads(system, isEnough) },
+      { name: 'retention', run: ({ store }, shouldStop) => deleteOld(store, config, Date.now(), shouldStop) },
+      { name: 'sign-ins', run: ({ store }, shouldStop) => sweepItems(store, shouldStop) },
+      { name: 'search indexes', run: ({ store }, shouldStop) => ensureSearchIndexes(store, shouldStop) },
+      { name: 'imports', run: ({ store }, shouldStop) => deleteOldImports(store, Date.now(), shouldStop) },
+      { name: 'uploads', run: (system, shouldStop) => files.confirmUploads(system, shouldStop) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
   );
-  // Each process has a directory where uploads arrive, whatever systems it serves.
+  // Uploads arrive in a directory per process, independent of the systems it serves.
   const clearing = setInterval(() => files.clearAbandoned(), HOUR_MS).unref();
   const administration = new Administration(stores.registry, stores.engine, () => openBytes(config, log));
   const deletions = new Deletions(administration, (error, appIds) => {
@@ -144,7 +143,7 @@ async function assemble(
   ]);
   return {
     administration,
-    contextOf: masterOf(hooks),
+    contextOf: masterContexts(hooks),
     async listen() {
       const address = await http.listen();
       addresses.listenAt(address);
@@ -154,7 +153,7 @@ async function assemble(
       imports.start();
       pages.prepare();
       deletions.start();
-      backups = startBackups(config, stores, systems, masterOf(hooks), log);
+      backups = startBackups(config, stores, systems, masterContexts(hooks), log);
       return address;
     },
     drain: () => http.drain(),

@@ -5,30 +5,31 @@ import { constants, getPriority, setPriority } from 'node:os';
 const LOW_PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /**
- * Lets all other processes go first: this one has a low priority, and keeps to one processor. A process that is short of a processor waits
- * for a moment even beside one of low priority; so it finds another one free. Threads that are made from now on inherit both.
+ * Gives other processes precedence: lowers the priority of this process and binds it to one processor. On a fully loaded machine a process waits
+ * briefly
+ * even for one of low priority, so the others need free processors. Threads created later inherit both.
  *
- * As far as the operating system lets it: without it the work is the same.
+ * Best effort: if the operating system refuses, the work runs normally.
  */
 export function goBehind(): void {
-  // Who has given it a lower one already knows why.
+  // Already lowered by the caller of the process.
   if (getPriority() >= LOW_PRIORITY) return;
   attempt(() => setPriority(LOW_PRIORITY));
   if (process.platform !== 'linux') return;
-  // There a priority is that of a thread, and the engine has made some by now.
+  // Linux sets priorities per thread, and Node has started threads by now.
   attempt(() => {
     for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), LOW_PRIORITY);
   });
   attempt(() => {
     const processors = allowedProcessors(readFileSync('/proc/self/status', 'utf8'));
     if (processors.length < 2) return;
-    // Several of them are spread.
+    // Several such processes are spread over the processors.
     const one = processors[process.pid % processors.length];
     execFileSync('taskset', ['-a', '-c', '-p', String(one), String(process.pid)], { stdio: 'ignore' });
   });
 }
 
-/** The processors that a process may use. @param status of it, as Linux tells it: `Cpus_allowed_list: 0-3,8` among others */
+/** Returns the processors that a process may use. @param status content of `/proc/…/status`, with `Cpus_allowed_list: 0-3,8` */
 function allowedProcessors(status: string): readonly number[] {
   const list = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(status)?.[1] ?? '';
   return list.split(',').flatMap((range) => {
@@ -41,6 +42,6 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // It goes as fast as all others then.
+    // The process then runs at normal priority.
   }
 }

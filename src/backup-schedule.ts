@@ -8,8 +8,8 @@ import { notifyAdministrators } from './transfer/backup/schedule/notify-administ
 import type { ContextOf } from './workshop.ts';
 
 /**
- * Begins to make backups by the clock, where the settings ask for them (BACKUP_URL).
- * @param contextOf records of a store, as their master
+ * Starts scheduled backups if BACKUP_URL is set. Reference: backup.md#scheduled-backups.
+ * @param contextOf returns a context with master rights for the records of a store
  */
 export function startBackups(
   { backup: settings }: Pick<Config, 'backup'>,

@@ -2,24 +2,24 @@ import type { Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { createLog } from './observe/index.ts';
 
-/** How long the process may take to end after a fault, in milliseconds. */
+/** Time limit for an orderly exit after a fault, in milliseconds. */
 const END_TIMEOUT_MS = 10_000;
 
-/** Errors of the service's own that nobody caught. The state of the process is not known after one, so that it ends. */
+/** Handles uncaught errors of the service. The state of the process is unknown after one, so the process ends. */
 export interface Faults {
-  /** Rejects at the first one, with an OperatorError. */
+  /** Rejects at the first fault, with an OperatorError. */
   readonly first: Promise<never>;
-  /** @throws OperatorError where there was one: while the service ends, nobody waits for the first any more */
+  /** Checks for a fault during shutdown, when nothing awaits `first` any more. @throws OperatorError */
   check(): void;
-  /** Logs one; the process has so long to end in order, and is ended then. */
+  /** Logs a fault and starts the timeout after which the process is terminated. */
   report(error: unknown): void;
 }
 
-/** Log lines at level fatal, with the stack. */
+/** Logs faults at level fatal, with the stack. */
 export function faultsOf({ logLevel }: Config): Faults {
   const log = createLog(logLevel);
   const { promise: first, reject } = Promise.withResolvers<never>();
-  // It may come before anybody waits for it.
+  // A fault may occur before anything awaits it.
   first.catch(() => {});
   const ended = new OperatorError('ended by a fault, which the log tells of');
   let isEnding = false;

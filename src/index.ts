@@ -1,4 +1,4 @@
-/** What functions of an operator import from `record-data-service` (CONTRACT "Operator's functions"). */
+/** Public API of the package `record-data-service`, for custom functions. Reference: functions.md#custom-functions. */
 export { z } from 'zod';
 export {
   defineFunction,

@@ -4,27 +4,27 @@ import { serviceVersion } from './kernel/version.ts';
 import { createLog } from './observe/index.ts';
 import type { StoredPlace } from './storage/identity.ts';
 
-/** What has the service end. */
+/** Cause of a shutdown. */
 export type StopCause = NodeJS.Signals | 'fault';
 
-/** Lines that tell when the service started and why it stopped (CONTRACT "Operations"). */
+/** Log lines for start and stop. Reference: operations.md#log-lines. */
 export interface LifecycleLog {
-  /** @param systems how many it has @param address where it listens */
+  /** @param systems number of systems @param address listening address */
   started(systems: number, address: string): void;
-  /** Told once; later causes are passed over. */
+  /** Logged once; later causes are ignored. */
   stopping(cause: StopCause): void;
   stopped(): void;
-  /** A store is there that the registry does not know. */
+  /** A store exists that the registry does not know. */
   stranger(place: StoredPlace): void;
 }
 
-/** Tells of keys in the settings that are soon found. */
+/** Warns of keys in the settings that are too short to resist guessing. */
 export function warnOfShortKeys({ logLevel }: Config, { masterKey, apiKey }: Secrets): void {
   const warnings = [shortKeyWarning('MASTER_KEY', masterKey), shortKeyWarning('API_KEY', apiKey)].filter((one) => one !== null);
   for (const warning of warnings) createLog(logLevel).warn(warning);
 }
 
-/** @param engine what keeps the records */
+/** @param engine the storage engine */
 export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'): LifecycleLog {
   const log = createLog(logLevel);
   let hasStarted = false;
@@ -39,12 +39,12 @@ export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'
     },
     started(systems, address) {
       hasStarted = true;
-      // Since the process began.
+      // Milliseconds since the process started.
       const ms = Math.round(performance.now());
       log.info({ version: serviceVersion(), node: process.versions.node, engine, systems, address, ms }, 'started');
     },
     stopping(cause) {
-      // A start that fails says why in its own line, and nothing else.
+      // A failed start logs only its own error.
       if (stoppingAt !== undefined || (cause === 'fault' && !hasStarted)) return;
       stoppingAt = performance.now();
       if (cause === 'fault') log.info({ cause }, 'stopping');

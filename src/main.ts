@@ -1,8 +1,8 @@
 import { goBehind } from './background.ts';
 
-// The program is loaded afterwards: that is a part of the work that goes behind.
+// Imported after lowering the priority, since loading is part of the work.
 const args = process.argv.slice(2);
-// `backup list` and `backup verify` read what is not served.
+// `backup list` and `backup verify` only read backups, not the served stores.
 if (args[0] === 'backup' && args[1] !== 'list' && args[1] !== 'verify') goBehind();
 const { run } = await import('./run.ts');
 process.exitCode = await run(args);

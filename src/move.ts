@@ -6,8 +6,8 @@ import { lockOf, makeDataDirectory, openConfigured, openEmbedded, openPostgres, 
 import { type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
 
 /**
- * Copies all systems between the embedded store and PostgreSQL. No service may serve either meanwhile.
- * @throws OperatorError where that cannot be, or what was copied is not the same
+ * Copies all systems between the embedded store and PostgreSQL. No service may serve either during the move.
+ * @throws OperatorError if that is impossible, or the copy differs
  */
 export async function moveStores(
   config: Config,
@@ -36,8 +36,8 @@ export async function moveStores(
 }
 
 /**
- * Takes away the mark that the systems of the configured store were moved: they are served from there again.
- * @throws OperatorError where there is none
+ * Removes the mark that the systems of the configured store were moved, so that they are served from there again.
+ * @throws OperatorError if there is no such mark
  */
 export async function undoMoveMark(config: Config, databaseUrl: string | undefined): Promise<void> {
   if (databaseUrl === undefined) await refuseEmpty(config);

@@ -5,42 +5,42 @@ import { closeDoor, type Door, lastCall } from './kernel/door.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { type AcceptingHandle, type ClientHandle, listeningHandle } from './kernel/socket-handle.ts';
 
-/** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
+/** A process that lives shorter than this, in milliseconds, is not restarted at once: it would probably fail again. */
 const SHORT_LIFE_MS = 5_000;
-/** Until another is started for one that ended so soon, while others serve: the database may be away. */
+/** Delay before such a process is restarted while others serve: the database may be unavailable. */
 const RESTART_DELAY_MS = 1_000;
-/** Until connections are given up that were on their way to a process that has ended, in milliseconds: those to others have arrived by then. */
+/** Time until connections handed to a terminated process are given up, in milliseconds. Those handed to others have arrived by then. */
 const ARRIVAL_TIMEOUT_MS = 1_000;
-/** How long a process may take to end, beyond what it grants its requests, in milliseconds. */
+/** Time limit for a process to exit, in milliseconds; longer than the time it grants its requests. */
 const END_TIMEOUT_MS = 40_000;
 
-/** What a process that serves tells the one that started it: it listens. */
+/** Message of a worker to the primary process: it listens. */
 interface Listening {
   readonly listening: string;
 }
 
-/** Whether this process was started by another to serve beside its like. */
+/** Whether this process is a worker, started by a primary process. */
 export const isWorker: boolean = cluster.isWorker;
 
-/** Has this process go on to its end where the one that started it is gone; a worker would else end at once, its requests with it. */
-export function endInOrder(): void {
+/** Lets a worker finish its requests if the primary process is gone; by default it would exit at once. */
+export function exitGracefully(): void {
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
 }
 
-/** Tells the process that started this one where it listens. */
-export function tellListening(address: string): void {
+/** Reports the listening address to the primary process. */
+export function reportListening(address: string): void {
   process.send?.({ listening: address } satisfies Listening);
 }
 
 /**
- * Serves with several processes, which share the address: starts them, tells when all listen, starts another for one that has ended, and
- * ends them all when told to.
- * @param count of processes
- * @param told resolves when all is to end
+ * Runs several worker processes that share one address: starts them, reports when all listen, replaces terminated ones, and stops all on request.
+ * Reference: operations.md#processes.
+ * @param count number of workers
+ * @param stopped resolves when the service must stop
  * @param listening called once, with the address
- * @throws OperatorError where a process ends before it could serve, which has said why itself
+ * @throws OperatorError if a worker exits before it could serve; the worker has logged the reason
  */
-export async function serveWith(count: number, told: Promise<void>, listening: (address: string) => void): Promise<void> {
+export async function servePrimary(count: number, stopped: Promise<void>, listening: (address: string) => void): Promise<void> {
   const ended = new Set<Promise<void>>();
   const door = watchDoor();
   let ending = false;
@@ -67,16 +67,16 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
   };
   for (let n = 0; n < count; n++) start();
   try {
-    await Promise.race([told, failed.promise]);
+    await Promise.race([stopped, failed.promise]);
   } finally {
     ending = true;
-    tellAll('drain');
-    // Who waits to be accepted is handed to a process while one takes requests.
+    broadcast('drain');
+    // Connections still in the accept queue are handed to workers that take requests.
     if (ready >= count) {
       await lastCall(() => door.accepted);
       await closeDoor(door);
     }
-    tellAll('end');
+    broadcast('end');
     await Promise.race([Promise.all(ended), wait(END_TIMEOUT_MS, undefined, { ref: false })]);
     for (const worker of workers()) worker.process.kill('SIGKILL');
   }
@@ -84,42 +84,43 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
 
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-/** What the process that starts the others tells them: to say that they are about to end, and to end. */
-type Order = 'drain' | 'end';
+/** Messages of the primary process to workers: announce the shutdown, and stop. */
+type Command = 'drain' | 'end';
 
-function tellAll(order: Order): void {
-  for (const worker of workers()) worker.send(order, () => {});
+function broadcast(command: Command): void {
+  for (const worker of workers()) worker.send(command, () => {});
 }
 
 /**
- * Resolves, in a process that another started, when that one says so or has ended.
- * @param drain called when it is soon to end
+ * Resolves, in a worker, when the primary process requests a stop or has exited.
+ * @param drain called when the shutdown is announced
  */
-export function toldByStarter(drain: () => void): Promise<void> {
+export function stopRequested(drain: () => void): Promise<void> {
   return new Promise((resolve) => {
-    process.on('message', (order: Order) => {
-      if (order === 'drain') drain();
-      else if (order === 'end') resolve();
+    process.on('message', (command: Command) => {
+      if (command === 'drain') drain();
+      else if (command === 'end') resolve();
     });
     process.once('disconnect', () => resolve());
   });
 }
 
-/** The socket of all processes. */
+/** The listening socket shared by all workers. */
 interface SharedDoor extends Door {
-  /** Connections that were handed to a process and did not arrive, since it has ended, are closed: Node would keep them open for ever. */
+  /** Closes connections that were handed to a terminated worker before they arrived there; Node would leak them. */
   processEnded(): void;
 }
 
 /**
- * The socket that Node makes for processes which share it: it is this process that accepts, and hands each connection to one of them. Node tells
- * nobody of that socket, and closes it, with all who wait, when the last process has closed its own.
+ * Gives access to the listening socket that Node's cluster module creates internally. The primary process accepts connections and hands each to a
+ * worker.
+ * Node exposes no API for this socket, and closes it, including its accept queue, when the last worker has closed its own.
  */
 function watchDoor(): SharedDoor {
   const handles: AcceptingHandle[] = [];
-  /** Closed here once the process that each was handed to has it. */
-  const onTheirWay = new Set<ClientHandle>();
-  /** Those that are handed to a process later. */
+  /** Connections that have been handed over but not yet received by the worker; Node closes the primary's copy on receipt. */
+  const inTransit = new Set<ClientHandle>();
+  /** Connections held back while parked. */
   let parked: (() => void)[] | undefined;
   const door: SharedDoor & { accepted: number } = {
     accepted: 0,
@@ -138,9 +139,9 @@ function watchDoor(): SharedDoor {
       for (const handle of handles.splice(0)) handle.close();
     },
     processEnded() {
-      const before = [...onTheirWay];
+      const before = [...inTransit];
       setTimeout(() => {
-        for (const client of before) if (onTheirWay.has(client)) client.close();
+        for (const client of before) if (inTransit.has(client)) client.close();
       }, ARRIVAL_TIMEOUT_MS).unref();
     },
   };
@@ -151,13 +152,13 @@ function watchDoor(): SharedDoor {
       const handle = listeningHandle(server);
       if (!handle) return;
       handles.push(handle);
-      // Node sets it in this turn.
+      // Node sets the handler later in this turn.
       process.nextTick(() => {
         const handOver = handle.onconnection;
         handle.onconnection = (error, client) => {
           door.accepted++;
           const hand = () => {
-            if (client) follow(client, onTheirWay);
+            if (client) follow(client, inTransit);
             handOver(error, client);
           };
           if (parked) parked.push(hand);
@@ -170,7 +171,7 @@ function watchDoor(): SharedDoor {
   return door;
 }
 
-/** Has a connection in a set until it is closed here. */
+/** Tracks a connection in a set until it is closed in this process. */
 function follow(client: ClientHandle, open: Set<ClientHandle>): void {
   const close = client.close;
   open.add(client);

@@ -4,19 +4,19 @@ import { type Config, loadSettings, type Settings } from './config/index.ts';
 import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
-import { endInOrder, isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
+import { exitGracefully, isWorker, reportListening, servePrimary, stopRequested } from './processes.ts';
 import { tuneForRequests } from './v8-tuning.ts';
 import type { Use, Workshop } from './workshop.ts';
 
 const print = (line: string) => console.log(line);
 
-// app.ts and workshop.ts are loaded after the settings were read, so that a malformed one is answered at once and has its line to itself.
+// app.ts and workshop.ts are imported after the settings have been read, so that a malformed setting is reported at once and as a single line.
 const actions: Actions = {
   async start() {
     tuneForRequests();
     const settings = loadSettings(process.cwd());
-    if (isWorker) await serveBeside(settings);
-    else if (settings.config.webConcurrency > 1) await serveTogether(settings);
+    if (isWorker) await serveAsWorker(settings);
+    else if (settings.config.webConcurrency > 1) await serveAsPrimary(settings);
     else await serveAlone(settings);
   },
   async move(to, events) {
@@ -36,7 +36,7 @@ const actions: Actions = {
       workshop.withRecords(appId, (context) =>
         work(
           context,
-          () => workshop.company(),
+          () => workshop.otherProcesses(),
           () => workshop.files(),
         ),
       ),
@@ -45,9 +45,9 @@ const actions: Actions = {
   withFiles: (appId, work) => inWorkshop('used', (workshop) => workshop.withFiles(appId, work)),
 };
 
-/** @param address that the service listens at */
+/** @param address on which the service listens */
 function printAddress({ baseUrl = '' }: Config, address: string): void {
-  // At once: programs that start it read on from the first line.
+  // Written at once, since programs that start the service wait for the first line.
   print(`Record Data Service listening on ${address}\nConsole: ${baseUrl || address}/console/`);
 }
 
@@ -56,15 +56,15 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
   const life = await lifecycleOf({ config, secrets });
   const faults = (await import('./faults.ts')).faultsOf(config);
   const app = await createApp(config, secrets, faults.report);
-  let cause: 'told' | 'fault' = 'fault';
+  let cause: 'signal' | 'fault' = 'fault';
   try {
-    const told = toldToEnd(life);
+    const stopped = stopSignal(life);
     await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     const address = await app.listen();
     printAddress(config, address);
     life.started(app.administration.systems().length, address);
-    await Promise.race([told, faults.first]);
-    cause = 'told';
+    await Promise.race([stopped, faults.first]);
+    cause = 'signal';
   } finally {
     life.stopping('fault');
     await app.close(cause);
@@ -73,18 +73,18 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
   faults.check();
 }
 
-/** WEB_CONCURRENCY: this process makes the first system and starts those that serve. */
-async function serveTogether({ config, secrets }: Settings): Promise<void> {
+/** WEB_CONCURRENCY: this process creates the first system and starts the workers. */
+async function serveAsPrimary({ config, secrets }: Settings): Promise<void> {
   const life = await lifecycleOf({ config, secrets });
   const faults = (await import('./faults.ts')).faultsOf(config);
   process.on('uncaughtException', faults.report);
-  const told = toldToEnd(life);
+  const stopped = stopSignal(life);
   const systems = await inWorkshop('first', async ({ administration, contextOf }) => {
     await addFirstSystem(administration, contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     return administration.systems().length;
   });
   try {
-    await serveWith(config.webConcurrency, Promise.race([told, faults.first]), (address) => {
+    await servePrimary(config.webConcurrency, Promise.race([stopped, faults.first]), (address) => {
       printAddress(config, address);
       life.started(systems, address);
     });
@@ -95,21 +95,21 @@ async function serveTogether({ config, secrets }: Settings): Promise<void> {
   faults.check();
 }
 
-/** One of several processes. Signals of a terminal reach it, too; the process that started it says when to end. */
-async function serveBeside({ config, secrets }: Settings): Promise<void> {
+/** A worker. It ignores signals, which a terminal sends to all processes; the primary process tells it when to stop. */
+async function serveAsWorker({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
-  endInOrder();
+  exitGracefully();
   let drain = () => {};
-  const told = toldByStarter(() => drain());
+  const stopped = stopRequested(() => drain());
   const faults = (await import('./faults.ts')).faultsOf(config);
   const app = await createApp(config, secrets, faults.report);
   drain = () => app.drain();
-  let cause: 'told' | 'fault' = 'fault';
+  let cause: 'signal' | 'fault' = 'fault';
   try {
-    tellListening(await app.listen());
-    await Promise.race([told, faults.first]);
-    cause = 'told';
+    reportListening(await app.listen());
+    await Promise.race([stopped, faults.first]);
+    cause = 'signal';
   } finally {
     await app.close(cause);
     process.disconnect?.();
@@ -121,7 +121,7 @@ async function ask(question: string): Promise<string | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input is no answer.
+  // End of input counts as an empty answer.
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     return await Promise.race([lines.question(question), ended]);
@@ -147,60 +147,60 @@ async function lifecycleOf({ config, secrets }: Settings): Promise<LifecycleLog>
   return lifecycleLog(config, secrets.databaseUrl === undefined ? 'sqlite' : 'postgres');
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-function toldToEnd(life: LifecycleLog): Promise<void> {
+/** Resolves at the first SIGTERM or SIGINT; a second one exits at once. */
+function stopSignal(life: LifecycleLog): Promise<void> {
   return new Promise((resolve) => {
-    let told = false;
+    let stopped = false;
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => {
-        if (told) process.exit(1);
-        told = true;
+        if (stopped) process.exit(1);
+        stopped = true;
         life.stopping(signal);
         resolve();
       });
   });
 }
 
-/** An error of the operating system (a port that is taken, a directory that may not be written) or of a database file. */
-function isOfSystem(error: unknown): boolean {
+/** Whether this is an error of the operating system (port in use, directory not writable) or of a database file. */
+function isSystemError(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^E[A-Z]+$|^ERR_SQLITE_ERROR$/.test(code);
 }
 
-/** What to do about it, where one thing is likely. */
+/** Returns the setting to check, if one is the likely cause. */
 function hintFor(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
-  // Names of other machines are looked up where their faults are told in words of their own.
+  // Other host names are resolved where their faults have messages of their own.
   if (syscall === 'getaddrinfo') return '; check HOST';
   if (syscall === 'listen') return code === 'EADDRINUSE' ? '; set PORT to a free one' : '; check HOST and PORT';
-  if (code === 'ERR_SQLITE_ERROR') return placeOfData(error as Error);
-  return typeof path === 'string' && isOfData(path) ? '; check DATA_DIR' : '';
+  if (code === 'ERR_SQLITE_ERROR') return dataDirHint(error as Error);
+  return typeof path === 'string' && isInDataDir(path) ? '; check DATA_DIR' : '';
 }
 
-/** SQLite names no file. */
-function placeOfData({ message }: Error): string {
+/** SQLite errors do not name the file. */
+function dataDirHint({ message }: Error): string {
   const { dataDir } = loadSettings(process.cwd()).config;
   return message.includes(dataDir) ? '' : `; DATA_DIR is ${dataDir}`;
 }
 
-/** Whether a path lies in DATA_DIR, or leads there. */
-function isOfData(path: string): boolean {
+/** Whether a path is in DATA_DIR or is one of its parents. */
+function isInDataDir(path: string): boolean {
   const { dataDir } = loadSettings(process.cwd()).config;
   return [relative(dataDir, path), relative(path, dataDir)].some((way) => !way.startsWith('..') && !isAbsolute(way));
 }
 
 /**
- * Runs the program.
- * @param args that the operator gave
- * @returns its exit code; a failure is told on the standard error
+ * Runs the program. Reference: commands.md#exit-codes.
+ * @param args command line arguments
+ * @returns the exit code; failures are reported on standard error
  */
 export async function run(args: readonly string[]): Promise<number> {
   try {
     return await runProgram(args, actions, print);
   } catch (thrown) {
-    // A fault that can pass is told as the system tells it.
+    // For a passing fault, the message of its cause is more specific.
     const error = isUnavailable(thrown) && thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-    const isPlain = error instanceof OperatorError || error instanceof ServiceError || isOfSystem(error);
+    const isPlain = error instanceof OperatorError || error instanceof ServiceError || isSystemError(error);
     console.error(isPlain ? `record-service: ${(error as Error).message}${hintFor(error)}` : error);
     return 1;
   }

@@ -10,70 +10,70 @@ import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles, whenIndexed } from './storage/sqlite/index.ts';
 import { refuseMoved } from './transfer/index.ts';
 
-/** Where all that a service keeps of its systems is: opened here and nowhere else. */
+/** Registry and storage engine of a service. Opened here only. */
 export interface Stores {
   readonly registry: Registry;
   readonly engine: Engine;
-  /** That the engine's readers write. */
+  /** Addresses of files, which readers of the engine put into records. */
   readonly addresses: Addresses;
   close(): Promise<void>;
 }
 
 /**
- * Opens PostgreSQL where DATABASE_URL says so, else the embedded store.
- * @param mayMake whether a registry may be made beside stores that are there
- * @throws OperatorError where it cannot be used, or its systems were moved to the other one
+ * Opens PostgreSQL if DATABASE_URL is set, else the embedded store.
+ * @param mayMake whether a registry may be created next to existing stores
+ * @throws OperatorError if it cannot be used, or its systems were moved to the other engine
  */
 export async function openStores(
   config: Config,
   databaseUrl: string | undefined,
   log: Logger,
-  { mayMake, conditions }: { mayMake?: boolean; conditions?: Conditions } = {},
+  { mayCreate, conditions }: { mayCreate?: boolean; conditions?: Conditions } = {},
 ): Promise<Stores> {
-  const stores = await openConfigured(config, databaseUrl, log, { mayMake, conditions });
+  const stores = await openConfigured(config, databaseUrl, log, { mayCreate, conditions });
   try {
     refuseMoved(stores.registry);
     return stores;
   } catch (error) {
-    // Connections that are open would keep the process.
+    // Open connections would keep the process alive.
     await stores.close();
     throw error;
   }
 }
 
-/** The same, also where its systems were moved. @throws OperatorError where it cannot be used */
+/** The same, without refusing stores whose systems were moved. @throws OperatorError if it cannot be used */
 export async function openConfigured(
   config: Config,
   databaseUrl: string | undefined,
   log: Logger,
   {
-    mayMake = false,
+    mayCreate = false,
     conditions = new Conditions(log),
-  }: { mayMake?: boolean | undefined; conditions?: Conditions | undefined } = {},
+  }: { mayCreate?: boolean | undefined; conditions?: Conditions | undefined } = {},
 ): Promise<Stores> {
-  if (databaseUrl === undefined) return openEmbedded(config, log, { mayMake, conditions });
-  return openPostgres(config, databaseUrl, log, { mayMake, conditions });
+  if (databaseUrl === undefined) return openEmbedded(config, log, { mayCreate, conditions });
+  return openPostgres(config, databaseUrl, log, { mayCreate, conditions });
 }
 
-/** @param alone whether no other process may use it meanwhile @throws OperatorError where it cannot be used */
+/** Opens PostgreSQL. @param alone excludes other processes @throws OperatorError if it cannot be used */
 export async function openPostgres(
   config: Config,
   url: string,
   log: Logger,
   {
     alone = false,
-    mayMake = false,
+    mayCreate = false,
     conditions = new Conditions(log),
-  }: { alone?: boolean; mayMake?: boolean; conditions?: Conditions } = {},
+  }: { alone?: boolean; mayCreate?: boolean; conditions?: Conditions } = {},
 ): Promise<Stores> {
   const addresses = new Addresses(config);
-  // Loaded where it is used: the embedded store starts without it.
+  // Imported on demand: the embedded store starts without it.
   const { PostgresEngine } = await import('./storage/postgres/index.ts');
   const engine = await PostgresEngine.connect(url, {
     timeLimit: config.queryTimeout,
     connections: config.databaseConnections,
     alone,
-    mayMakeRegistry: mayMake,
+    mayMakeRegistry: mayCreate,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: reporter('PostgreSQL', conditions),
@@ -81,15 +81,15 @@ export async function openPostgres(
   return { registry: engine.registry, engine, addresses, close: () => engine.close() };
 }
 
-/** The store in DATA_DIR. @throws OperatorError where it cannot be used */
+/** Opens the store in DATA_DIR. @throws OperatorError if it cannot be used */
 export async function openEmbedded(
   config: Config,
   log: Logger,
-  { mayMake = false, conditions = new Conditions(log) }: { mayMake?: boolean; conditions?: Conditions } = {},
+  { mayCreate = false, conditions = new Conditions(log) }: { mayCreate?: boolean; conditions?: Conditions } = {},
 ): Promise<Stores> {
   const { dataDir, queryTimeout } = config;
   const addresses = new Addresses(config);
-  await refuseLost(config, mayMake);
+  await refuseLost(config, mayCreate);
   const registry = openRegistry(registryOf({ dataDir }), conditions, log);
   const engine = new SqliteEngine(systemsOf({ dataDir }), {
     timeLimit: queryTimeout,
@@ -98,7 +98,7 @@ export async function openEmbedded(
     isServedElsewhere: () => ProcessLock.isHeldElsewhere(lockOf(config)),
     report: reporter('the embedded engine failed', conditions),
     onDamaged: (systemId, isDamaged) =>
-      // For `system list`; a note that cannot be made is made when the damage is next met.
+      // For `system list`. If the write fails, it is repeated when the damage is met again.
       void registry.noteStore(systemId, { damagedAt: isDamaged ? Date.now() : null }).catch(() => {}),
   });
   return {
@@ -129,11 +129,11 @@ function openRegistry(path: string, conditions: Conditions, log: Logger): Sqlite
 }
 
 /**
- * A registry that is gone is not made anew beside what it knew.
- * @param mayMake whether it may be made beside systems' stores, which are taken in one by one
- * @throws OperatorError where it is missing, or holds nothing, and something says that there was one
+ * Refuses to replace a lost registry by an empty one. Reference: faults.md#missing-and-foreign-stores.
+ * @param mayCreate whether a registry may be created next to existing stores, which are then adopted one by one
+ * @throws OperatorError if the registry is missing or empty and something indicates that it existed
  */
-async function refuseLost(config: Config, mayMake: boolean): Promise<void> {
+async function refuseLost(config: Config, mayCreate: boolean): Promise<void> {
   const path = registryOf(config);
   const state = await stateOf(config);
   if (state === 'there') return;
@@ -141,11 +141,11 @@ async function refuseLost(config: Config, mayMake: boolean): Promise<void> {
   const log = `${path}-wal`;
   if (statSync(log, { throwIfNoEntry: false })?.size)
     throw new OperatorError(`DATA_DIR: ${path} is ${state}, and ${log} has changes of it: put it back`);
-  const places = mayMake ? [] : await storedFiles(systemsOf(config));
+  const places = mayCreate ? [] : await storedFiles(systemsOf(config));
   if (places.length > 0) throw new OperatorError(`DATA_DIR: ${lostText(`${path} is ${state}`, places)}`);
 }
 
-/** Whether there is no registry in DATA_DIR. */
+/** Returns whether DATA_DIR contains no registry. */
 export const isLost = async (config: Config): Promise<boolean> => ['missing', 'empty'].includes(await stateOf(config));
 
 async function stateOf(config: Config): Promise<ReturnType<typeof stateOfRegistry>> {
@@ -154,7 +154,7 @@ async function stateOf(config: Config): Promise<ReturnType<typeof stateOfRegistr
   return stateOfRegistry(path);
 }
 
-/** @throws OperatorError where DATA_DIR holds nothing */
+/** Refuses a DATA_DIR without systems. @throws OperatorError */
 export async function refuseEmpty(config: Config): Promise<void> {
   await refuseLost(config, false);
   if (!existsSync(registryOf(config)))
@@ -165,23 +165,23 @@ const systemsOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'syste
 const registryOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'registry.sqlite');
 
 /**
- * Makes DATA_DIR where there is none. Whatever the process writes is for its own user alone; a directory that is there keeps its mode.
- * @throws OperatorError where it is no directory
+ * Creates DATA_DIR if it does not exist. Files created by the process are accessible to its user only; an existing directory keeps its mode.
+ * @throws OperatorError if it is not a directory
  */
 export function makeDataDirectory({ dataDir }: Config): void {
   process.umask(0o077);
-  // Where the parent is there, one directory is made: making several never returns on file systems that take none.
+  // If the parent exists, a single directory is created: recursive mkdir never returns on file systems that refuse new directories.
   if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) });
   else if (!statSync(dataDir).isDirectory()) throw new OperatorError(`DATA_DIR: ${dataDir} is not a directory`);
 }
 
-/** Who serves DATA_DIR holds this. */
+/** Path of the lock held by the process that serves DATA_DIR. */
 export const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
-/** Characters that tell one fault of an engine from another. */
+/** Length of the part of a fault's text that identifies it. */
 const MAX_FAULT_NAME_LENGTH = 200;
 
-/** Tells the log of faults that no client sees: of each once while it lasts. */
+/** Returns a function that reports faults without a client as conditions, each once while it lasts. */
 function reporter(what: string, conditions: Conditions): (fault: string) => void {
   return (fault) => {
     const [name = ''] = fault.split('\n', 1);

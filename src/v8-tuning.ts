@@ -4,12 +4,14 @@ import { setFlagsFromString } from 'node:v8';
 const keptAlive: object[] = [];
 
 /**
- * Sets V8 up for a process that answers requests (adr/0023).
+ * Tunes V8 for a process that answers requests (adr/0023).
  *
- * - Allocation-site pretenuring is off. After a large batch V8 puts objects of the same places straight into the old generation: those of each
- *   short request too, which then keep its texts alive until the next full collection.
- * - One object of `process.nextTick` stays alive. A full collection drops the hidden class of objects of which none is alive, and the compiled
- *   `nextTick`, which each request calls some ten times, makes every object in the slow way from then on.
+ * - Disables allocation-site pretenuring. After a large batch, V8 allocates objects of the same sites directly in the old generation, also those of
+ * short
+ *   requests, which then keep their texts alive until the next full collection.
+ * - Keeps one object of `process.nextTick` alive. A full collection drops the hidden class of objects without live instances; the compiled
+ * `nextTick`,
+ *   called some ten times per request, would then create every object the slow way.
  */
 export function tuneForRequests(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

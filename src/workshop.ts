@@ -13,12 +13,12 @@ import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { isLost, lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
 import { Administration, openStore } from './systems/index.ts';
-import { Backups, type Company } from './transfer/index.ts';
+import { Backups, type OtherProcesses } from './transfer/index.ts';
 import { userTableRules } from './users/index.ts';
 
 /**
- * Who has a say in every write, whatever path it comes by.
- * @param listener hears of what triggers are to do
+ * Returns the hooks that apply to every write, whatever path it comes by.
+ * @param listener receives the jobs that triggers queue
  */
 export const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHooks => ({
   observers: [timeline, triggerObserver(listener)],
@@ -26,71 +26,70 @@ export const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHook
   files,
 });
 
-/** Makes contexts for the records of a store as its master writes them. */
+/** Returns a context with master rights for the records of a store. */
 export type ContextOf = (store: Store, appId: string) => RecordContext;
 
-export const masterOf =
+export const masterContexts =
   (hooks: WriteHooks): ContextOf =>
   (store, appId) => ({ appId, store, principal: master, hooks, referer: null });
 
-/** Tells the log of a system whose log of changes was cut or removed. */
-export const tellMissing =
+/** Returns a function that logs that a system's change log was truncated or removed. */
+export const missingLogger =
   (log: Logger) =>
   (app: string, since: number): void => {
     const from = isoText(since);
     log.error({ app, since: from }, `the log of changes was cut or removed: writes since ${from} may be missing`);
   };
 
-/** What a command may make of DATA_DIR: nothing; all, where it is the first to use it; a registry beside stores that are there. */
+/** What a command may create in DATA_DIR: nothing (`used`); everything (`first`); a registry next to existing stores (`adopting`). */
 export type Use = 'used' | 'first' | 'adopting';
 
-/** What the service keeps, opened for an operator's command: other processes may serve it at the same time. */
+/** The stores of the service, opened for a command. Other processes may serve them at the same time. */
 export interface Workshop {
   readonly administration: Administration;
-  /** Records of a store, as their master. */
+  /** Returns a context with master rights for the records of a store. */
   readonly contextOf: ContextOf;
-  /** Opens a system's records, as its master, for the time of some work. @throws OperatorError where there is no such system */
+  /** Opens a system's records with master rights for the duration of the work. @throws OperatorError if the system does not exist */
   withRecords<T>(appId: string, work: (context: RecordContext) => Promise<T>): Promise<T>;
   /**
-   * Opens the files of a system, or of every one in turn, for the time of some work.
-   * @param appId left out: every one
-   * @returns of every one: those that are refused, or not available now, and why; the others were worked with
-   * @throws OperatorError where there is no such system, or the files cannot be reached
+   * Opens the files of one system, or of all systems in turn, for the duration of the work.
+   * @param appId all systems if absent
+   * @returns systems that were skipped because their store is refused or unavailable, with the errors; only if all systems were requested
+   * @throws OperatorError if the system does not exist, or the files cannot be reached
    */
   withFiles(
     appId: string | undefined,
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
   readonly backups: Backups;
-  /** The files of all systems. @throws OperatorError where they cannot be reached */
+  /** Opens the files of all systems. @throws OperatorError if they cannot be reached */
   files(): Promise<Files>;
-  /** Who else works on the same store now. */
-  company(): Company;
+  /** Returns which other processes work on the same store now. */
+  otherProcesses(): OtherProcesses;
   close(): Promise<void>;
 }
 
 /**
- * Opens the stores for an operator's command.
- * @param use what the command may make
- * @throws OperatorError where DATA_DIR holds nothing and should, or PostgreSQL cannot be used; errors of the operating system where
- *   DATA_DIR cannot be
+ * Opens the stores for a command.
+ * @param use what the command may create
+ * @throws OperatorError if DATA_DIR is unexpectedly empty, or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
 export async function openWorkshop(config: Config, databaseUrl: string | undefined, use: Use): Promise<Workshop> {
   if (databaseUrl === undefined && use === 'used') await refuseEmpty(config);
   makeDataDirectory(config);
   const log = createLog(config.logLevel);
-  // A service may go on without the file of its registry, of which another one is not to be made beside it.
+  // A running service may continue without the file of its registry; no second registry may be created next to it.
   const lock =
     databaseUrl === undefined && use === 'adopting' && (await isLost(config)) ? ProcessLock.take(lockOf(config)) : null;
-  const stores = await openStores(config, databaseUrl, log, { mayMake: use === 'adopting' });
+  const stores = await openStores(config, databaseUrl, log, { mayCreate: use === 'adopting' });
   const { registry, engine } = stores;
-  // Most commands need no files, and should not fail where these cannot be reached.
+  // Opened on demand: most commands need no files, and must not fail if these are unreachable.
   let opened: Promise<Files> | undefined;
   const files = () => (opened ??= openFiles(config, stores, { log, conditions: new Conditions(log) }));
-  const contextOf = masterOf(
+  const contextOf = masterContexts(
     hooksWith(
       fileKeeper(async (system, file) => (await files()).complete(system, file)),
-      // A command queues triggers and leaves them to a service.
+      // Commands queue triggers; a service executes them.
       new WriteRelay(),
     ),
   );
@@ -109,7 +108,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   });
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);
-    const store = await openStore(engine, registry, appId, 'work', (since) => tellMissing(log)(appId, since));
+    const store = await openStore(engine, registry, appId, 'work', (since) => missingLogger(log)(appId, since));
     try {
       return await work(store);
     } finally {
@@ -125,7 +124,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
       const all = appId === undefined ? appIds() : [appId];
       const refused = new Map<string, unknown>();
       for (const each of all) {
-        // It may have been removed before its turn.
+        // The system may have been removed meanwhile.
         if (appId === undefined && !appIds().includes(each)) continue;
         try {
           await withStore(each, async (store) => {
@@ -140,7 +139,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
       return refused;
     },
     files,
-    company() {
+    otherProcesses() {
       if (databaseUrl !== undefined) return 'working';
       return ProcessLock.isHeld(lockOf(config)) ? 'waiting' : 'none';
     },
@@ -153,7 +152,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   };
 }
 
-/** @throws OperatorError where the files cannot be reached */
+/** Opens the files of all systems. @throws OperatorError if they cannot be reached */
 export async function openFiles(
   config: Config,
   { registry, addresses }: Stores,
@@ -162,7 +161,7 @@ export async function openFiles(
   return new Files({ bytes: await openBytes(config, log), addresses, secret: registry.salt, conditions });
 }
 
-/** @throws OperatorError where the files cannot be reached */
+/** Opens the store of file contents. @throws OperatorError if it cannot be reached */
 export function openBytes(config: Config, log: Logger): Promise<FileStore> {
   return openFileStore(config, (fault) => log.error({ fault }, 'FILES_URL'));
 }

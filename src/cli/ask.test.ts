@@ -1,4 +1,4 @@
-/** CONTRACT "Operations": the questions that commands ask on a terminal, with somebody who answers. */
+/** Questions that commands ask on a terminal, with simulated answers. Reference: commands.md#progress. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** What came of a command whose question was answered so; `null`: nobody is there. */
+/** Returns the result of a command whose question gets this answer; `null` if there is no terminal. */
 async function answered(answer: string | null, ...args: string[]) {
   const questions: string[] = [];
   const acts: string[] = [];

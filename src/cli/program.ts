@@ -14,9 +14,9 @@ import { addImportCommand } from './import/import.ts';
 import type { Actions, Print } from './terminal/actions.ts';
 
 /**
- * Runs `record-service`. Reference: commands.md.
- * @param args the arguments after the program's name
- * @returns the exit code for wrong usage and for help; what an action throws is passed on
+ * Runs the command line. Reference: commands.md#exit-codes.
+ * @param args arguments after the program's name
+ * @returns the exit code for wrong usage and for help; errors of actions are passed on
  */
 export async function runProgram(args: readonly string[], actions: Actions, print: Print): Promise<number> {
   const program = commandsOf(actions, print);
@@ -33,7 +33,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
 /** The program with all sub-commands. */
 export function commandsOf(actions: Actions, print: Print): Command {
   const program = new Command('record-service').description('A table-oriented record store, served over REST.');
-  // Set before the sub-commands are added, which inherit it.
+  // Must precede the sub-commands, which inherit these settings.
   program
     .enablePositionalOptions()
     .exitOverride()
@@ -58,7 +58,7 @@ export function commandsOf(actions: Actions, print: Print): Command {
   return program;
 }
 
-/** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */
+/** Converts `help system add` and `system help add` to `system add --help`. An unknown word stays last, so that its error is reported. */
 function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
   const words: string[] = [];
   let group = program;
@@ -77,7 +77,7 @@ function withoutHelpWord(program: Command, args: readonly string[]): readonly st
   return isHelp ? [...words, '--help'] : args;
 }
 
-/** What is wrong with the arguments, the nearest name and where help is, in one line. */
+/** Formats a usage error as one line. */
 function inOneLine(text: string): string {
   const wrong = text
     .trim()

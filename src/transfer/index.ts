@@ -3,7 +3,7 @@ export { exportRecords } from './export/export.ts';
 export { type ExportFormat, ExportParameters, exportFormats } from './export/parameters.ts';
 export type { ImportRequest } from './import/columns/request.ts';
 export { fieldMapOf } from './import/columns/targets.ts';
-export { type Company, importRecords, type RejectedRow } from './import/import.ts';
+export { importRecords, type OtherProcesses, type RejectedRow } from './import/import.ts';
 export { type ImportPlan, planImport, refuseImport } from './import/plan.ts';
 export { type Format, formats } from './import/source/format.ts';
 export { ImportProgress } from './import/write/progress.ts';

@@ -45,14 +45,14 @@ interface VerifyOptions extends TellOptions {
   identity?: string;
 }
 
-/** How an option that may be given several times is collected. */
+/** Collects an option that may be repeated. */
 const collect = (value: string, before: string[] = []) => [...before, value];
 const destinations = 'folder or s3://bucket/prefix?endpoint=…&region=…';
 
-/** `backup`, `backup list`, `backup verify` (CONTRACT "Backup and restore"). */
+/** `backup`, `backup list`, `backup verify`. Reference: backup.md#backup. */
 export function addBackupCommands(program: Command, { withBackups }: Actions, print: Print): void {
   const backup = addTellOptions(program.command('backup'))
-    // Its own options go before `list` and `verify`, whose options have the same names.
+    // Options of `backup` must precede `list` and `verify`, whose options have the same names.
     .enablePositionalOptions()
     .description('back up systems while they are served, one file each; prints application id, records, files, bytes, file')
     .option('--to <place>', `${destinations}, or - for standard output (one system)`)
@@ -84,7 +84,7 @@ async function run(withBackups: Actions['withBackups'], options: BackupOptions, 
   if (isStream && system?.length !== 1)
     throw new OperatorError('--to - takes one --system: the standard output holds one backup');
   if (isStream && retention) throw new OperatorError('--keep needs a place where backups are kept');
-  // The backup itself has the standard output.
+  // Standard output carries the backup itself.
   const tell = isStream ? (line: string) => void process.stderr.write(`${line}\n`) : print;
   await withBackups(async (backups) => {
     const entries = chosen(backups, system);
@@ -103,7 +103,7 @@ async function run(withBackups: Actions['withBackups'], options: BackupOptions, 
         } catch (error) {
           teller.clear();
           if (entries.length === 1) throw forOperator(error);
-          // The others are backed up all the same.
+          // The other systems are backed up nevertheless.
           failed++;
           const text = `${entry.appId}: ${reasonOf(error)}`;
           teller.note(`record-service: ${text}`, { appId: entry.appId, error: reasonOf(error) });
@@ -149,7 +149,7 @@ const rowOf = ({ appId, records, files, bytes, file, missingFiles, deletedFiles 
 const lineOf = ({ appId, records, files, bytes, file }: MadeBackup) =>
   [appId, counted(records, 'record'), counted(files, 'file'), counted(bytes, 'byte'), file].join('\t');
 
-/** @returns whether bytes of files are missing that should be there */
+/** @returns whether bytes of files are missing unexpectedly */
 function noteMissing({ appId, missingFiles, deletedFiles }: MadeBackup, teller: Teller): boolean {
   if (deletedFiles > 0)
     teller.note(`${appId}: ${counted(deletedFiles, 'file')} were deleted meanwhile and are not in it`, { appId, deletedFiles });
@@ -161,7 +161,7 @@ function noteMissing({ appId, missingFiles, deletedFiles }: MadeBackup, teller: 
   return missingFiles > 0;
 }
 
-/** Deletes the backups of a system that a rule does not keep. */
+/** Deletes the backups of a system that the retention rule does not keep. */
 async function prune(destination: Destination, appId: string, retention: Retention, teller: Teller): Promise<void> {
   const all: { kept: KeptBackup; at: number }[] = [];
   for await (const kept of destination.list(appId)) all.push({ kept, at: timeOfBackup(kept.name) ?? 0 });
@@ -195,7 +195,7 @@ async function list({ from, system, identity, json }: ListOptions, print: Print)
   if (unread > 0) throw withRefusals('some cannot be read');
 }
 
-/** What a backup says of itself; `null` where only its key opens it, a text where it is no backup. */
+/** Returns the summary of a backup; `null` if a key is required, an error text if it is not a backup. */
 async function summaryOf(
   destination: Destination,
   kept: KeptBackup,

@@ -4,19 +4,19 @@ import { isoText } from '../../kernel/time.ts';
 import type { Administration } from '../../systems/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 
-/** What came of one look. */
+/** Result of one check. */
 interface Finding {
-  /** The application id, or the place of a store that is nobody's. */
+  /** The application id, or the place of an unregistered store. */
   readonly system: string;
   readonly check: string;
   readonly outcome: 'ok' | 'failed';
   readonly detail?: string;
 }
 
-/** Looks at something, and changes nothing. */
+/** A read-only check. */
 type Check = (administration: Administration) => AsyncGenerator<Finding>;
 
-/** In the order in which they are told. */
+/** In the order of the output. */
 const checks: readonly Check[] = [stores, strangers];
 
 /** `check`. */
@@ -43,7 +43,7 @@ export function addCheckCommand(program: Command, { withAdministration }: Action
 async function* stores(administration: Administration): AsyncGenerator<Finding> {
   for await (const { appId, name, place, refused, missingSince } of administration.storeStates()) {
     const found = { system: appId, check: 'store' };
-    // One that was found damaged may be sound by now: reading it tells.
+    // A store once found damaged may be intact by now; reading it decides.
     const damage = refused && refused.why !== 'damaged' ? null : await administration.verifyStore(name);
     if (damage !== null) yield { ...found, outcome: 'failed', detail: `${place} is damaged: ${damage}` };
     else if (refused && refused.why !== 'damaged') yield { ...found, outcome: 'failed', detail: refused.message };

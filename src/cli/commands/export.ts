@@ -58,7 +58,7 @@ export function addExportCommand(program: Command, { withRecords }: Actions, pri
           const told = options.json
             ? JSON.stringify({ records: pieces.count })
             : `${pieces.count} ${pieces.count === 1 ? 'record' : 'records'}`;
-          // The standard output is the file's then.
+          // Standard output carries the file itself.
           if (to !== '-') print(told);
           else if (!quiet) teller.note(told, { records: pieces.count });
         } catch (error) {
@@ -75,16 +75,16 @@ const parametersOf = ({ format, where, keys, include, order, bom, raw }: Command
     string | boolean
   >;
 
-/** Where an export is written. */
+/** Destination of an export. */
 interface Target {
   write(text: string): Promise<void>;
-  /** All is written. */
+  /** Completes the file. */
   finish(): Promise<void>;
-  /** What was written is of no use. */
+  /** Discards what was written. */
   discard(): Promise<void>;
 }
 
-/** @throws OperatorError where it cannot be written */
+/** Opens the destination. @throws OperatorError if it cannot be written */
 async function openTarget(to: string): Promise<Target> {
   try {
     if (to === '-') return toStream(process.stdout);
@@ -97,7 +97,7 @@ async function openTarget(to: string): Promise<Target> {
   }
 }
 
-/** Written beside the file and put in its place at the end, so that nobody takes a part of it for the whole. */
+/** Writes to a temporary file and renames it at the end, so that a partial file is never taken for a complete one. */
 async function toFile(path: string): Promise<Target> {
   const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
   const file: FileHandle = await open(part, 'w', 0o600);

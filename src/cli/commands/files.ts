@@ -25,7 +25,7 @@ interface QuotaOptions {
 
 const LOOKED = 'files and records looked at';
 
-/** What an operator is told of a file that nobody needs. */
+/** Reasons shown for a file that is not in use. */
 const reasons: Readonly<Record<Orphan['why'], string>> = {
   unattached: 'no record mentions it',
   neverCame: 'the upload never came',
@@ -100,7 +100,7 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
     });
 }
 
-/** Names the systems that were passed over. @throws CommanderError with its exit code where there are any */
+/** Reports the systems that were skipped. @throws CommanderError with exit code 2 if there are any */
 function tellRefused(refused: ReadonlyMap<string, unknown>, teller: Teller): void {
   for (const [system, error] of refused) {
     const { message } = forOperator(error) as Error;
@@ -124,7 +124,7 @@ function printUsage({ files, bytes, quota, outOfStorage }: StorageUsage, print: 
   print(`outOfStorage: ${outOfStorage}`);
 }
 
-/** Reads a whole number. @throws InvalidArgumentError */
+/** Parses an integer option. @throws InvalidArgumentError */
 export function upTo(most: number): (text: string) => number {
   return (text) => {
     if (/^\d{1,16}$/.test(text) && Number(text) <= most) return Number(text);
@@ -132,10 +132,10 @@ export function upTo(most: number): (text: string) => number {
   };
 }
 
-/** Factors of 1000 and of 1024, by the first letter of a unit. */
+/** Prefixes of units; the index is the exponent of 1000 or 1024. */
 const powers = ['', 'k', 'm', 'g', 't'];
 
-/** Reads a number of bytes: plain, or with a unit (`10MB`, `1.5GiB`). @throws InvalidArgumentError */
+/** Parses a number of bytes, with or without a unit (`10MB`, `1.5GiB`). @throws InvalidArgumentError */
 export function byteCount(text: string): number {
   const [, digits = '', prefix = '', binary] = /^(\d{1,16}(?:\.\d{1,6})?) ?(?:([kmgt]?)(i?)b)?$/i.exec(text) ?? [];
   const isUnit = prefix !== '' || !binary;

@@ -31,7 +31,7 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
     .option('--continue', 'keep objects that exist already, and add the missing ones')
     .action(async (options: ParseOptions) => {
       const teller = new Teller(options);
-      const report = await withRecords(options.system, (context, company, files) =>
+      const report = await withRecords(options.system, (context, otherProcesses, files) =>
         migrateParse(
           {
             from: options.from,
@@ -40,7 +40,7 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
             isDry: options.dryRun === true,
             isContinued: options.continue === true,
           },
-          { appId: options.system, store: context.store, company, files },
+          { appId: options.system, store: context.store, otherProcesses, files },
           new Events(teller),
         ),
       )
@@ -67,7 +67,7 @@ function namesIn(text: string): string[] {
   return names;
 }
 
-/** Tells how a migration goes: first it looks, then it writes. */
+/** Reports the progress of a migration: examination first, then writing. */
 class Events implements MigrationEvents {
   readonly #teller: Teller;
   #isWriting = false;
@@ -76,7 +76,7 @@ class Events implements MigrationEvents {
     this.#teller = teller;
   }
 
-  looking(className: string, done: number): void {
+  examining(className: string, done: number): void {
     this.#teller.progress({ what: className, done, unit: 'objects looked at' });
   }
 

@@ -47,7 +47,7 @@ const lost = 'PostgreSQL cannot be reached any more; what was copied stays there
 
 const grouped = (count: number, what: string) => counted(count, what, count.toLocaleString('en-US'));
 
-/** Tells how a move goes: a line for each system, and where it is. */
+/** Reports the progress of a move: one line per system, and the current position. */
 class Events implements MoveEvents {
   readonly #teller: Teller;
   readonly #options: TellOptions;

@@ -15,7 +15,7 @@ interface RestoreOptions extends TellOptions {
   identity?: string;
 }
 
-/** `restore` (CONTRACT "Backup and restore"). */
+/** `restore`. Reference: backup.md#restore. */
 export function addRestoreCommand(program: Command, { withBackups, ask }: Actions, print: Print): void {
   addTellOptions(program.command('restore <file>'))
     .description(
@@ -64,7 +64,7 @@ export function addRestoreCommand(program: Command, { withBackups, ask }: Action
 
 const shareOf = (done: number, of: number) => (of === 0 ? 1 : done / of);
 
-/** Asks, on a terminal, before a system that is served is put aside. @throws OperatorError where the answer is no */
+/** Asks for confirmation on a terminal before a present system is set aside. @throws OperatorError if it is declined */
 async function confirmReplace(appId: string, teller: Teller, ask: Actions['ask']): Promise<void> {
   teller.clear();
   const typed = await ask(`${appId} is in force: it is put aside for 14 days. Type its application id again: `);

@@ -27,7 +27,7 @@ interface ListOptions {
   json?: true;
 }
 
-/** How often it is looked whether progress is to be shown, in milliseconds. */
+/** Interval in milliseconds for refreshing the progress. */
 const TICK_MS = 100;
 
 /** `system add|list|adopt|forget|remove|restore|resume`. */
@@ -101,7 +101,7 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     .option('--now', 'delete it at once; also a system that was removed before')
     .action(async (appId: string, { now, ...tell }: RemoveOptions) => {
       await withAdministration(async (administration) => {
-        // Nobody is asked about what cannot be.
+        // No question is asked about an impossible request.
         if (!administration.removedSystems().some((system) => now && system.appId === appId)) administration.checkSystem(appId);
         const what = now ? 'It is deleted at once, with all its data.' : 'It is put aside for 14 days, then deleted.';
         const typed = await ask(`${what} Type its application id again: `);
@@ -137,13 +137,13 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     });
 }
 
-/** What a system that is held says of itself. */
+/** State of a held system, for lists. */
 const heldRow = ({ appId, heldAt }: SystemEntry, isJson = false) =>
   heldAt !== null && {
     held: isJson ? isoText(heldAt) : `held: schedules, triggers and mail wait; system resume ${appId} starts them`,
   };
 
-/** Shows that a deletion goes on, and how many files are gone; of the records the store tells nothing until all are. */
+/** Shows the progress of a deletion in files; the store does not report progress on records. */
 async function withProgress(appId: string, tell: TellOptions, work: (removed: (files: number) => void) => Promise<void>) {
   const teller = new Teller(tell);
   let done = 0;
@@ -160,7 +160,7 @@ async function withProgress(appId: string, tell: TellOptions, work: (removed: (f
 
 const systemRow = ({ appId, createdAt, name }: SystemEntry) => ({ appId, createdAt: isoText(createdAt), name });
 
-/** What is wrong with a store, if anything is. */
+/** Faults of a store, if any. */
 const stateRow = ({ refused, missingSince }: StoreState) => ({
   ...(refused && { refused: refused.message }),
   ...(missingSince !== null && { missing: `writes since ${isoText(missingSince)} may be missing` }),

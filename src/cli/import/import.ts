@@ -6,7 +6,6 @@ import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { RecordContext } from '../../records/index.ts';
 import {
-  type Company,
   type Format,
   fieldMapOf,
   formats,
@@ -14,6 +13,7 @@ import {
   ImportProgress,
   type ImportRequest,
   importRecords,
+  type OtherProcesses,
   planImport,
   refuseImport,
 } from '../../transfer/index.ts';
@@ -42,7 +42,7 @@ interface ImportOptions extends TellOptions {
   continue?: true;
 }
 
-/** `import` (CONTRACT "Export, import, migration"). */
+/** `import`. Reference: import.md#import-command. */
 export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
   addTellOptions(program.command('import'))
     .description('import the rows of a file as records; exit code 2 if rows were rejected')
@@ -77,9 +77,9 @@ export function addImportCommand(program: Command, { withRecords, ask }: Actions
       const source = await Source.open(options.file, (done) => teller.progress({ what: 'standard input', done, unit: 'bytes' }));
       try {
         const request = await requestOf(options);
-        const rejected = await withRecords(options.system, async (context, company) => {
+        const rejected = await withRecords(options.system, async (context, otherProcesses) => {
           try {
-            return await run({ context, company, source, options, request, teller }, { ask, print });
+            return await run({ context, otherProcesses, source, options, request, teller }, { ask, print });
           } catch (error) {
             throw forOperator(error);
           }
@@ -118,10 +118,10 @@ async function readMap(path: string): Promise<ImportRequest['map']> {
   }
 }
 
-/** An import that is under way. */
+/** State of an import. */
 interface Run {
   readonly context: RecordContext;
-  readonly company: () => Company;
+  readonly otherProcesses: () => OtherProcesses;
   readonly source: Source;
   readonly options: ImportOptions;
   readonly request: ImportRequest;
@@ -159,13 +159,13 @@ async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print:
     const progress = options.dryRun
       ? null
       : (continued?.progress ?? (await ImportProgress.begin(context.store, idOf(plan, table), table, termsOf(plan, request))));
-    return await carryOut(importing, plan, progress, rejects, print);
+    return await execute(importing, plan, progress, rejects, print);
   } finally {
     await rejects.close();
   }
 }
 
-/** A file that has changed since its import was cut off is another one: all of its rows would be imported, some a second time. */
+/** Refuses `--continue` for a file that changed since it was interrupted: its rows would be imported from the start, some of them a second time. */
 async function refuseOtherFile({ context, options: { table } }: Run): Promise<void> {
   const done = await ImportProgress.unfinished(context.store, table);
   if (done > 0)
@@ -174,8 +174,8 @@ async function refuseOtherFile({ context, options: { table } }: Run): Promise<vo
     );
 }
 
-async function carryOut(
-  { context, company, options, request, teller }: Run,
+async function execute(
+  { context, otherProcesses, options, request, teller }: Run,
   plan: ImportPlan,
   progress: ImportProgress | null,
   rejects: Rejects,
@@ -186,7 +186,7 @@ async function carryOut(
   let reached = progress?.counts;
   teller.begin();
   const importing = importRecords(context, request, plan, {
-    company,
+    otherProcesses,
     progress,
     events: {
       keep: (rows, position) => rejects.keep(rows, position),
@@ -211,11 +211,11 @@ async function carryOut(
   return result.rejected;
 }
 
-/** Names what has to be the same for an import to go on: the file and the table. */
+/** Identifies an import: its file and table must be the same to continue it. */
 const idOf = ({ digest }: ImportPlan, table: string): string =>
   createHash('sha256').update(`${digest}\n${table}`).digest('hex').slice(0, 32);
 
-/** What else has to be the same. */
+/** Options that must be the same as well. */
 const termsOf = ({ format }: ImportPlan, { map, dateOrder, encoding, matchOn, longest: _, ...request }: ImportRequest): string =>
   canonicalJson({
     ...request,
@@ -235,7 +235,7 @@ function tell(
   else print(`${rows} rows: ${created} created, ${updated} updated, ${rejected} rejected`);
 }
 
-/** What `--keep-times` takes over, of rows that make records. */
+/** Fields that `--keep-times` imports for new records. */
 const takenOver: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
 
 function tellLeftOut(leftOut: ReadonlyMap<string, number>, { keepTimes }: ImportRequest, unit: string, teller: Teller): void {
@@ -246,7 +246,7 @@ function tellLeftOut(leftOut: ReadonlyMap<string, number>, { keepTimes }: Import
   }
 }
 
-/** Says where every thousand rows read the whole table. */
+/** Warns if matching has to read the whole table for every thousand rows. */
 function warnOfSlowMatch({ context, request: { className, matchOn }, teller }: Run): void {
   const table = context.store.schema().tables.get(className);
   if (!table || matchOn.length === 0 || matchOn.includes('objectId')) return;
@@ -256,16 +256,16 @@ function warnOfSlowMatch({ context, request: { className, matchOn }, teller }: R
   teller.note(text, { note: text });
 }
 
-/** Says which triggers the records would run, and asks where somebody is there to answer. @throws OperatorError where he says no */
+/** Reports the triggers that the records would run, and asks for confirmation on a terminal. @throws OperatorError if it is declined */
 async function warnOfTriggers({ context: { store }, options, request, teller }: Run, ask: Actions['ask']): Promise<void> {
   await activeTriggers.ready(store);
   const fires = (events: ReadonlySet<string>) => events.has('create') || (request.matchOn.length > 0 && events.has('update'));
   const firing = activeTriggers.of(store, options.table).filter(({ events }) => fires(events));
   if (firing.length === 0) return;
   const triggers = firing.map(({ id, name, actions }) => ({ id, name, actions: actions.map(({ type }) => type) }));
-  const told = triggers.map(({ id, name, actions }) => `${JSON.stringify(oneLine(name ?? id))} (${actions.join(', ')})`);
+  const texts = triggers.map(({ id, name, actions }) => `${JSON.stringify(oneLine(name ?? id))} (${actions.join(', ')})`);
   const runs = options.dryRun ? 'would run' : 'runs';
-  teller.note(`each record ${runs} these triggers: ${told.join(', ')}; --skip-triggers runs none`, { triggers });
+  teller.note(`each record ${runs} these triggers: ${texts.join(', ')}; --skip-triggers runs none`, { triggers });
   if (options.dryRun) return;
   const answer = await ask('Go on? [y/N] ');
   if (answer !== null && !/^y(es)?$/i.test(answer.trim())) throw new OperatorError('nothing was imported');

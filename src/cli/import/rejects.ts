@@ -4,10 +4,10 @@ import type { RejectedRow } from '../../transfer/index.ts';
 import { oneLine } from '../terminal/format-error.ts';
 import type { Teller } from '../terminal/progress.ts';
 
-/** Refused rows that are shown; a file of another form would else fill the terminal. */
+/** Maximum number of rejected rows shown; a file of the wrong format would otherwise flood the terminal. */
 const MAX_SHOWN = 20;
 
-/** Tells of refused rows: the first on stderr, all in a file where one is given. */
+/** Reports rejected rows: the first on stderr, all in a file if one is given. */
 export class Rejects {
   readonly #teller: Teller;
   readonly #unit: string;
@@ -15,16 +15,16 @@ export class Rejects {
   #count = 0;
 
   /**
-   * Begins the file, before anything is imported.
-   * @param goesOn whether what is in it stays: of an import that was cut off
-   * @throws OperatorError where it cannot be written, or is the one that is imported
+   * Opens the file, before anything is imported.
+   * @param goesOn whether its content stays, when an interrupted import continues
+   * @throws OperatorError if it cannot be written, or is the file being imported
    */
   static async open(teller: Teller, unit: string, file: string | undefined, source: string, goesOn: boolean): Promise<Rejects> {
     if (file === undefined) return new Rejects(teller, unit, null);
     try {
       if (await isSame(file, source)) throw new Error('it is the file that is imported');
       const handle = await open(file, goesOn ? 'a+' : 'w+', 0o600);
-      // A file that is appended to is written at its end, wherever that is by then.
+      // In append mode, writes go to the current end of the file, which is the truncated position.
       return new Rejects(teller, unit, handle);
     } catch (error) {
       throw unwritten(error);
@@ -41,7 +41,7 @@ export class Rejects {
     return this.#count;
   }
 
-  /** As `ImportEvents.keep`. */
+  /** See `ImportEvents.keep`. */
   async keep(rows: readonly RejectedRow[], position: number): Promise<number> {
     const file = this.#file;
     if (!file) return position;
@@ -49,7 +49,7 @@ export class Rejects {
       await file.truncate(position);
       let end = position;
       for (const { row, error } of rows) {
-        const line = Buffer.from(`${JSON.stringify({ ...toldOf(row.number, error), row: row.told() })}\n`);
+        const line = Buffer.from(`${JSON.stringify({ ...toldOf(row.number, error), row: row.toJson() })}\n`);
         await file.write(line, 0, line.length, end);
         end += line.length;
       }
@@ -77,7 +77,7 @@ const toldOf = (line: number, error: RejectedRow['error']) => ({ line, code: err
 
 const unwritten = (error: unknown) => new OperatorError(`--rejected: ${(error as Error).message}`);
 
-/** Whether two names lead to one file. */
+/** Whether two paths refer to the same file. */
 async function isSame(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([one, other].map((path) => stat(path).catch(() => null)));
   return a != null && b != null && a.dev === b.dev && a.ino === b.ino;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
-/** Bytes read at once; their rows are in memory together. */
+/** Bytes per read; their rows are in memory together. */
 const CHUNK_BYTES = 32 * 1024;
 
-/** The file of an import; the standard input is kept in a temporary one, since a file is read twice. */
+/** The file of an import. Standard input is copied to a temporary file, since the file is read twice. */
 export class Source {
   readonly name: string;
   readonly #directory: string | null;
@@ -22,8 +22,8 @@ export class Source {
   }
 
   /**
-   * Before anything else is done: a file that is missing changes nothing.
-   * @param kept told of the bytes of the standard input so far
+   * Opens the file, before anything else is done, so that a missing file changes nothing.
+   * @param kept called with the number of bytes copied from standard input so far
    * @throws OperatorError
    */
   static async open(file: string, kept: (bytes: number) => void): Promise<Source> {
@@ -69,7 +69,7 @@ export class Source {
     }
   }
 
-  /** How much of it was read, from 0 to 1. */
+  /** Share of the file that has been read, from 0 to 1; `undefined` for an empty one. */
   share(): number | undefined {
     return this.#size === 0 ? undefined : this.#read / this.#size;
   }

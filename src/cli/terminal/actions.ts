@@ -2,49 +2,52 @@ import type { FileSystem, Files } from '../../files/index.ts';
 import type { RecordContext } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import type { Administration } from '../../systems/index.ts';
-import type { Backups, Company, MoveEvents, MoveResult } from '../../transfer/index.ts';
+import type { Backups, MoveEvents, MoveResult, OtherProcesses } from '../../transfer/index.ts';
 
-/** What the sub-commands do; the program only parses and prints. */
+/** Implementations of the sub-commands; the program only parses and prints. */
 export interface Actions {
-  /** Serves until the process is told to end. */
+  /** Serves until the process is told to stop. */
   start(): Promise<void>;
-  /** Opens what is kept in DATA_DIR for the time of some work. */
-  /** @param use what it may make: nothing where it is left out; all, as the first to use DATA_DIR; a registry beside stores that are there */
+  /**
+   * Opens the registry and stores for the duration of the work.
+   * @param use what may be created: nothing (`used`, the default), everything (`first`), or a registry next to existing stores (`adopting`)
+   */
   withAdministration<T>(
     work: (administration: Administration, contextOf: ContextOf) => T | Promise<T>,
     use?: 'used' | 'first' | 'adopting',
   ): Promise<T>;
   /**
-   * Opens a system's records, as its master, for the time of some work, which may ask who else works on them at the same time, and for the
-   * files of all systems.
-   * @throws OperatorError where there is no such system
+   * Opens a system's records with master rights for the duration of the work. The work also gets functions that return the other processes on the
+   * store, and
+   * the files of all systems.
+   * @throws OperatorError if the system does not exist
    */
   withRecords<T>(
     appId: string,
-    work: (context: RecordContext, company: () => Company, files: () => Promise<Files>) => Promise<T>,
+    work: (context: RecordContext, otherProcesses: () => OtherProcesses, files: () => Promise<Files>) => Promise<T>,
   ): Promise<T>;
   /**
-   * Opens the files of a system, or of every one in turn, for the time of some work.
-   * @param appId left out: every one
-   * @returns of every one: those that are refused, or not available now, and why; the others were worked with
-   * @throws OperatorError where there is no such system, or the files cannot be reached
+   * Opens the files of one system, or of all systems in turn, for the duration of the work.
+   * @param appId all systems if absent
+   * @returns systems that were skipped because their store is refused or unavailable, with the errors; only if all systems were requested
+   * @throws OperatorError if the system does not exist, or the files cannot be reached
    */
   withFiles(
     appId: string | undefined,
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
-  /** Opens what backups are made of, and restored into, for the time of some work. @param use as of `withAdministration` */
+  /** Opens the dependencies of backups for the duration of the work. @param use as in `withAdministration` */
   withBackups<T>(work: (backups: Backups) => Promise<T>, use?: 'used' | 'first'): Promise<T>;
-  /** Asks who sits at the terminal; `null` where nobody does. */
+  /** Asks a question on the terminal; `null` if there is none. */
   ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
   move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
-  /** Says that the systems of the configured store are served from there again. @throws OperatorError where they were not moved */
+  /** Removes the mark that the systems of the configured store were moved. @throws OperatorError if there is none */
   undoMoveMark(): Promise<void>;
 }
 
-/** Where a sub-command's result goes: stdout, one line each. */
+/** Prints a result line to stdout. */
 export type Print = (line: string) => void;
 
-/** Records of a store, as their master. */
+/** Returns a context with master rights for the records of a store. */
 export type ContextOf = (store: Store, appId: string) => RecordContext;

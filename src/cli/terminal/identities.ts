@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
 /**
- * The keys in a file of `age-keygen`: one a line; lines that begin with # are comments.
- * @param file as the operator named it; none where it is left out
- * @throws OperatorError where it cannot be read or holds none
+ * Reads the identities in a file of `age-keygen`: one per line; lines beginning with # are comments.
+ * @param file path from the command line; the result is empty if absent
+ * @throws OperatorError if it cannot be read or contains none
  */
 export async function identitiesFrom(file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];

@@ -1,29 +1,29 @@
 import type { Command } from 'commander';
 
-/** How a long command tells of itself. */
+/** Output options of a long command. */
 export interface TellOptions {
   readonly quiet?: true;
   readonly json?: true;
 }
 
-/** Where something long is. */
+/** Progress of a long command. */
 export interface Progress {
-  /** In a few words. */
+  /** Short description of the current step. */
   readonly what: string;
-  /** How much is done, of what `unit` says. */
+  /** Number of `unit`s done. */
   readonly done: number;
   readonly unit: string;
-  /** How much of all the work is done, from 0 to 1, where that is known. */
+  /** Share of the whole work that is done, from 0 to 1, if known. */
   readonly share?: number | undefined;
 }
 
-/** Where progress is shown. */
+/** Output for progress. */
 export interface Screen {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** Milliseconds between two signs of progress: where a person watches, and elsewhere. */
+/** Minimum interval between updates in milliseconds, on a terminal and elsewhere. */
 const TERMINAL_INTERVAL_MS = 200;
 const LOG_INTERVAL_MS = 10_000;
 
@@ -33,8 +33,8 @@ export function addTellOptions(command: Command): Command {
 }
 
 /**
- * Tells on stderr how a long command goes (CONTRACT "Operations"): a line that renews itself, with rate and time left, on a terminal; a line
- * every ten seconds elsewhere.
+ * Reports the progress of a long command on stderr: on a terminal one line that is rewritten, with rate and time left; otherwise a line every ten
+ * seconds. Reference: commands.md#progress.
  */
 export class Teller {
   readonly #options: TellOptions;
@@ -44,7 +44,7 @@ export class Teller {
   #shownAt: number;
   #onScreen = false;
 
-  /** @param now milliseconds, by a clock that never goes back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(options: TellOptions, screen: Screen = process.stderr, now: () => number = () => performance.now()) {
     this.#options = options;
     this.#screen = screen;
@@ -53,12 +53,12 @@ export class Teller {
     this.#shownAt = this.#began;
   }
 
-  /** Other work follows, whose rate and time left count from here. */
+  /** Starts a new step, whose rate and time left count from here. */
   begin(): void {
     this.#began = this.#now();
   }
 
-  /** Shows where the command is, where it is time to. */
+  /** Shows the progress, unless the last update is too recent. */
   progress(progress: Progress): void {
     const now = this.#now();
     const isRenewed = this.#screen.isTTY === true && !this.#options.json;
@@ -75,13 +75,13 @@ export class Teller {
     this.#onScreen = isRenewed;
   }
 
-  /** A line that stays. @param object what it is where JSON is asked for */
+  /** Writes a permanent line. @param object its JSON form */
   note(text: string, object: object): void {
     this.clear();
     this.#screen.write(`${this.#options.json ? JSON.stringify(object) : text}\n`);
   }
 
-  /** Takes the progress off the terminal. */
+  /** Clears the progress line of the terminal. */
   clear(): void {
     if (this.#onScreen) this.#screen.write('\r\x1b[K');
     this.#onScreen = false;
@@ -93,10 +93,10 @@ function textOf({ what, done, unit }: Progress, perSecond: number, secondsLeft: 
   return secondsLeft === null ? rate : `${rate}, ${clock(secondsLeft)} left`;
 }
 
-/** `1,234,567`. Node's formats by language take up to a second to load. */
+/** Formats as `1,234,567`. `Intl` formats take up to a second to load. */
 const grouped = (count: number) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
-/** `1:05`, `2:00:07`. */
+/** Formats as `1:05` or `2:00:07`. */
 function clock(seconds: number): string {
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const shown = parts[0] === 0 ? parts.slice(1) : parts;

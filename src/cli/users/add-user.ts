@@ -6,21 +6,21 @@ import type { Mutation } from '../../storage/port.ts';
 import { meetsPolicy } from '../../users/index.ts';
 import { forOperator, oneLine } from '../terminal/format-error.ts';
 
-/** A user that an operator makes. */
+/** A user to be created. */
 export interface NewUser {
   readonly username: string;
   readonly password: string;
   readonly email?: string | undefined;
-  /** For people. */
+  /** Display name. */
   readonly name?: string | undefined;
-  /** Names of roles that he is to have. */
+  /** Names of the user's roles. */
   readonly roles: readonly string[];
 }
 
 /**
- * Makes a user with his roles, in one write.
- * @returns his objectId
- * @throws OperatorError where a role is missing, or for what the service refuses of a user: his name is taken, his password too weak
+ * Creates a user with roles, in one write.
+ * @returns the objectId
+ * @throws OperatorError if a role does not exist, or the user is refused: name taken, password too weak
  */
 export async function addUser(context: RecordContext, { username, password, email, name, roles }: NewUser): Promise<string> {
   try {
@@ -33,7 +33,7 @@ export async function addUser(context: RecordContext, { username, password, emai
   }
 }
 
-/** A password that meets the policy: 20 letters and digits. */
+/** Returns a random password that meets the policy: 20 letters and digits. */
 export function newPassword(): string {
   for (;;) {
     const password = newSecret().slice(0, 20);

@@ -4,18 +4,18 @@ import type { RecordContext } from '../../records/index.ts';
 import { meetsPolicy } from '../../users/index.ts';
 import { addUser, newPassword } from './add-user.ts';
 
-/** Who administers a new system. */
+/** The administrator of a new system. */
 export interface Administrator {
-  /** His name, too. */
+  /** Also the login name. */
   readonly email: string;
   readonly password: string;
 }
 
 /**
- * An administrator to be.
- * @param password a new one is made where it is left out
- * @param label what the password is called where it is refused
- * @throws OperatorError for a password that is too weak
+ * Returns an administrator to be created.
+ * @param password generated if absent
+ * @param label name of the password in error texts
+ * @throws OperatorError if the password is too weak
  */
 export function administratorFrom(email: string, password: string | undefined, label: string): Administrator {
   if (password !== undefined && !meetsPolicy(password))
@@ -25,7 +25,7 @@ export function administratorFrom(email: string, password: string | undefined, l
   return { email, password: password ?? newPassword() };
 }
 
-/** Makes the administrator, with the role that may do everything. @throws OperatorError */
+/** Creates the administrator with the role Admin. @throws OperatorError */
 export async function addAdministrator(context: RecordContext, { email, password }: Administrator): Promise<void> {
   await addUser(context, { username: email, email, password, roles: [ADMIN] });
 }

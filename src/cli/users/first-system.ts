@@ -7,12 +7,12 @@ import type { Administration, SystemCredentials } from '../../systems/index.ts';
 import type { ContextOf, Print } from '../terminal/actions.ts';
 import { type Administrator, addAdministrator, administratorFrom } from './administrator.ts';
 
-/** Of the administrator, where ADMIN_EMAIL gives none. */
+/** E-mail address of the administrator if ADMIN_EMAIL is not set. */
 const defaultEmail = 'admin@example.com';
 
 type Made = Readonly<Partial<SystemCredentials & { adminEmail: string; adminPassword: string }>>;
 
-/** What the credentials are called where they are printed. */
+/** Labels of the printed credentials. */
 const labels: Readonly<Record<keyof Made, string>> = {
   appId: 'Application id',
   masterKey: 'Master key',
@@ -22,10 +22,11 @@ const labels: Readonly<Record<keyof Made, string>> = {
 };
 
 /**
- * Makes the first system, and its administrator, where there is none (CONTRACT "Running"). Credentials that were not given are made, kept
- * in a file that only the service's user may read, and printed once.
- * @param stranger told of each store that is there and that the registry does not know
- * @throws OperatorError for a password that is too weak, and where there are but stores that the registry does not know, before anything is made
+ * Creates the first system and its administrator if there is none. Reference: operations.md#start-and-stop. Credentials that were not given are
+ * generated,
+ * stored in a file readable by the service's user only, and printed once.
+ * @param stranger called for each store that the registry does not know
+ * @throws OperatorError if the password is too weak, or if all existing stores are unknown to the registry; nothing is created then
  */
 export async function addFirstSystem(
   administration: Administration,
@@ -65,7 +66,7 @@ export async function addFirstSystem(
   for (const [name, value] of Object.entries(made)) print(`${labels[name as keyof Made]}: ${value}`);
 }
 
-/** Secrets that were given stay where they were given. */
+/** Returns the generated credentials; given secrets are not written elsewhere. */
 function notGiven(given: Secrets, { appId, masterKey, apiKey }: SystemCredentials, { email, password }: Administrator): Made {
   return {
     appId,

@@ -7,12 +7,12 @@ import { type RecordContext, readRows, updateRecord } from '../../records/index.
 import { fieldOf } from '../../schema/model.ts';
 import { forOperator, oneLine } from '../terminal/format-error.ts';
 
-/** A user as an operator sees him. */
+/** A user as shown by `user list`. */
 export interface ListedUser {
   readonly username: string;
   readonly objectId: string;
   readonly state: 'active' | 'blocked';
-  /** ISO 8601; `null`: never. */
+  /** ISO 8601; `null` if the user never signed in. */
   readonly lastLogin: string | null;
   readonly name: string | null;
 }
@@ -25,7 +25,7 @@ interface UserRow {
   readonly last_success_login?: { readonly iso: string } | string;
 }
 
-/** All users of a system, by name. */
+/** Returns all users of a system by name. */
 export async function listUsers({ store }: RecordContext): Promise<ListedUser[]> {
   const rows = await readRows<UserRow>(store, {
     className: '_User',
@@ -44,17 +44,17 @@ export async function listUsers({ store }: RecordContext): Promise<ListedUser[]>
 }
 
 /**
- * Changes a user as the master does: a new password ends his sessions.
- * @throws OperatorError where there is no such user, or for what the service refuses
+ * Changes a user with master rights; a new password ends the user's sessions.
+ * @throws OperatorError if the user does not exist or the change is refused
  */
 export async function changeUser(context: RecordContext, username: string, change: JsonObject): Promise<void> {
   await write(context, await idOf(context, username), change);
 }
 
 /**
- * Keeps a user from signing in, which ends his sessions.
- * @param evenLast also where nobody is left who administers the system but with a key
- * @throws OperatorError where there is no such user, or he is the last administrator
+ * Blocks a user from signing in, which ends their sessions.
+ * @param evenLast whether to block the last administrator, after which only keys can administer the system
+ * @throws OperatorError if the user does not exist, or is the last administrator
  */
 export async function blockUser(context: RecordContext, username: string, evenLast: boolean): Promise<void> {
   const userId = await idOf(context, username);

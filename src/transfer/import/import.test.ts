@@ -49,7 +49,7 @@ async function importInto(to: Store, begun = () => {}) {
     rejected: ({ row }: RejectedRow) => void rejected.push(row.number),
     progressed: () => {},
   };
-  const done = await importRecords(context, request, plan, { company: () => 'none', progress, events });
+  const done = await importRecords(context, request, plan, { otherProcesses: () => 'none', progress, events });
   return { ...done, leftOut: [...done.leftOut], lines: rejected };
 }
 
@@ -62,7 +62,7 @@ const expected = {
 for (const fate of ['undone', 'done'] as readonly Fate[])
   test(`a group whose store goes away is imported once, when it is back: ${fate}`, async () => {
     const faulty = new FaultyStore(store, { fate: () => fate });
-    // It goes once more as it is looked whether the group is there.
+    // The store fails once more while the import checks whether the group was committed.
     const get = mock.fn((...given: Parameters<Reader['get']>) => faulty.store.reader.get(...given));
     get.mock.mockImplementationOnce(() => Promise.reject(serviceError('unavailable')));
     const reader = new Proxy(faulty.store.reader, { get: (of, name) => (name === 'get' ? get : Reflect.get(of, name)) });

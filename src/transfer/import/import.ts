@@ -5,32 +5,33 @@ import type { RecordContext } from '../../records/index.ts';
 import type { ImportRequest } from './columns/request.ts';
 import type { SourceRow } from './columns/row.ts';
 import type { ImportPlan } from './plan.ts';
-import { DryRun, Undone } from './write/dry-run.ts';
-import { type GroupOrder, type GroupResult, runGroup } from './write/group.ts';
-import { MadeRecords } from './write/made.ts';
+import { CreatedRecords } from './write/created-records.ts';
+import { DryRun, RolledBack } from './write/dry-run.ts';
+import { type GroupResult, type GroupSpec, runGroup } from './write/group.ts';
 import { type Counts, type ImportProgress, nothingDone } from './write/progress.ts';
 import { RowFeed } from './write/row-feed.ts';
 
-/** Who else works on the store: nobody; a service whose writes wait while a commit is under way; others, who go on meanwhile. */
-export type Company = 'none' | 'waiting' | 'working';
+/** Other processes on the same store: none; a service whose writes wait during a commit; or processes that continue to work. */
+export type OtherProcesses = 'none' | 'waiting' | 'working';
 
 /**
- * Rows that share a commit. Many, since pages of indexes are written once for each commit; few where others wait; and not too many where they
- * work, since a new column keeps them from the table until the commit.
+ * Rows per commit. Many, because each commit writes index pages; few if other writes wait; not too many if others work, because a new column locks
+ * the
+ * table until the commit.
  */
-const groupSizes: Readonly<Record<Company, number>> = { none: 100_000, waiting: 500, working: 5_000 };
-/** Characters of a group's rows, of which those that are refused are held until its commit. */
+const groupSizes: Readonly<Record<OtherProcesses, number>> = { none: 100_000, waiting: 500, working: 5_000 };
+/** Maximum number of characters of a group; rejected rows are held in memory until the commit. */
 const MAX_GROUP_LENGTH = 32 * 1024 * 1024;
-/** Rows that are given to the store at once: they share a round trip, and a query for what they ask. */
-const SLICE_ROWS = 1_000;
-/** The same where nothing is far, nor asked: what is made of few rows is gone before memory is tidied, which else takes a third of the time. */
-const SMALL_SLICE_ROWS = 50;
-/** Milliseconds after which a group ends, however few its rows: what is done so far is to be durable, and told. */
+/** Rows passed to the store at once: they share a round trip and a lookup query. */
+const BATCH_ROWS = 1_000;
+/** The same for a local store without lookups: short-lived objects of few rows are collected cheaply, which saves a third of the time. */
+const SMALL_BATCH_ROWS = 50;
+/** Maximum duration of a group, so that progress is committed and reported regularly. */
 const MAX_GROUP_MS = 4_000;
-/** Milliseconds for which a group is tried again while the store is away. */
-const PATIENCE_MS = 120_000;
-/** Milliseconds until it is tried again, at least: a commit without an answer may be carried out a little late. */
-const AGAIN_MS = 1_000;
+/** A group is retried for this long while the store is unavailable. */
+const MAX_RETRY_MS = 120_000;
+/** Minimum delay before a retry: a commit without an answer may complete slightly late. */
+const RETRY_DELAY_MS = 1_000;
 
 /** A row that was not imported. */
 export interface RejectedRow {
@@ -39,55 +40,57 @@ export interface RejectedRow {
   readonly error: ServiceError;
 }
 
-/** What came of a file. */
+/** Result of an import. */
 export interface ImportResult extends Omit<Counts, 'rejectedBytes'> {
-  /** Rows of which something was not taken over, by its name. */
+  /** Number of rows by the name of what was not imported from them. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-/** What is told in the course of an import. */
+/** Events of an import. */
 export interface ImportEvents {
   /**
-   * Keeps the rejected rows of a group, before its commit: those kept behind the position are of a group that was undone, and are dropped.
-   * @param position where those of the groups before end
-   * @returns where these end
+   * Stores the rejected rows of a group, before its commit. Rows stored after the position belong to a group that was rolled back, and are dropped.
+   * @param position end of the rejected rows of previous groups
+   * @returns the new end
    */
   keep(rows: readonly RejectedRow[], position: number): Promise<number>;
-  /** A row was refused, and that is settled. Called in the order of rows. */
+  /** A row was rejected, durably. Called in the order of rows. */
   rejected(row: RejectedRow): void;
-  /** A group is durable. */
+  /** A group was committed. */
   progressed(counts: Counts): void;
 }
 
-/** How an import is carried out. */
+/** Environment of an import. */
 export interface ImportRun {
-  /** Asked before each group. */
-  readonly company: () => Company;
-  /** `null`: nothing is written, and the rest is as if it were. */
+  /** Called before each group. */
+  readonly otherProcesses: () => OtherProcesses;
+  /** `null` for a dry run. */
   readonly progress: ImportProgress | null;
   readonly events: ImportEvents;
 }
 
 /**
- * Makes a record of each row of a file, or changes the record that it is, in order; a row that is refused is reported and the others go on,
- * as in a batch. A group that the store was away for, or that a read took too long for, is tried again for a while, as a whole: nothing of it
- * was done. How far the import is, is part of each commit: one that was cut goes on there.
- * @throws OperatorError where another process has taken the import over; unavailable, outcomeUnknown, timeout and faults, which end the
- *   import: groups before stay imported
+ * Creates or updates one record per row of a file, in order. Rejected rows are reported and the others continue, as in a batch. If the store is
+ * unavailable,
+ * or a read times out, the whole group is retried for a while; nothing of it was committed. Each commit contains the progress, from which an
+ * interrupted
+ * import continues. Reference: import.md#import-command.
+ * @throws OperatorError if another process has taken over the import; unavailable, outcomeUnknown, timeout and faults end it: previous groups stay
+ * imported
  */
 export async function importRecords(
   context: RecordContext,
   request: ImportRequest,
   plan: Pick<ImportPlan, 'read' | 'fields' | 'linkedBy' | 'looksUp'>,
-  { company, progress, events }: ImportRun,
+  { otherProcesses, progress, events }: ImportRun,
 ): Promise<ImportResult> {
   const dry = progress === null ? new DryRun(request.className) : null;
   const importing: Importing = {
     context,
-    order: { request, fields: plan.fields, linkedBy: plan.linkedBy, asks: plan.looksUp || dry !== null },
+    spec: { request, fields: plan.fields, linkedBy: plan.linkedBy, readsOwnWrites: plan.looksUp || dry !== null },
     progress,
     dry,
-    made: new MadeRecords(dry !== null),
+    createdRecords: new CreatedRecords(dry !== null),
     events,
   };
   const leftOut = new Map<string, number>();
@@ -96,108 +99,109 @@ export async function importRecords(
   try {
     while (await feed.hasMore()) {
       const begun = performance.now();
-      const among = company();
-      const sliceRows = plan.looksUp || among === 'working' ? SLICE_ROWS : SMALL_SLICE_ROWS;
-      // What a dry run tries depends on its groups, so they do not depend on the time.
-      const limit = dry ? { rows: dry.groupSize, sliceRows } : { rows: groupSizes[among], ms: MAX_GROUP_MS, sliceRows };
-      const group = await runInTime(importing, feed, limit, counts);
+      const among = otherProcesses();
+      const batchRows = plan.looksUp || among === 'working' ? BATCH_ROWS : SMALL_BATCH_ROWS;
+      // Results of a dry run depend on its groups, so these must not depend on the time.
+      const limit = dry ? { rows: dry.groupSize, batchRows } : { rows: groupSizes[among], ms: MAX_GROUP_MS, batchRows };
+      const group = await runWithRetry(importing, feed, limit, counts);
       counts = group.counts;
       for (const [name, count] of group.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
       for (const row of group.rejected) events.rejected(row);
       events.progressed(counts);
-      // The service's writes have their turn for as long as they have waited.
-      if (limit.rows <= groupSizes.waiting && company() === 'waiting') await pause(performance.now() - begun);
+      // Leaves the service as much time for its writes as they have waited.
+      if (limit.rows <= groupSizes.waiting && otherProcesses() === 'waiting') await pause(performance.now() - begun);
     }
   } finally {
     await feed.close();
   }
-  if (progress) await inTime(context, () => progress.finish());
+  if (progress) await retryWhileAway(context, () => progress.finish());
   return { ...counts, leftOut };
 }
 
-/** An import that is under way. */
+/** State of an import. */
 interface Importing {
   readonly context: RecordContext;
-  readonly order: GroupOrder;
+  readonly spec: GroupSpec;
   readonly progress: ImportProgress | null;
   readonly dry: DryRun | null;
-  readonly made: MadeRecords;
+  readonly createdRecords: CreatedRecords;
   readonly events: ImportEvents;
 }
 
-/** Where a group ends at the latest. */
+/** Limits of a group. */
 interface GroupLimit {
   readonly rows: number;
-  /** Left out: it takes its time. */
+  /** Unlimited if absent. */
   readonly ms?: number;
-  readonly sliceRows: number;
+  readonly batchRows: number;
 }
 
-/** The rows of the next group, a slice after the other. */
-async function* slicesOf(feed: RowFeed, { rows, ms, sliceRows }: GroupLimit): AsyncGenerator<readonly SourceRow[]> {
+/** Returns the rows of the next group in batches. */
+async function* batchesOf(feed: RowFeed, { rows, ms, batchRows }: GroupLimit): AsyncGenerator<readonly SourceRow[]> {
   const late = ms === undefined ? null : AbortSignal.timeout(ms);
   let left = rows;
   let length = 0;
   while (left > 0 && length < MAX_GROUP_LENGTH && !late?.aborted) {
-    const slice = await feed.next(Math.min(left, sliceRows));
-    if (slice.length === 0) return;
-    yield slice;
-    left -= slice.length;
-    for (const row of slice) length += row.length;
+    const batch = await feed.next(Math.min(left, batchRows));
+    if (batch.length === 0) return;
+    yield batch;
+    left -= batch.length;
+    for (const row of batch) length += row.length;
   }
 }
 
-/** What came of a group, and how far the import is by it. */
-interface Done extends GroupResult {
+/** Result of a group, with the progress after it. */
+interface GroupDone extends GroupResult {
   readonly counts: Counts;
 }
 
-/** Carries a group out, again and again for a while where its store is away. */
-async function runInTime(importing: Importing, feed: RowFeed, limit: GroupLimit, before: Counts): Promise<Done> {
-  const { context, progress, made } = importing;
-  const until = performance.now() + PATIENCE_MS;
+/** Executes a group, retrying for a while if its store is unavailable. */
+async function runWithRetry(importing: Importing, feed: RowFeed, limit: GroupLimit, before: Counts): Promise<GroupDone> {
+  const { context, progress, createdRecords } = importing;
+  const until = performance.now() + MAX_RETRY_MS;
   let tried = limit;
   for (;;) {
-    let reached: Done | undefined;
+    let reached: GroupDone | undefined;
     try {
-      const done = await runOnce(importing, slicesOf(feed, tried), before, (one) => {
+      const done = await runOnce(importing, batchesOf(feed, tried), before, (one) => {
         reached = one;
       });
-      made.next();
+      createdRecords.next();
       return done;
     } catch (error) {
-      made.undo();
+      createdRecords.undo();
       if (progress === null || reached === undefined) {
-        if (!isPassing(error) || !(await isBack(context.store, until))) throw error;
+        if (!isPassing(error) || !(await waitForStore(context.store, until))) throw error;
         await feed.begin(before.done);
         continue;
       }
       const { counts } = reached;
-      // Where the commit had no answer, or one before it that had none was carried out late.
+      // The progress row has changed: the commit without an answer, or an earlier one, completed late.
       const isMoved = isRefusal(error) && error.key === 'objectNotFound';
-      if (!isMoved && !(isPassing(error) && (await isBack(context.store, until)))) throw error;
-      if ((isMoved || isInDoubt(error)) && (await inTime(context, () => progress.wasCommitted(counts), until))) return reached;
+      if (!isMoved && !(isPassing(error) && (await waitForStore(context.store, until)))) throw error;
+      if ((isMoved || isInDoubt(error)) && (await retryWhileAway(context, () => progress.wasCommitted(counts), until)))
+        return reached;
       if (isMoved) throw new OperatorError('another process has taken this import over');
-      // The same rows: a commit without an answer may still be carried out, and is known by how far it came.
-      tried = { rows: counts.done - before.done, sliceRows: limit.sliceRows };
+      // Retries exactly the same rows: a commit that completes late is recognised by its progress.
+      tried = { rows: counts.done - before.done, batchRows: limit.batchRows };
       await feed.begin(before.done);
     }
   }
 }
 
-/** @param reached told of what the group has come to, before its commit */
+/** Executes a group once. @param reached called with the result before the commit */
 async function runOnce(
-  { context, order, progress, dry, made, events }: Importing,
-  slices: AsyncIterable<readonly SourceRow[]>,
+  { context, spec, progress, dry, createdRecords, events }: Importing,
+  batches: AsyncIterable<readonly SourceRow[]>,
   before: Counts,
-  reached: (done: Done) => void,
-): Promise<Done> {
+  reached: (done: GroupDone) => void,
+): Promise<GroupDone> {
   const lookUp = { context, schema: context.store.schema() };
   try {
     return await context.store.bulkTransaction(async (within) => {
       const inside = { ...context, store: within };
       await dry?.begin(within);
-      const group = await runGroup(inside, lookUp, order, slices, made);
+      const group = await runGroup(inside, lookUp, spec, batches, createdRecords);
       const rejectedBytes = await events.keep(group.rejected, before.rejectedBytes);
       const counts = {
         done: before.done + group.rows,
@@ -208,19 +212,19 @@ async function runOnce(
       };
       const done = { ...group, counts };
       reached(done);
-      await progress?.note(within, before, counts);
+      await progress?.record(within, before, counts);
       dry?.end(within, done);
       return done;
     });
   } catch (error) {
-    if (error instanceof Undone) return error.result as Done;
+    if (error instanceof RolledBack) return error.result as GroupDone;
     throw error;
   }
 }
 
-/** Waits until a store works. @returns false where that takes too long */
-async function isBack(store: RecordContext['store'], until: number): Promise<boolean> {
-  await pause(AGAIN_MS);
+/** Waits until a store is available. @returns false on timeout */
+async function waitForStore(store: RecordContext['store'], until: number): Promise<boolean> {
+  await pause(RETRY_DELAY_MS);
   const late = new AbortController();
   const isLate = pause(Math.max(0, until - performance.now()), false, { signal: late.signal }).catch(() => false);
   const back = await Promise.race([store.whenBack().then(() => true), isLate]);
@@ -228,12 +232,16 @@ async function isBack(store: RecordContext['store'], until: number): Promise<boo
   return back && performance.now() < until;
 }
 
-/** Does what may be done twice, again and again for a while where the store is away. @throws what is in the way for too long */
-async function inTime<T>({ store }: RecordContext, work: () => Promise<T>, until = performance.now() + PATIENCE_MS): Promise<T> {
+/** Runs idempotent work, retrying for a while if the store is unavailable. @throws the last error */
+async function retryWhileAway<T>(
+  { store }: RecordContext,
+  work: () => Promise<T>,
+  until = performance.now() + MAX_RETRY_MS,
+): Promise<T> {
   for (;;)
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error) || !(await isBack(store, until))) throw error;
+      if (!isPassing(error) || !(await waitForStore(store, until))) throw error;
     }
 }

@@ -18,34 +18,37 @@ import { type Line, readLines } from './source/lines.ts';
 
 /** A file to import. */
 export interface ImportFile {
-  /** Its bytes from the beginning; it can be read several times. */
+  /** Returns the bytes from the beginning; may be called repeatedly. */
   read(): AsyncIterable<Buffer>;
-  /** By whose ending its form may be known. */
+  /** Its extension may indicate the format. */
   readonly name: string;
 }
 
-/** A file that was looked through: nothing of what refuses it as a whole is in it. */
+/** A file that was examined and has no fault that would refuse it as a whole. */
 export interface ImportPlan {
   readonly format: Format;
-  /** What a row of it is called. */
+  /** Word for a record in messages. */
   readonly unit: 'row' | 'line' | 'record';
-  /** How many there are. */
+  /** Number of records. */
   readonly rows: number;
-  /** SHA-256 of its bytes, in hexadecimal digits. */
+  /** SHA-256 of its bytes, in hexadecimal. */
   readonly digest: string;
-  /** What is to be said of how it is read. */
+  /** Remarks on how the file is read. */
   readonly notes: readonly string[];
-  /** The fields of the table by whose values rows of the file point at each other. */
+  /** Fields of the table by which rows of the file reference each other. */
   readonly linkedBy: readonly string[];
-  /** Names of the fields that the table had for columns. */
+  /** Fields that the table had when the columns were resolved. */
   readonly fields: ReadonlySet<string>;
-  /** Whether rows ask for records that are there. */
+  /** Whether rows look up existing records. */
   readonly looksUp: boolean;
-  /** Its rows, block by block, in their order. */
+  /** Returns the rows in order, in blocks. */
   read(): AsyncIterable<readonly SourceRow[]>;
 }
 
-/** @throws invalidClassName (103); permissionDenied (119) for a hidden table, a log or sessions: nobody forges what was; for who may not write to it */
+/**
+ * Checks the caller's rights.
+ * @throws invalidClassName (103); permissionDenied (119), also for hidden tables, logs and sessions: imports must not forge history
+ */
 export function refuseImport(
   { store, principal }: RecordContext,
   { className, matchOn }: Pick<ImportRequest, 'className' | 'matchOn'>,
@@ -65,15 +68,15 @@ export function refuseImport(
 }
 
 /**
- * Looks a file through before anything of it is written (CONTRACT "Export, import, migration").
- * @param looked told of the rows so far
- * @throws OperatorError that says why nothing of it can be imported; what `refuseImport` throws
+ * Examines a file before anything of it is written. Reference: import.md#columns.
+ * @param onProgress called with the number of rows so far
+ * @throws OperatorError with the reason why nothing of it can be imported; errors of `refuseImport`
  */
 export async function planImport(
   context: RecordContext,
   file: ImportFile,
   request: ImportRequest,
-  looked: (rows: number) => void = () => {},
+  onProgress: (rows: number) => void = () => {},
 ): Promise<ImportPlan> {
   refuseImport(context, request);
   const { className, encoding } = request;
@@ -87,7 +90,7 @@ export async function planImport(
   const form = formOf(request.format, text, file.name, table?.fields.has('results') === true);
   const targets = await targetsFor(context, request, table);
   checkMatching(request, targets, table);
-  const reading = { file, request, form, targets, looked };
+  const reading = { file, request, form, targets, onProgress };
   try {
     return await planAs(reading, marked ?? 'utf-8', []);
   } catch (error) {
@@ -141,17 +144,17 @@ function checkMatching({ matchOn, newFields, className }: ImportRequest, targets
   }
 }
 
-/** What a file is read with. */
+/** Context for reading a file. */
 interface Reading {
   readonly file: ImportFile;
   readonly request: ImportRequest;
   readonly form: Form;
   readonly targets: Targets;
-  readonly looked: (rows: number) => void;
+  readonly onProgress: (rows: number) => void;
 }
 
 async function planAs(reading: Reading, encoding: string, notes: readonly string[]): Promise<ImportPlan> {
-  const { file, request, form, looked, targets } = reading;
+  const { file, request, form, onProgress, targets } = reading;
   const { className, map, dateOrder: dates, longest = Number.POSITIVE_INFINITY } = request;
   const { format } = form;
   const links = linksOf(targets, map);
@@ -161,7 +164,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
   const hash = createHash('sha256');
   const chunks = hashed(file.read(), hash);
   if (form.holder === 'rows') {
-    const plan = await planCsv(decode(chunks, encoding), { className, targets, map, dates, longest }, looked);
+    const plan = await planCsv(decode(chunks, encoding), { className, targets, map, dates, longest }, onProgress);
     const read = async function* () {
       let isHeader = true;
       for await (const block of csvRows(decode(file.read(), encoding))) {
@@ -179,7 +182,7 @@ async function planAs(reading: Reading, encoding: string, notes: readonly string
   const unit = form.holder === 'lines' ? 'line' : 'record';
   const shape = format === 'mongoexport' ? 'document' : format === 'parse' ? 'object' : 'row';
   const options: JsonOptions = { className, targets, map, shape, unit, newFields: request.newFields, longest };
-  const plan = await planJson(blocks(chunks), options, looked);
+  const plan = await planJson(blocks(chunks), options, onProgress);
   const read = async function* () {
     let number = 0;
     for await (const block of blocks(file.read())) {
@@ -203,7 +206,7 @@ const linksOf = (targets: Targets, map: FieldMap): LinkTarget[] =>
 
 const isUtf8 = (encoding: string): boolean => new TextDecoder(encoding).encoding === 'utf-8';
 
-/** Windows marks the beginning of a UTF-8 file. */
+/** Removes the byte order mark that Windows programs write. */
 const withoutMark = (line: Line, number: number): Line => (number === 1 && line?.startsWith('\uFEFF') ? line.slice(1) : line);
 
 async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {

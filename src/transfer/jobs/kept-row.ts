@@ -15,5 +15,5 @@ const isSecret = (name: string): boolean => secrets.has(name) || name.startsWith
  * @returns the row as in the file; `null` for a row of a user whose credentials cannot be identified
  */
 export function keptRow(row: SourceRow, className: string): JsonValue {
-  return className === USERS ? row.told(isSecret) : row.told();
+  return className === USERS ? row.toJson(isSecret) : row.toJson();
 }

@@ -9,8 +9,8 @@ import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { SourceRow } from '../import/columns/row.ts';
 import { type ImportPlan, refuseImport } from '../import/plan.ts';
+import { CreatedRecords } from '../import/write/created-records.ts';
 import { WouldBeFields } from '../import/write/dry-run.ts';
-import { MadeRecords } from '../import/write/made.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
 import { type Task, TaskMaker } from '../import/write/tasks.ts';
 import { changeJob, type JobRow, jobStep, readJob, rejectStep } from './job-rows.ts';
@@ -92,7 +92,7 @@ class RunningJob {
   #context: RecordContext;
   readonly #job: JobRow;
   readonly #request: JobRequest;
-  readonly #made: MadeRecords;
+  readonly #made: CreatedRecords;
   readonly #maker: TaskMaker;
   /** By row: names of what is not imported from it. */
   readonly #leftOut = new Map<SourceRow, string[]>();
@@ -107,7 +107,7 @@ class RunningJob {
     this.#context = context;
     this.#job = job;
     this.#request = request;
-    this.#made = new MadeRecords(request.dryRun);
+    this.#made = new CreatedRecords(request.dryRun);
     this.#wouldBe = new WouldBeFields(request.className);
     this.#maker = new TaskMaker({ request, fields, linkedBy }, this.#made, (name, row) => {
       const names = this.#leftOut.get(row);

@@ -7,7 +7,7 @@ import { type MigrationPlan, type PlannedClass, planMigration } from './plan/pla
 import { type MigrationReport, reportOf } from './report.ts';
 import { openParseSource } from './source/open.ts';
 import type { ParseSource } from './source/source.ts';
-import { FileBringer, type FileOrigin, fileOriginOf } from './write/files-from.ts';
+import { FileCopier, type FileOrigin, fileOriginOf } from './write/copy-files.ts';
 import { Findings } from './write/findings.ts';
 import { RecordMapper } from './write/record-mapper.ts';
 import { type MergedRole, surveyClass } from './write/survey.ts';
@@ -16,43 +16,45 @@ import { writeMembers } from './write/write-members.ts';
 import { type BatchBounds, writeRecords } from './write/write-records.ts';
 import { writeRoles } from './write/write-roles.ts';
 
-/** What an operator asks for. */
+/** Options of a migration. */
 export interface MigrationOptions {
   /** `postgres://…`, `mongodb://…`, or a directory of dumps. */
   readonly from: string;
-  /** A directory or an address; `null`: the bytes of files stay where they are. */
+  /** A directory or a base URL; `null` leaves the bytes of files where they are. */
   readonly filesFrom: string | null;
-  /** Names of classes; `null`: all. */
+  /** Names of classes; `null` for all. */
   readonly only: readonly string[] | null;
   /** Whether nothing is written. */
   readonly isDry: boolean;
-  /** Whether objects that are here already stay as they are. */
+  /** Whether existing objects are kept as they are instead of refused. */
   readonly isContinued: boolean;
 }
 
-/** Whereto, and who else works on it. */
+/** The target of a migration. */
 export interface MigrationTarget extends Target {
   readonly files: () => Promise<Files>;
-  readonly company: () => 'none' | 'waiting' | 'working';
+  readonly otherProcesses: () => 'none' | 'waiting' | 'working';
 }
 
-/** What is told in the course of a migration. */
+/** Progress events of a migration. */
 export interface MigrationEvents {
-  /** Objects of a class are looked at. */
-  looking(className: string, done: number): void;
-  /** Objects of a class, or members of a Relation, are written. @param share of all objects, from 0 to 1 */
+  /** Objects of a class are being examined. */
+  examining(className: string, done: number): void;
+  /** Objects of a class, or members of a Relation, are being written. @param share of all objects, from 0 to 1 */
   writing(what: string, done: number, share: number): void;
 }
 
-/** What shares a commit: little where others wait for it. */
+/** Objects per commit, depending on other processes on the store; few if their writes wait. */
 const batchSizes = { none: 1_000, waiting: 500, working: 1_000 } as const;
-const BATCH_CHARACTERS = 2 * 1024 * 1024;
+const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 
 /**
- * Takes the data of a Parse Server over into a system (CONTRACT "Export, import, migration"). The source is looked through first, so that
- * what cannot be is refused before anything is written; then tables, users, roles, objects, members of Relations, indexes are made. Each batch is
- * a commit, and objects keep their ids: a run that was cut off goes on with `isContinued`. No trigger runs, and no timeline hears of it.
- * @throws OperatorError where the source cannot be read, or something cannot be taken over as a whole; errors of the store
+ * Imports the data of a Parse Server into a system. Reference: migration.md#migration-from-parse-server. The source is examined first, so that
+ * obstacles
+ * are reported before anything is written; then tables, users, roles, objects, members of Relations and indexes are created. Each batch is a commit,
+ * and
+ * objects keep their ids, so an interrupted run can be repeated with `isContinued`. No trigger runs, and the timeline is not written.
+ * @throws OperatorError if the source cannot be read, or a class cannot be imported as a whole; errors of the store
  */
 export async function migrateParse(
   options: MigrationOptions,
@@ -80,8 +82,8 @@ interface MigrationParts {
 class Migration {
   readonly #options: MigrationOptions;
   readonly #parts: MigrationParts;
-  /** Of the look at the source. */
-  readonly #seen = new Findings();
+  /** Findings of the examination. */
+  readonly #examined = new Findings();
   readonly #merged: MergedRole[] = [];
   readonly #permissions: string[] = [];
   readonly #indexesLeftOut: string[] = [];
@@ -94,41 +96,41 @@ class Migration {
 
   async run(): Promise<MigrationReport> {
     const { plan, source } = this.#parts;
-    await this.#look();
+    await this.#examine();
     const tables = await this.#tables();
-    const written = this.#options.isDry ? this.#seen : await this.#write(tables);
-    written.sharedNames = this.#seen.sharedNames;
-    const notTaken = new Map<string, number>();
-    const others = this.#options.only ? [] : plan.notTaken;
-    for (const name of others) notTaken.set(name, await source.count(name));
-    if (!this.#options.only) for (const [name, count] of await source.others()) notTaken.set(name, count);
+    const written = this.#options.isDry ? this.#examined : await this.#write(tables);
+    written.sharedNames = this.#examined.sharedNames;
+    const notImported = new Map<string, number>();
+    const others = this.#options.only ? [] : plan.notImported;
+    for (const name of others) notImported.set(name, await source.count(name));
+    if (!this.#options.only) for (const [name, count] of await source.others()) notImported.set(name, count);
     return reportOf({
       plan,
       findings: written,
-      notTaken: new Map([...notTaken].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1))),
+      notImported: new Map([...notImported].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1))),
       merged: this.#merged,
       newAdministrators: this.#newAdministrators,
       permissions: this.#permissions,
       indexesLeftOut: this.#indexesLeftOut,
       notes: source.notes(),
-      bringsFiles: this.#parts.origin !== null,
+      copiesFiles: this.#parts.origin !== null,
     });
   }
 
-  async #look(): Promise<void> {
+  async #examine(): Promise<void> {
     const { plan, source, target, origin, events } = this.#parts;
     const { isDry, isContinued } = this.#options;
-    const bringer = origin && isDry ? new FileBringer(origin, null, target, this.#seen) : null;
+    const copier = origin && isDry ? new FileCopier(origin, null, target, this.#examined) : null;
     for (const planned of plan.classes) {
       const merged = await surveyClass(
         {
           source,
           target,
-          findings: this.#seen,
+          findings: this.#examined,
           isContinued,
-          bringsFiles: origin !== null,
-          bringer,
-          looked: (className, done) => events.looking(className, done),
+          copiesFiles: origin !== null,
+          copier,
+          onProgress: (className, done) => events.examining(className, done),
         },
         planned,
       );
@@ -137,12 +139,12 @@ class Migration {
     const admin = this.#merged.find(({ name }) => name === ADMIN);
     for (const [planned, field] of relationsOf(plan))
       for await (const { owner } of source.members(planned.className, field)) {
-        this.#seen.members++;
+        this.#examined.members++;
         if (owner === admin?.sourceId && planned.className === '_Role' && field === 'users') this.#newAdministrators++;
       }
   }
 
-  /** Decides on permissions: a table with records of this system keeps its own. */
+  /** Chooses the permissions: a table that contains records of this system keeps its own. */
   async #tables(): Promise<PlannedTable[]> {
     const { plan, target } = this.#parts;
     const tables: PlannedTable[] = [];
@@ -158,19 +160,19 @@ class Migration {
     const table = store.schema().tables.get(className);
     if (!table) return permissions.permissions;
     if (className === '_Role') {
-      // Who writes roles gives rights: here that is for those whom this system lets.
+      // Writing roles confers rights, so this system's permissions for it stay in force.
       const { find, get, count } = permissions.permissions;
       this.#permissions.push('who may change _Role stays as it is here');
       return { ...table.permissions, ...(find && { find }), ...(get && { get }), ...(count && { count }) };
     }
-    const others = (await store.raw.count(table)) - (this.#seen.there.get(className) ?? 0);
+    const others = (await store.raw.count(table)) - (this.#examined.present.get(className) ?? 0);
     const isOwn = className === '_User' ? others <= (await this.#administrators(store)) : others === 0;
     if (isOwn) return permissions.permissions;
     this.#permissions.push(`those of ${className} stay as they are here, since it holds records of this system`);
     return null;
   }
 
-  /** How many users of this system administer it: they alone do not keep the permissions of `_User` as they are. */
+  /** Returns the number of administrators of this system. If these are its only users, the permissions of `_User` may be replaced. */
   async #administrators(store: Target['store']): Promise<number> {
     const roles = tableOf(store.schema(), '_Role');
     const users = roles.fields.get('users');
@@ -188,15 +190,15 @@ class Migration {
   async #write(tables: readonly PlannedTable[]): Promise<Findings> {
     const { plan, source, target, origin, events } = this.#parts;
     const findings = new Findings();
-    const bounds = (): BatchBounds => ({ items: batchSizes[target.company()], size: BATCH_CHARACTERS });
-    const rest = async (heldMs: number) => {
-      if (target.company() === 'waiting') await pause(heldMs);
+    const bounds = (): BatchBounds => ({ items: batchSizes[target.otherProcesses()], size: MAX_BATCH_CHARS });
+    const yieldTurn = async (heldMs: number) => {
+      if (target.otherProcesses() === 'waiting') await pause(heldMs);
     };
-    await prepareTables(target.store, tables, this.#seen.passwords > 0);
-    const bringer = origin ? new FileBringer(origin, await target.files(), target, findings) : null;
+    await prepareTables(target.store, tables, this.#examined.passwords > 0);
+    const copier = origin ? new FileCopier(origin, await target.files(), target, findings) : null;
     const total = Math.max(
       1,
-      [...this.#seen.records.values()].reduce((sum, count) => sum + count, this.#seen.members),
+      [...this.#examined.records.values()].reduce((sum, count) => sum + count, this.#examined.members),
     );
     let before = 0;
     for (const planned of plan.classes) {
@@ -205,7 +207,7 @@ class Migration {
       const mapper = new RecordMapper(planned, findings, origin !== null);
       const write = className === '_Role' ? writeRoles : writeRecords;
       findings.records.set(className, 0);
-      await write(target, source.records(planned.source), { className, mapper, findings, bringer, bounds, progressed, rest });
+      await write(target, source.records(planned.source), { className, mapper, findings, copier, bounds, progressed, yieldTurn });
       before += findings.records.get(className) ?? 0;
     }
     for (const [{ className }, field] of relationsOf(plan)) {
@@ -222,7 +224,7 @@ class Migration {
   }
 }
 
-/** Members of the role that administers a system, that are counted. */
+/** Maximum number of members of the administrators' role that are counted. */
 const MAX_ADMINISTRATORS = 1_000;
 
 function* relationsOf({ classes }: MigrationPlan): Generator<[PlannedClass, string]> {

@@ -2,34 +2,34 @@ import type { MigrationPlan } from './plan/plan.ts';
 import type { Findings, Problems } from './write/findings.ts';
 import type { MergedRole } from './write/survey.ts';
 
-/** What came of a migration, or would. */
+/** Result of a migration or dry run. */
 export interface MigrationReport {
-  /** Objects by class, those included that were here already. */
+  /** Number of objects by class, including those that existed before. */
   readonly classes: Readonly<Record<string, number>>;
-  /** All in one line: the classes, and what is not as it was. */
+  /** Summary in one line: classes and differences. */
   readonly line: string;
-  /** The same, part by part. */
+  /** The parts of the summary. */
   readonly parts: readonly string[];
-  /** What an operator may want to look into: the first of each kind. */
+  /** Details of problems: the first occurrence of each kind. */
   readonly details: readonly string[];
-  /** Whether objects, values, passwords or files were lost that could be there. */
+  /** Whether objects, values, passwords or files were lost. */
   readonly hasLosses: boolean;
 }
 
-/** What a report is made of. */
+/** Input of a report. */
 export interface ReportParts {
   readonly plan: MigrationPlan;
   readonly findings: Findings;
-  /** What is not taken, and how many there are. */
-  readonly notTaken: ReadonlyMap<string, number>;
+  /** Numbers of objects by class that is not imported. */
+  readonly notImported: ReadonlyMap<string, number>;
   readonly merged: readonly MergedRole[];
-  /** Of the role that administers the system. */
+  /** New members of the role that administers the system. */
   readonly newAdministrators: number;
-  /** Permissions that are not as in the source. */
+  /** Differences of permissions. */
   readonly permissions: readonly string[];
   readonly indexesLeftOut: readonly string[];
   readonly notes: readonly string[];
-  readonly bringsFiles: boolean;
+  readonly copiesFiles: boolean;
 }
 
 const grouped = (count: number) => count.toLocaleString('en-US');
@@ -42,7 +42,7 @@ export function reportOf(parts: ReportParts): MigrationReport {
     ...names.map((name) => classText(name, findings)),
     ...(findings.members > 0 ? [`relations ${counted(findings.members, 'member')}`] : []),
     ...filesText(parts),
-    ...Array.from(parts.notTaken, ([name, count]) => `${name} not taken (${grouped(count)})`),
+    ...Array.from(parts.notImported, ([name, count]) => `${name} not taken (${grouped(count)})`),
     ...objectsText(plan),
     ...(findings.authData > 0 ? [`authData of ${counted(findings.authData, 'user')} not taken`] : []),
     ...sumText(findings.withoutPassword, (count) => `${counted(count, 'user')} without a password: they have to reset it`),
@@ -75,7 +75,7 @@ export function reportOf(parts: ReportParts): MigrationReport {
   };
 }
 
-/** The application's classes first. */
+/** Sorts application classes first. */
 function byKind(a: string, b: string): number {
   const isOwn = (name: string) => Number(name.startsWith('_'));
   if (isOwn(a) !== isOwn(b)) return isOwn(a) - isOwn(b);
@@ -85,21 +85,21 @@ function byKind(a: string, b: string): number {
 
 function classText(name: string, findings: Findings): string {
   const count = findings.records.get(name) ?? 0;
-  const there = findings.there.get(name) ?? 0;
+  const present = findings.present.get(name) ?? 0;
   const notes = [
     ...(name === '_User' && findings.passwords > 0
       ? [findings.passwords === count ? 'passwords kept' : `${grouped(findings.passwords)} passwords kept`]
       : []),
-    ...(there > 0 ? [`${grouped(there)} were here`] : []),
+    ...(present > 0 ? [`${grouped(present)} were here`] : []),
   ];
   return `${name} ${grouped(count)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }
 
-function filesText({ findings: { files }, bringsFiles }: ReportParts): string[] {
+function filesText({ findings: { files }, copiesFiles }: ReportParts): string[] {
   if (files.named === 0) return [];
-  if (!bringsFiles) return [`files ${grouped(files.named)}: names kept, bytes not taken (--files-from takes them)`];
+  if (!copiesFiles) return [`files ${grouped(files.named)}: names kept, bytes not taken (--files-from takes them)`];
   return [
-    `files ${grouped(files.brought)}`,
+    `files ${grouped(files.copied)}`,
     ...(files.renamed > 0 ? [`${counted(files.renamed, 'file')} with a new beginning of the name`] : []),
     ...sumText(files.missing, (count) => `${counted(count, 'file')} not taken`),
   ];

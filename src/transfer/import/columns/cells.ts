@@ -12,28 +12,28 @@ import {
   readNumberText,
 } from '../../../values/index.ts';
 
-/** Reads a cell as the wire form of its field. @throws schemaMismatch (111), invalidJson (107) */
+/** Parses a cell into the wire form of its field. @throws schemaMismatch (111), invalidJson (107) */
 export type CellReader = (cell: string) => JsonValue;
 
-/** A mark that keeps spreadsheets from taking a text for a formula, before what they take for the beginning of one. */
+/** Apostrophes that keep a spreadsheet from reading a text as a formula. */
 const guarded = /^'+[=+\-@\t\r]/;
 const APOSTROPHE = 39;
 
-/** A cell without its guard. @throws invalidJson (107) for what no text may hold */
+/** Removes the apostrophe guard of a cell. @throws invalidJson (107) for characters that no text may contain */
 export function unguarded(cell: string): string {
   checkText(cell);
   return cell.charCodeAt(0) === APOSTROPHE && guarded.test(cell) ? cell.slice(1) : cell;
 }
 
-/** Of `2024-05-06T07:08:09.010Z`. */
+/** Length of `2024-05-06T07:08:09.010Z`. */
 const isoLength = 24;
 
-/** Characters of a cell that a message shows. */
+/** Maximum number of characters of a cell in an error. */
 const MAX_SHOWN = 60;
 
 export const shownCell = (cell: string): string => JSON.stringify(cell.slice(0, MAX_SHOWN).toWellFormed());
 
-/** How the cells of a field are read. @param dates in which order dates that are not ISO are */
+/** Returns the parser for the cells of a field. @param dates order of day, month and year in dates that are not ISO 8601 */
 export function cellReader(
   className: string,
   field: Pick<Field, 'name' | 'type' | 'targetClass'>,
@@ -51,7 +51,7 @@ export function cellReader(
       return (cell) => readBooleanText(cell) ?? refuse(cell);
     case 'Date':
       return (cell) => {
-        // The write reads it once more, and refuses what is none.
+        // Fast path: the write validates it.
         if (cell.length === isoLength && cell.endsWith('Z')) return { __type: 'Date', iso: cell };
         const instant = readDateText(cell, dates);
         return typeof instant === 'number' ? { __type: 'Date', iso: isoText(instant) } : refuse(cell);
@@ -66,7 +66,7 @@ export function cellReader(
     default:
       return (cell) => {
         const value = readJson(cell);
-        // What else is wrong with it the write says.
+        // The write validates the rest.
         return isJsonObject(value) || Array.isArray(value) ? value : refuse(cell);
       };
   }

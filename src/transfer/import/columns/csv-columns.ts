@@ -18,30 +18,30 @@ import {
   type Unknown,
 } from './targets.ts';
 
-/** A column whose values are read. */
+/** A column with its target and parser. */
 interface Column {
   readonly target: Target;
   readonly read: CellReader;
 }
 
-/** What a CSV file has, once it was looked through. */
+/** Result of examining a CSV file. */
 export interface CsvPlan {
-  /** Rows after the header. */
+  /** Number of rows after the header. */
   readonly rows: number;
   row(row: CsvRow): SourceRow;
 }
 
-/** How a CSV file is looked through. */
+/** Options for examining a CSV file. */
 export interface CsvOptions {
   readonly className: string;
   readonly targets: Targets;
   readonly map: ReadonlyMap<string, string | null>;
   readonly dates: DateOrder | undefined;
-  /** Characters of a row. */
+  /** Maximum number of characters of a row. */
   readonly longest: number;
 }
 
-/** The rows of a CSV text, block by block, the header first. @throws OperatorError for a quote that is never closed */
+/** Returns the rows of a CSV text in blocks, header first. @throws OperatorError for an unclosed quote */
 export async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<readonly CsvRow[]> {
   const reader = new CsvReader();
   for await (const text of texts) yield reader.take(text);
@@ -51,21 +51,21 @@ export async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<rea
 }
 
 /**
- * Looks through a whole CSV file: its columns, what has to be known of all rows before the first is written, the types of new fields.
- * @param looked told of the rows so far
- * @throws OperatorError that says why nothing of the file can be imported
+ * Examines a whole CSV file: its columns, what must be known of all rows before the first is written, and the types of new fields.
+ * @param onProgress called with the number of rows so far
+ * @throws OperatorError with the reason why nothing of the file can be imported
  */
 export async function planCsv(
   texts: AsyncIterable<string>,
   options: CsvOptions,
-  looked: (rows: number) => void,
+  onProgress: (rows: number) => void,
 ): Promise<CsvPlan> {
   let survey: Survey | undefined;
   for await (const block of csvRows(texts)) {
     for (const row of block)
       if (survey) survey.take(row);
       else survey = new Survey(row, options);
-    looked(survey?.rows ?? 0);
+    onProgress(survey?.rows ?? 0);
   }
   if (!survey) throw new OperatorError('the file is empty: it has no header');
   return survey.plan();
@@ -76,8 +76,8 @@ class Survey {
   readonly #options: CsvOptions;
   readonly #names: readonly string[];
   readonly #targets: readonly Target[];
-  /** Columns of which every cell is looked at. */
-  readonly #watched: readonly (readonly [at: number, look: (cell: Cell, row: number) => void])[];
+  /** Columns whose cells are all examined. */
+  readonly #examined: readonly (readonly [at: number, examine: (cell: Cell, row: number) => void])[];
   readonly #guesses = new Map<number, TypeGuess>();
 
   constructor({ cells, fault, number }: CsvRow, options: CsvOptions) {
@@ -88,20 +88,20 @@ class Survey {
     this.#names = header.map((cell) => unguarded(cell).trim());
     refuseSame(this.#names);
     refuseUnusedMap(options.map, this.#names);
-    this.#targets = this.#find();
+    this.#targets = this.#findTargets();
     refuseTwice(this.#names.map((name, at) => [name, this.#targets[at] as Target]));
-    this.#watched = this.#targets.flatMap((target, at) => {
-      const look = this.#lookAt(target, at);
-      return look ? [[at, look] as const] : [];
+    this.#examined = this.#targets.flatMap((target, at) => {
+      const examine = this.#examinerOf(target, at);
+      return examine ? [[at, examine] as const] : [];
     });
   }
 
   take({ cells, number, fault }: CsvRow): void {
     this.rows++;
     if (fault !== null || cells.length !== this.#names.length) return;
-    for (const [at, look] of this.#watched) {
+    for (const [at, examine] of this.#examined) {
       const cell = cells[at];
-      if (cell !== null) look(cell as string, number);
+      if (cell !== null) examine(cell as string, number);
     }
   }
 
@@ -120,7 +120,7 @@ class Survey {
     };
   }
 
-  #find(): Target[] {
+  #findTargets(): Target[] {
     const unknown: Unknown[] = [];
     const targets = this.#names.map((name): Target => {
       if (name === '' && !this.#options.map.has('')) return { kind: 'none' };
@@ -134,7 +134,7 @@ class Survey {
     return targets;
   }
 
-  #lookAt(target: Target, at: number): ((cell: Cell, row: number) => void) | null {
+  #examinerOf(target: Target, at: number): ((cell: Cell, row: number) => void) | null {
     const { dates } = this.#options;
     if (this.#names[at] === '' && target.kind === 'none')
       return (cell, row) => {
@@ -162,19 +162,19 @@ class Survey {
   }
 }
 
-/** Of a date that can be read in one way only, as most can. */
+/** Fast path: such a date is unambiguous. */
 const beginsWithYear = /^\d{4}-/;
 
-/** What a header tells of a file that is no CSV. @throws OperatorError */
+/** Refuses a file whose header shows that it is not CSV. @throws OperatorError */
 function refuseOther(header: readonly string[]): void {
   if (header.some((name) => name.includes('\0')))
     throw new OperatorError('the file is no text, perhaps a workbook: save it as CSV. Nothing was imported');
 }
 
-/** As Excel begins a CSV that is to be read with a separator of its own. */
+/** Excel writes this row before the header to name the separator. */
 const separatorRow = /^sep=(.?)$/i;
 
-/** Where unknown names come of cells that are separated by something else than commas. @throws OperatorError */
+/** Called for unknown names, which another separator than a comma would explain. @throws OperatorError */
 function refuseSeparator([first = '', ...others]: readonly string[]): void {
   const isNamed = separatorRow.test(first);
   const separator = separatorRow.exec(first)?.[1] ?? /[;\t|]/.exec(others.length === 0 ? first : '')?.[0];
@@ -245,7 +245,7 @@ class CsvSourceRow implements SourceRow {
     return { body, links, leftOut: leftOut.length === 0 ? none : leftOut };
   }
 
-  told(hides?: (name: string) => boolean): JsonValue {
+  toJson(hides?: (name: string) => boolean): JsonValue {
     const { cells, fault } = this.#row;
     if (fault === 'tooLong') return null;
     if (fault !== null || cells.length !== this.#names.length) return hides ? null : [...cells];

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
 import { type DateOrder, inferType, isDateLike, readDateText } from '../../../values/index.ts';
 
-/** As programs write numbers: one that begins with 0 or + is a phone number, or an id. */
+/** Numbers as programs write them. A leading 0 or + indicates a phone number or an id. */
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Digits that a Number keeps. */
+/** Number of digits that a Number represents exactly. */
 const MAX_DIGITS = 15;
 const boolean = /^(?:true|false)$/i;
 const isoDay = /^\d{4}-\d\d-\d\d/;
@@ -17,12 +17,12 @@ const isOf: Readonly<Record<Exclude<Kind, 'Json'>, (cell: string, order: DateOrd
   Date: (cell, order) => (isoDay.test(cell) || isDateLike(cell)) && readDateText(cell, order) !== null,
 };
 
-/** Finds the type of a new field: the one that all its cells have, a String where they differ. */
+/** Derives the type of a new field: the type that all its cells have, or String if they differ. */
 export class TypeGuess {
   readonly #order: DateOrder | undefined;
   #kind: Kind | 'String' | null = null;
   #json: Pick<Field, 'type' | 'targetClass'> | null = null;
-  /** The first cell of a Date that can be read in several ways, and its row. */
+  /** The first cell of an ambiguous date, with its row. */
   #ambiguous: { readonly row: number; readonly cell: string } | null = null;
 
   constructor(order: DateOrder | undefined) {

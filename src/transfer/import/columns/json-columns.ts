@@ -10,7 +10,7 @@ import { documentOf } from './mongo.ts';
 import { type Link, none, type ReadRow, type SourceRow } from './row.ts';
 import {
   type FieldMap,
-  MAX_TOLD,
+  MAX_LISTED,
   nameOf,
   refuseTwice,
   refuseUnknown,
@@ -20,41 +20,41 @@ import {
   type Unknown,
 } from './targets.ts';
 
-/** Different columns of a file whose targets are looked for; a file of another form has more. */
+/** Maximum number of distinct columns; more indicate that the file has another format. */
 const MAX_COLUMNS = 100_000;
 
-/** How the records of a JSON file are read. */
+/** How the records of a JSON file are parsed. */
 export interface JsonOptions {
   readonly className: string;
   readonly targets: Targets;
   readonly map: FieldMap;
-  /** `document`: of MongoDB; `object`: of Parse, whose types beyond ours become Objects; `row`: what a POST would carry. */
+  /** `document`: MongoDB; `object`: Parse, whose additional types become Objects; `row`: the body of a POST. */
   readonly shape: 'row' | 'object' | 'document';
-  /** What a record of the file is called. */
+  /** Word for a record in messages. */
   readonly unit: 'line' | 'record';
   readonly newFields: boolean;
-  /** Characters of a record. */
+  /** Maximum number of characters of a record. */
   readonly longest: number;
 }
 
-/** What a JSON file has, once it was looked through. */
+/** Result of examining a JSON file. */
 export interface JsonPlan {
   readonly rows: number;
   row(number: number, text: Line): SourceRow;
 }
 
 /**
- * Looks through a whole file for columns that its table lacks. Lines that are no JSON objects are passed over: they are refused one by one.
- * @param looked told of the rows so far
- * @throws OperatorError that names them, where they were first met, and the nearest fields
+ * Examines a whole file for columns that its table lacks. Lines that are not JSON objects are skipped here and rejected one by one later.
+ * @param onProgress called with the number of rows so far
+ * @throws OperatorError naming these columns, their first occurrences and the nearest fields
  */
 export async function planJson(
   blocks: AsyncIterable<readonly Line[]>,
   options: JsonOptions,
-  looked: (rows: number) => void,
+  onProgress: (rows: number) => void,
 ): Promise<JsonPlan> {
   const { newFields, map, targets, unit, className, longest } = options;
-  const isLookedAt = !newFields || map.size > 0;
+  const isExamined = !newFields || map.size > 0;
   const missing = new Map<string, Unknown & { readonly at: string }>();
   const found = new Map<string, Target>();
   let rows = 0;
@@ -63,16 +63,16 @@ export async function planJson(
     for (const line of block) {
       number++;
       if (line?.trim() !== '') rows++;
-      if (!isLookedAt || (line?.length ?? 0) > longest) continue;
+      if (!isExamined || (line?.length ?? 0) > longest) continue;
       for (const name of namesOf(line, options)) {
         if (found.has(name) || missing.has(name)) continue;
         const target = targets.of(name);
         if ('kind' in target) found.set(name, target);
-        else if (missing.size <= MAX_TOLD) missing.set(name, { ...target, at: `${unit} ${number}` });
+        else if (missing.size <= MAX_LISTED) missing.set(name, { ...target, at: `${unit} ${number}` });
         if (found.size > MAX_COLUMNS) throw new OperatorError('the file has too many different columns. Nothing was imported');
       }
     }
-    looked(rows);
+    onProgress(rows);
   }
   refuseUnknown(className, [...missing.values()]);
   refuseTwice(
@@ -84,7 +84,7 @@ export async function planJson(
   };
 }
 
-/** The fields that a line speaks of; flags are none, and `a.b` is a place in `a`. */
+/** Returns the fields that a line sets, without silencing flags; `a.b` counts as `a`. */
 function namesOf(line: Line, { shape, map }: JsonOptions): string[] {
   let row: JsonObject;
   try {
@@ -104,7 +104,7 @@ class JsonSourceRow implements SourceRow {
   readonly length: number;
   readonly #text: Line;
   readonly #options: JsonOptions;
-  /** By column, where some go elsewhere than their names say. */
+  /** By column, if the map redirects some. */
   readonly #targets: ReadonlyMap<string, Target> | null;
 
   constructor(number: number, text: Line, options: JsonOptions, targets: ReadonlyMap<string, Target> | null) {
@@ -131,10 +131,10 @@ class JsonSourceRow implements SourceRow {
     return { ...read, body: without, leftOut: [...leftOut, ...names] };
   }
 
-  told(hides?: (name: string) => boolean): JsonValue {
+  toJson(hides?: (name: string) => boolean): JsonValue {
     let value: JsonValue;
     try {
-      // What is nested too deep could not be written out again: it is told as a text.
+      // Too deeply nested JSON could not be serialised again, so the raw text is returned.
       value = parseRequestJson(this.#text ?? 'null', limits.jsonDepth, Number.POSITIVE_INFINITY);
     } catch {
       return hides ? null : this.#text;
@@ -171,7 +171,7 @@ class JsonSourceRow implements SourceRow {
     return { body: Object.fromEntries(members), links };
   }
 
-  /** Whether a row is no record but an answer with records. */
+  /** Whether a row is not a record but a whole answer with records. */
   #holdsExport(body: JsonObject): boolean {
     const { results } = body;
     if (!Array.isArray(results) || !results.every(isJsonObject)) return false;
@@ -180,10 +180,10 @@ class JsonSourceRow implements SourceRow {
   }
 }
 
-/** Types of Parse's that are kept as Objects. */
+/** Types of Parse that are stored as Objects. */
 const foreignTypes: ReadonlySet<JsonValue | undefined> = new Set(['GeoPoint', 'Bytes', 'Polygon']);
 
-/** Nobody but keys: an empty map restricts nobody here. */
+/** Grants nobody access except keys: an empty map would restrict nobody (permissions.md#acl). */
 const forNobody = { '*': {} };
 
 function plainObject(row: JsonObject): JsonObject {

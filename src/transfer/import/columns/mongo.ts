@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/j
 import { isoText } from '../../../kernel/time.ts';
 import { type FieldType, isFileType } from '../../../schema/model.ts';
 
-/** Keys of Parse's documents that hold what its server keeps for itself: passwords, tokens, locks. */
-const kept =
+/** Document keys for internal data of Parse Server: passwords, tokens, locks. */
+const internal =
   /^(?:_hashed_password|_auth_data_.+|_session_token|_perishable_token.*|_email_verify_token.*|_failed_login_count|_account_lockout_expires_at|_password_.+|_tombstone)$/;
 
 const renamed: ReadonlyMap<string, string> = new Map([
@@ -17,10 +17,11 @@ const renamed: ReadonlyMap<string, string> = new Map([
 const POINTER = '_p_';
 
 /**
- * A document of MongoDB, in extended JSON, as the body of a create: `_id` is the objectId, and what Parse gives names of its own has those of
- * its REST interface.
- * @param typeOf the types of fields that are known
- * @returns also the names of what is not taken over
+ * Converts a MongoDB document in extended JSON to the body of a create: `_id` becomes the objectId, and Parse's internal names become those of its
+ * REST
+ * interface.
+ * @param typeOf types of known fields
+ * @returns the body, and names of what is not imported
  * @throws badRow (107)
  */
 export function documentOf(
@@ -31,7 +32,7 @@ export function documentOf(
   const leftOut: string[] = [];
   for (const [key, value] of Object.entries(valuesOf(document))) {
     if (value === undefined || key === '_acl' || key === '_rperm' || key === '_wperm') continue;
-    if (kept.test(key)) leftOut.push(key);
+    if (internal.test(key)) leftOut.push(key);
     else if (key === '_id') body.objectId = idOf(value);
     else if (key.startsWith(POINTER)) body[key.slice(POINTER.length)] = pointerOf(key, value);
     else {
@@ -58,7 +59,7 @@ function idOf(value: unknown): string {
   return typeof wire === 'object' ? fail('badRow', '_id is neither an ObjectId nor a text') : String(wire);
 }
 
-/** `Class$objectId` */
+/** Parses `Class$objectId`. */
 function pointerOf(key: string, value: unknown): JsonValue {
   if (value === null) return null;
   const [, className, objectId] = typeof value === 'string' ? (/^([^$]+)\$(.+)$/.exec(value) ?? []) : [];
@@ -66,7 +67,7 @@ function pointerOf(key: string, value: unknown): JsonValue {
   return { __type: 'Pointer', className, objectId };
 }
 
-/** @param key of the document that holds it */
+/** Converts a value to wire form. @param key of the document, for messages */
 function wireOf(value: unknown, key: string): JsonValue {
   if (typeof value === 'number') return finite(value, key);
   if (typeof value !== 'object' || value === null)
@@ -87,7 +88,7 @@ function wireOf(value: unknown, key: string): JsonValue {
 const finite = (value: number, key: string): number =>
   Number.isFinite(value) ? value : fail('badRow', `${key}: NaN and Infinity are no numbers here`);
 
-/** The ACL of a document of Parse: `_rperm` and `_wperm` count, `_acl` where they are missing. */
+/** Returns the ACL of a Parse document: `_rperm` and `_wperm`, or `_acl` if both are missing. */
 function aclOf({ _rperm: readers, _wperm: writers, _acl: stored }: JsonObject): JsonObject | null {
   const acl = new Map<string, JsonObject>();
   const add = (entity: JsonValue, right: 'read' | 'write') => {
@@ -103,6 +104,6 @@ function aclOf({ _rperm: readers, _wperm: writers, _acl: stored }: JsonObject): 
       if (rights.w === true) add(entity, 'write');
     }
   } else return null;
-  // An empty map restricts nobody here, and everybody in Parse.
+  // An empty map restricts nobody here, but everybody in Parse.
   return acl.size === 0 ? { '*': {} } : Object.fromEntries(acl);
 }

@@ -2,23 +2,23 @@ import type { DateOrder } from '../../../values/index.ts';
 import type { Format } from '../source/format.ts';
 import type { FieldMap } from './targets.ts';
 
-/** What is to be imported, and how. */
+/** The request of an import. */
 export interface ImportRequest {
   readonly className: string;
   readonly format: Format | 'auto';
   readonly map: FieldMap;
-  /** Fields by whose values rows are records that are there already; empty: each row is a new one. */
+  /** Fields by whose values rows match existing records; if empty, each row creates a record. */
   readonly matchOn: readonly string[];
-  /** Whether `objectId`, `createdAt`, `updatedAt`, `createdBy` and `updatedBy` of rows are taken over; else the service sets them. */
+  /** Whether `objectId`, `createdAt`, `updatedAt`, `createdBy` and `updatedBy` of rows are kept; otherwise the service sets them. */
   readonly keepTimes: boolean;
-  /** Whether no trigger runs, and nothing is written to the timeline. */
+  /** Whether no triggers run, and whether nothing is written to the timeline. */
   readonly skipTriggers: boolean;
   readonly skipTimeline: boolean;
-  /** Whether fields are made that the table lacks, and the table where there is none. */
+  /** Whether missing fields, and a missing table, are created. */
   readonly newFields: boolean;
-  /** In which order dates that are not ISO are. */
+  /** Order of day, month and year in dates that are not ISO 8601. */
   readonly dateOrder?: DateOrder | undefined;
   readonly encoding?: string | undefined;
-  /** Characters that a row may have, where that is less than a body may: reading a long one holds the event loop. */
+  /** Maximum number of characters of a row, if lower than the limit of a body: parsing a long one blocks the event loop. */
   readonly longest?: number | undefined;
 }

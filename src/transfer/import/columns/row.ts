@@ -1,22 +1,22 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { LinkTarget } from './targets.ts';
 
-/** A row of a file, not yet read. */
+/** An unparsed row of a file. */
 export interface SourceRow {
-  /** From 1: of the file's lines, of a spreadsheet's rows with the header, or of a list's elements. */
+  /** Counted from 1: line of the file, row of a spreadsheet including the header, or element of a list. */
   readonly number: number;
-  /** Characters. */
+  /** Number of characters. */
   readonly length: number;
-  /** @throws ServiceError that says what is wrong with it */
+  /** Parses the row. @throws ServiceError with the reason why it is rejected */
   read(): ReadRow;
   /**
-   * The row as it stands in the file.
-   * @param hides fields, and columns, whose values are left out; a row in which they cannot be told apart is `null` then
+   * Returns the row as in the file.
+   * @param hides whether the value of a field or column is left out; the result is `null` if the row's values cannot be assigned to columns
    */
-  told(hides?: (name: string) => boolean): JsonValue;
+  toJson(hides?: (name: string) => boolean): JsonValue;
 }
 
-/** A Pointer of a row that is to be found by a value. */
+/** A Pointer of a row that is resolved by a value. */
 export interface Link {
   readonly target: LinkTarget;
   readonly value: JsonValue;
@@ -26,7 +26,7 @@ export interface Link {
 export interface ReadRow {
   readonly body: JsonObject;
   readonly links: readonly Link[];
-  /** Names of what was in it and is not taken over. */
+  /** Names of values that are not imported. */
   readonly leftOut: readonly string[];
 }
 

@@ -6,37 +6,37 @@ import type { FieldLabels } from '../../../schema/describe.ts';
 import { checkFieldName, type Field, type Schema, type TableSchema } from '../../../schema/model.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
 
-/** A Pointer that is found by a field of the table that it points at. */
+/** A Pointer that is resolved by a field of its target table. */
 export interface LinkTarget {
   readonly name: string;
   readonly className: string;
   readonly by: Field;
 }
 
-/** Where the values of a column go. */
+/** The target of a column's values. */
 export type Target =
   | {
       readonly kind: 'none';
-      /** Named among what is not taken over. */
+      /** Reported by this name as not imported. */
       readonly leftOut?: string;
     }
   | { readonly kind: 'field'; readonly field: Field }
-  /** A field that the table is to get. */
+  /** A field to be added to the table. */
   | { readonly kind: 'new'; readonly name: string }
   | ({ readonly kind: 'link' } & LinkTarget);
 
-/** A column that goes nowhere. */
+/** A column without a target. */
 export interface Unknown {
-  /** Which, and why. */
-  readonly told: string;
-  /** What is perhaps meant. */
+  /** Description of the column and the reason. */
+  readonly description: string;
+  /** The nearest existing name, if any. */
   readonly nearest?: string | undefined;
 }
 
-/** Column to field; `null` for a column that is left out. */
+/** Maps columns to fields; `null` leaves a column out. */
 export type FieldMap = ReadonlyMap<string, string | null>;
 
-/** @throws OperatorError where it is no map of columns */
+/** Parses a map of columns. @throws OperatorError */
 export function fieldMapOf(value: JsonValue): FieldMap {
   const isMap = isJsonObject(value) && Object.values(value).every((target) => target === null || typeof target === 'string');
   if (!isMap)
@@ -44,22 +44,22 @@ export function fieldMapOf(value: JsonValue): FieldMap {
   return new Map(Object.entries(value as Record<string, string | null>));
 }
 
-/** What columns may be. */
+/** Context for finding the targets of columns. */
 export interface TargetOptions {
   readonly schema: Schema;
   readonly className: string;
-  /** `undefined`: there is no such table yet. */
+  /** `undefined` if the table does not exist yet. */
   readonly table: TableSchema | undefined;
-  /** Of the caller: what is hidden from him does not exist. */
+  /** The caller's rights: hidden fields are treated as missing. */
   readonly grant: Pick<Grant, 'hiddenFields'> | null;
-  /** What of another table the caller may not look records up by. */
+  /** Fields of another table by which the caller may not search. */
   readonly hiddenOf: (table: TableSchema) => ReadonlySet<string>;
   readonly labels: FieldLabels;
   readonly map: FieldMap;
   readonly newFields: boolean;
 }
 
-/** On every record, also of a table that is still to be made. */
+/** Fields of every record, also for a table that does not exist yet. */
 const onEvery: ReadonlyMap<string, Field> = new Map(
   (
     [
@@ -73,10 +73,10 @@ const onEvery: ReadonlyMap<string, Field> = new Map(
   ).map(([name, type]) => [name, { name, type, column: name, ...(type === 'Pointer' && { targetClass: '_User' }) }]),
 );
 
-/** What servers of users keep of one beside his fields: no field of `_User` is made of it. */
+/** Credentials in exports of users, for which no field of `_User` is created. */
 const keptOfUsers: readonly string[] = ['sessionToken', 'authData', 'bcryptPassword'];
 
-/** Finds the fields that columns are. */
+/** Resolves columns to fields. */
 export class Targets {
   readonly #options: TargetOptions;
   readonly #fields: ReadonlyMap<string, Field>;
@@ -95,24 +95,22 @@ export class Targets {
     );
   }
 
-  /** Of the fields that columns may be. */
+  /** Names of possible target fields. */
   get names(): ReadonlySet<string> {
     return new Set(this.#fields.keys());
   }
 
-  /** The field of a name. */
+  /** Returns a field by name. */
   field(name: string): Field | undefined {
     return this.#fields.get(name);
   }
 
-  /** Columns of which no field is made. */
+  /** Columns for which no field is created. */
   get withheld(): readonly string[] {
     return this.#options.className === '_User' ? keptOfUsers.filter((name) => !this.#fields.has(name)) : [];
   }
 
-  /**
-   * @param column a name, or a label
-   */
+  /** Resolves a column. @param column name or label */
   of(column: string): Target | Unknown {
     const mapped = this.#options.map.get(column);
     if (mapped === null || mapped === '') return { kind: 'none' };
@@ -120,7 +118,8 @@ export class Targets {
     const field = this.#fields.get(column);
     if (field) return { kind: 'field', field };
     const labelled = this.#byLabel.get(textOf(column)) ?? [];
-    if (labelled.length > 1) return { told: `${shown(column)}, the label of ${labelled.map(({ name }) => name).join(' and ')}` };
+    if (labelled.length > 1)
+      return { description: `${shown(column)}, the label of ${labelled.map(({ name }) => name).join(' and ')}` };
     return labelled[0] ? { kind: 'field', field: labelled[0] } : this.#unknown(column);
   }
 
@@ -136,7 +135,7 @@ export class Targets {
     const whole = shown(`${name}.${byName}`);
     const field = this.#fields.get(name);
     if (field?.type !== 'Pointer' || field.targetClass === undefined)
-      return { told: `${whole}: ${name} is no Pointer`, nearest: this.#nearest(name) };
+      return { description: `${whole}: ${name} is no Pointer`, nearest: this.#nearest(name) };
     const target = schema.tables.get(field.targetClass);
     const hidden = target ? hiddenOf(target) : new Set<string>();
     const known = [...(target?.fields.values() ?? [])].filter(
@@ -148,16 +147,16 @@ export class Targets {
       byName,
       known.map((one) => one.name),
     );
-    return { told: `${whole}: ${field.targetClass} has no field ${byName} to find records by`, nearest };
+    return { description: `${whole}: ${field.targetClass} has no field ${byName} to find records by`, nearest };
   }
 
   #unknown(column: string): Target | Unknown {
-    if (!this.#options.newFields) return { told: shown(column), nearest: this.#nearest(column) };
+    if (!this.#options.newFields) return { description: shown(column), nearest: this.#nearest(column) };
     if (this.withheld.includes(column)) return { kind: 'none', leftOut: column };
     try {
       checkFieldName(column);
     } catch {
-      return { told: `${shown(column)}, which can be the name of no field: a map of columns names one` };
+      return { description: `${shown(column)}, which can be the name of no field: a map of columns names one` };
     }
     return { kind: 'new', name: column };
   }
@@ -167,7 +166,7 @@ export class Targets {
   }
 }
 
-/** Types by whose values records are found. */
+/** Types by whose values records can be found. */
 export const comparable: ReadonlySet<Field['type']> = new Set(['String', 'Number', 'Boolean', 'Date', 'Pointer']);
 
 export const shown = (name: string): string => JSON.stringify(name.slice(0, 100).toWellFormed());
@@ -175,23 +174,25 @@ export const perhaps = (nearest: string | undefined): string => (nearest === und
 const textOf = (label: string): string => label.trim().normalize('NFC');
 
 /**
- * Refuses a file for columns that go nowhere; so many are told of as a terminal takes.
- * @param unknown with where each was met, where that is not the header
+ * Refuses a file with columns that have no target, listing at most `MAX_LISTED`.
+ * @param unknown with the first occurrence, if that is not the header
  * @throws OperatorError
  */
 export function refuseUnknown(className: string, unknown: readonly (Unknown & { readonly at?: string })[]): void {
   if (unknown.length === 0) return;
-  const told = unknown.slice(0, MAX_TOLD).map((one) => {
+  const descriptions = unknown.slice(0, MAX_LISTED).map((one) => {
     const notes = [one.at, one.nearest === undefined ? undefined : `perhaps ${one.nearest}`].filter((note) => note !== undefined);
-    return notes.length === 0 ? one.told : `${one.told} (${notes.join(', ')})`;
+    return notes.length === 0 ? one.description : `${one.description} (${notes.join(', ')})`;
   });
-  const more = unknown.length > MAX_TOLD ? ' and more' : '';
-  throw new OperatorError(`${className} has no field ${told.join(', ')}${more}; --new-fields makes them. Nothing was imported`);
+  const more = unknown.length > MAX_LISTED ? ' and more' : '';
+  throw new OperatorError(
+    `${className} has no field ${descriptions.join(', ')}${more}; --new-fields makes them. Nothing was imported`,
+  );
 }
 
-export const MAX_TOLD = 10;
+export const MAX_LISTED = 10;
 
-/** Whose map names what the file has not. @throws OperatorError */
+/** Refuses a map that names columns the file does not have. @throws OperatorError */
 export function refuseUnusedMap(map: FieldMap, columns: Iterable<string>): void {
   const known = [...columns];
   const present = new Set(known);
@@ -202,7 +203,7 @@ export function refuseUnusedMap(map: FieldMap, columns: Iterable<string>): void 
       );
 }
 
-/** The values of the keys that go into a field: none twice. @throws OperatorError */
+/** Refuses two columns with the same target field. @throws OperatorError */
 export function refuseTwice(targets: Iterable<readonly [column: string, target: Target]>): void {
   const taken = new Map<string, string>();
   for (const [column, target] of targets) {
@@ -215,13 +216,13 @@ export function refuseTwice(targets: Iterable<readonly [column: string, target: 
   }
 }
 
-/** The field that a target sets. */
+/** Returns the name of the target field. */
 export function nameOf(target: Target): string | null {
   if (target.kind === 'none') return null;
   return target.kind === 'field' ? target.field.name : target.name;
 }
 
-/** What a table is missing. @throws OperatorError */
+/** Refuses an import into a table that does not exist. @throws OperatorError */
 export function refuseMissingTable({ tables }: Schema, className: string): never {
   const similar = similarTo(className, [...tables.keys()]);
   throw new OperatorError(

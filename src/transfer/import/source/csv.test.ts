@@ -5,7 +5,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { type Cell, CsvReader, type CsvRow } from './csv.ts';
 
-/** The rows of a text that arrives in pieces of so many characters. */
+/** Parses a text that arrives in pieces of this many characters. */
 function rowsOf(text: string, size: number): { rows: CsvRow[]; openQuote: number | null } {
   const reader = new CsvReader();
   const rows: CsvRow[] = [];
@@ -115,7 +115,7 @@ test('what csv-parse takes is read the same, and what it refuses is told', () =>
       try {
         known = parse(text, { relax_column_count: true, record_delimiter: '\n', skip_empty_lines: true });
       } catch {
-        // It says nothing of the rows before.
+        // csv-parse reports nothing about the rows before.
       }
       assert.equal(isWhole, known !== null, JSON.stringify(text));
       if (known)

@@ -1,16 +1,16 @@
 import { limits } from '../../../kernel/limits.ts';
 
-/** A cell as it was read; `null` for one that is empty and not in quotes: it has no value. */
+/** The text of a cell; `null` for an empty unquoted one, which has no value. */
 export type Cell = string | null;
 
 /** A row of a CSV text. */
 export interface CsvRow {
-  /** From 1, the header and empty lines counted, as a spreadsheet counts its rows. */
+  /** From 1, counting the header and empty lines, like the rows of a spreadsheet. */
   readonly number: number;
   readonly cells: readonly Cell[];
-  /** What is wrong with its form; `null`: nothing. */
+  /** Syntax fault; `null` if there is none. */
   readonly fault: CsvFault | null;
-  /** Characters. */
+  /** Number of characters. */
   readonly length: number;
 }
 
@@ -21,27 +21,27 @@ const COMMA = 44;
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** Where the next character stands: at the beginning of a cell, in one, in a quoted one, behind a quote in a quoted one. */
-type Place = 'start' | 'plain' | 'quoted' | 'closing';
+/** Parser state: at the start of a cell, inside one, inside a quoted one, or after a quote inside a quoted one. */
+type State = 'start' | 'plain' | 'quoted' | 'closing';
 
 /**
- * Reads CSV as RFC 4180 has it, piece by piece. What is wrong with a row is told of it alone: the next one begins at the next line end that is
- * not in quotes. Empty lines are passed over. Memory holds one row: the text of one that is longer than the body of a request is let go.
+ * Incremental CSV parser by RFC 4180. A fault affects only its row; the next row begins at the next line end outside quotes. Empty lines are skipped.
+ * Memory holds one row; the text of a row longer than a request body is discarded.
  *
- * Parsers of packages end at such a row, or lose those after it, and tell of quotes at several times the cost.
+ * CSV packages stop at a faulty row or lose those after it, or detect faulty quotes at several times the cost.
  */
 export class CsvReader {
-  #place: Place = 'start';
+  #state: State = 'start';
   #number = 1;
   #cells: Cell[] = [];
   #text = '';
   #isQuoted = false;
   #fault: CsvFault | null = null;
   #length = 0;
-  /** A line feed belongs to the return before it. */
+  /** A following line feed belongs to the carriage return. */
   #isAfterReturn = false;
 
-  /** @returns the rows that end in it */
+  /** Parses a piece of text. @returns the rows that end in it */
   take(text: string): CsvRow[] {
     const rows: CsvRow[] = [];
     let at = 0;
@@ -52,44 +52,44 @@ export class CsvReader {
     while (at < text.length) {
       const from = at;
       at = this.#step(text, at, rows);
-      // A piece that ends the row was counted before.
-      if (this.#place !== 'start' || this.#cells.length > 0) this.#grow(at - from);
+      // A piece that ends the row was counted by `#plain`.
+      if (this.#state !== 'start' || this.#cells.length > 0) this.#grow(at - from);
     }
     return rows;
   }
 
-  /** To be called after the last piece. @returns the last row, where no line end follows it, and the number of a row with a quote that is never closed */
+  /** Must be called after the last piece. @returns the last row if no line end follows it, and the number of a row with an unclosed quote */
   end(): { readonly rows: readonly CsvRow[]; readonly openQuote: number | null } {
-    if (this.#place === 'quoted') return { rows: [], openQuote: this.#number };
+    if (this.#state === 'quoted') return { rows: [], openQuote: this.#number };
     const rows: CsvRow[] = [];
-    if (this.#place !== 'start' || this.#cells.length > 0) this.#endRow(rows);
+    if (this.#state !== 'start' || this.#cells.length > 0) this.#endRow(rows);
     return { rows, openQuote: null };
   }
 
-  /** @returns where the next step begins */
+  /** @returns the position of the next step */
   #step(text: string, at: number, rows: CsvRow[]): number {
-    if (this.#place === 'quoted') {
+    if (this.#state === 'quoted') {
       const end = text.indexOf('"', at);
       this.#add(text.slice(at, end < 0 ? text.length : end));
       if (end < 0) return text.length;
-      this.#place = 'closing';
+      this.#state = 'closing';
       return end + 1;
     }
     const code = text.charCodeAt(at);
-    if (this.#place === 'start' && code === QUOTE) {
-      this.#place = 'quoted';
+    if (this.#state === 'start' && code === QUOTE) {
+      this.#state = 'quoted';
       this.#isQuoted = true;
       return at + 1;
     }
-    if (this.#place === 'closing') {
+    if (this.#state === 'closing') {
       if (code === QUOTE) {
         this.#add('"');
-        this.#place = 'quoted';
+        this.#state = 'quoted';
         return at + 1;
       }
       if (code !== COMMA && code !== NEWLINE && code !== RETURN) this.#fault ??= 'textAfterQuote';
     }
-    this.#place = 'plain';
+    this.#state = 'plain';
     return this.#plain(text, at, rows);
   }
 
@@ -126,7 +126,7 @@ export class CsvReader {
     if (this.#length <= limits.bodyBytes) return;
     this.#fault = 'tooLong';
     this.#text = '';
-    // Not empty, so that the row is seen.
+    // Not empty, so that the row is not skipped as an empty line.
     this.#cells = [null];
   }
 
@@ -134,7 +134,7 @@ export class CsvReader {
     if (this.#fault !== 'tooLong') this.#cells.push(this.#text === '' && !this.#isQuoted ? null : this.#text);
     this.#text = '';
     this.#isQuoted = false;
-    this.#place = 'start';
+    this.#state = 'start';
   }
 
   #endRow(rows: CsvRow[]): void {

@@ -1,22 +1,22 @@
 import { isAscii } from 'node:buffer';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** What a file that is no UTF-8 is taken for: what Excel and older programs write in Israel. */
+/** Encoding assumed for a file that is not UTF-8: the default of Excel and older programs in Israel. */
 export const FALLBACK = 'windows-1255';
 
-/** Marks at the beginning of a file that name its encoding. */
+/** Byte order marks. */
 const marks: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ];
 
-/** The encoding that a file's first bytes name. */
+/** Returns the encoding of a byte order mark. */
 export function markedEncoding(start: Buffer): string | undefined {
   return marks.find(([, bytes]) => bytes.every((byte, at) => start[at] === byte))?.[0];
 }
 
-/** @throws OperatorError for a name that no encoding has */
+/** Checks the name of an encoding. @throws OperatorError */
 export function checkEncoding(name: string): void {
   decoderOf(name);
 }
@@ -29,9 +29,9 @@ function decoderOf(name: string): InstanceType<typeof TextDecoder> {
   }
 }
 
-/** A file is not in the encoding that it is read with. */
+/** The file is not in the assumed encoding. */
 export class NotInEncoding extends Error {
-  /** Whether nothing before was beyond ASCII: it is another encoding, not one that is damaged. */
+  /** Whether everything before was ASCII, which indicates another encoding rather than damage. */
   readonly isFromStart: boolean;
 
   constructor(isFromStart: boolean) {
@@ -41,7 +41,7 @@ export class NotInEncoding extends Error {
 }
 
 /**
- * The text of a file, without its mark, piece by piece.
+ * Decodes a file, without its byte order mark, in pieces.
  * @throws NotInEncoding
  */
 export async function* decode(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
@@ -54,7 +54,7 @@ export async function* decode(chunks: AsyncIterable<Buffer>, encoding: string): 
     } catch {
       throw new NotInEncoding(wasAscii && isWrongAtOnce(chunk));
     }
-    // A character that is cut by the end of a chunk is in neither of them.
+    // A character split between chunks is complete in neither.
     wasAscii &&= isAscii(chunk);
     yield text;
   }
@@ -66,16 +66,16 @@ export async function* decode(chunks: AsyncIterable<Buffer>, encoding: string): 
   }
 }
 
-/** Bytes of the longest character of UTF-8. */
+/** Length of the longest UTF-8 sequence. */
 const MAX_CHARACTER_BYTES = 4;
 
-/** Whether the first byte beyond ASCII begins no character of UTF-8. */
+/** Whether the first non-ASCII byte does not start a valid UTF-8 sequence. */
 function isWrongAtOnce(chunk: Buffer): boolean {
   const at = chunk.findIndex((byte) => byte >= 0x80);
   return at >= 0 && chunk.toString('utf8', at, at + MAX_CHARACTER_BYTES).startsWith('\uFFFD');
 }
 
-/** The same bytes in UTF-8. @throws NotInEncoding */
+/** Converts to UTF-8. @throws NotInEncoding */
 export async function* inUtf8(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   for await (const text of decode(chunks, encoding)) if (text !== '') yield Buffer.from(text);
 }

@@ -3,8 +3,8 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Line } from './lines.ts';
 
 /**
- * Where the records of a JSON file are: elements of a list; of the list `results` of an object, as answers of Parse have it; or objects
- * one after the other. A file may have several of them.
+ * Location of the records in a JSON file: elements of a list (`list`), of the member `results` of an object as in answers of Parse (`results`), or
+ * concatenated objects (`file`). A file may contain several of them.
  */
 export type Holder = 'list' | 'results' | 'file';
 
@@ -13,9 +13,9 @@ const [newline, quote, backslash, comma, openBrace, closeBrace, openBracket, clo
 );
 
 /**
- * The records of a JSON file, as texts, block by block. Memory holds no more than one chunk and one record.
- * @param chunks the bytes in UTF-8, cut anywhere
- * @throws OperatorError where the file ends in the middle, and where something else stands beside its lists
+ * Returns the records of a JSON file as texts, in blocks. Memory holds at most one chunk and one record.
+ * @param chunks UTF-8 bytes, split anywhere
+ * @throws OperatorError if the file is truncated, or contains anything besides its lists
  */
 export async function* readElements(chunks: AsyncIterable<Buffer>, holder: Holder): AsyncGenerator<readonly Line[]> {
   const scanner = new ElementScanner(holder);
@@ -29,15 +29,15 @@ const depths: Readonly<Record<Holder, number>> = { file: 0, list: 1, results: 2 
 class ElementScanner {
   depth = 0;
   readonly #holder: Holder;
-  /** Of what holds the records. */
+  /** Depth of the container of the records. */
   readonly #depth: number;
   #inText = false;
   #isEscaped = false;
-  /** The last text of the outer object: the key of what follows. */
+  /** The last string of the outer object: the key of the value that follows. */
   #key = '';
   #keyBytes: number[] = [];
   #isHeld: boolean;
-  /** Of the element that is being read. */
+  /** Parts of the current element. */
   #parts: Buffer[] = [];
   #bytes = 0;
   #isOpen = false;
@@ -48,7 +48,7 @@ class ElementScanner {
     this.#isHeld = holder === 'file';
   }
 
-  /** What no end follows. */
+  /** Returns an element that is not followed by a delimiter. */
   rest(): Line[] {
     const lines: Line[] = [];
     if (this.#isOpen && this.depth === 0) this.#end(Buffer.alloc(0), lines);
@@ -72,7 +72,7 @@ class ElementScanner {
         }
       } else if (byte === closeBrace || byte === closeBracket) {
         this.depth--;
-        // The end of an object of the file is its own.
+        // A top-level object includes its closing brace.
         const end = this.#depth === 0 ? at + 1 : at;
         if (this.#isOpen && this.depth === Math.max(this.#depth - 1, 0)) {
           this.#end(chunk.subarray(start, end), lines);
@@ -91,7 +91,7 @@ class ElementScanner {
     return lines;
   }
 
-  /** Whether a byte stands where only the beginning of what holds the records may. */
+  /** Whether a byte appears where only the start of a container is allowed. */
   #isStray(byte: number): boolean {
     return this.#holder !== 'file' && byte > 32 && byte !== (this.#holder === 'list' ? openBracket : openBrace) && !isMark(byte);
   }
@@ -127,5 +127,5 @@ class ElementScanner {
   }
 }
 
-/** Bytes of the mark at the beginning of UTF-8. */
+/** Bytes of the UTF-8 byte order mark. */
 const isMark = (byte: number): boolean => byte === 0xef || byte === 0xbb || byte === 0xbf;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { limits } from '../../../kernel/limits.ts';
 import { type Line, readLines } from './lines.ts';
 
-/** The lines of a text that arrives in chunks of so many bytes. */
+/** Reads a text that arrives in chunks of this many bytes. */
 async function linesOf(text: string, size: number): Promise<Line[]> {
   const bytes = Buffer.from(text);
   async function* chunks() {

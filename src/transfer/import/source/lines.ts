@@ -2,13 +2,13 @@ import { limits } from '../../../kernel/limits.ts';
 
 const NEWLINE = 10;
 
-/** A line without its end; `null` for one that is longer than the body of a request may be, whose text was let go. */
+/** A line without its end; `null` for a line longer than a request body, whose text was discarded. */
 export type Line = string | null;
 
 /**
- * The lines of a UTF-8 text, block by block. What follows the last line end counts as a line where it is not empty. Memory holds no more
- * than one chunk and one line.
- * @param chunks the bytes, cut anywhere
+ * Returns the lines of a UTF-8 text in blocks. A non-empty rest after the last line end counts as a line. Memory holds at most one chunk and one
+ * line.
+ * @param chunks bytes, split anywhere
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly Line[]> {
   let parts: Buffer[] = [];

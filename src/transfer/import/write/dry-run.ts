@@ -3,13 +3,13 @@ import type { Schema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Store } from '../../../storage/port.ts';
 
-/** Rows of a group, which holds the store for as long as it is tried. */
+/** Rows of a group. A group locks the store while it is tried. */
 const GROUP_SIZE = 500;
-/** Of tables whose values are unique by rules of their own: a row shows only in its own group. */
+/** For tables with unique values: a duplicate is only detected within the same group. */
 const UNIQUE_GROUP_SIZE = 20_000;
 
-/** Undoes a group that was only tried. */
-export class Undone extends Error {
+/** Thrown to roll back a group of a dry run. */
+export class RolledBack extends Error {
   readonly result: unknown;
 
   constructor(result: unknown) {
@@ -18,7 +18,7 @@ export class Undone extends Error {
   }
 }
 
-/** The fields that a table would have by what was only tried, and the table itself. */
+/** The fields, and possibly the table, that earlier groups of a dry run would have created. */
 export class WouldBeFields {
   readonly #className: string;
   #fields: readonly NewField[] | null = null;
@@ -27,7 +27,7 @@ export class WouldBeFields {
     this.#className = className;
   }
 
-  /** What makes them in a schema that may have some of them by now. */
+  /** Returns the changes that create them in a schema, which may contain some by now. */
   changes(schema: Schema): readonly SchemaChange[] {
     const className = this.#className;
     const known = schema.tables.get(className);
@@ -37,7 +37,7 @@ export class WouldBeFields {
     return missing.map((field) => ({ kind: 'addField', className, ...field }));
   }
 
-  /** Remembers what the table has gained. */
+  /** Records what the table has gained. */
   learn(before: Schema, after: Schema): void {
     const known = before.tables.get(this.#className);
     const table = after.tables.get(this.#className);
@@ -48,7 +48,7 @@ export class WouldBeFields {
   }
 }
 
-/** A group that is tried begins with the fields that those before it would have made, and ends by being undone. */
+/** Dry run: each group begins with the fields that earlier groups would have created, and is rolled back at its end. */
 export class DryRun {
   readonly groupSize: number;
   readonly #fields: WouldBeFields;
@@ -65,9 +65,9 @@ export class DryRun {
     await within.write({ plan: (schema) => ({ changes: this.#fields.changes(schema), mutations: [] }) });
   }
 
-  /** @throws Undone with the result */
+  /** Ends a group. @throws RolledBack with the result */
   end(within: Store, result: unknown): never {
     if (this.#before) this.#fields.learn(this.#before, within.schema());
-    throw new Undone(result);
+    throw new RolledBack(result);
   }
 }

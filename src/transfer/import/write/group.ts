@@ -2,44 +2,44 @@ import type { ServiceError } from '../../../errors/fail.ts';
 import type { RecordContext } from '../../../records/index.ts';
 import type { Schema } from '../../../schema/model.ts';
 import type { SourceRow } from '../columns/row.ts';
+import type { CreatedRecords } from './created-records.ts';
 import type { LookUp } from './lookup.ts';
-import type { MadeRecords } from './made.ts';
-import { type ImportOrder, type Task, TaskMaker } from './tasks.ts';
+import { type ImportSpec, type Task, TaskMaker } from './tasks.ts';
 import { writeEach } from './writers.ts';
 
-/** What is to become of a group. */
-export interface GroupOrder extends ImportOrder {
-  /** Whether rows ask for what those before them have made. */
-  readonly asks: boolean;
+/** The specification of a group. */
+export interface GroupSpec extends ImportSpec {
+  /** Whether rows depend on records created by earlier rows. */
+  readonly readsOwnWrites: boolean;
 }
 
-/** What came of a group. */
+/** Result of a group. */
 export interface GroupResult {
   readonly rows: number;
   readonly created: number;
   readonly updated: number;
   /** In the order of rows. */
   readonly rejected: readonly { readonly row: SourceRow; readonly error: ServiceError }[];
-  /** Rows of which something was not taken over, by its name. */
+  /** Number of rows by the name of what was not imported from them. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
 /**
- * Carries out the rows of a group.
- * @param context inside its transaction
- * @param slices rows that are given to the store at once, which carries them out in their order
- * @throws what ends the group: nothing of it is done then
+ * Imports the rows of a group.
+ * @param context inside the group's transaction
+ * @param batches rows passed to the store at once, which executes them in order
+ * @throws errors that end the group, so that nothing of it is committed
  */
 export async function runGroup(
   context: RecordContext,
   lookUp: LookUp,
-  order: GroupOrder,
-  slices: AsyncIterable<readonly SourceRow[]>,
-  made: MadeRecords,
+  spec: GroupSpec,
+  batches: AsyncIterable<readonly SourceRow[]>,
+  createdRecords: CreatedRecords,
 ): Promise<GroupResult> {
   const rejected: { row: SourceRow; error: ServiceError }[] = [];
   const leftOut = new Map<string, number>();
-  const maker = new TaskMaker(order, made, (name) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1));
+  const maker = new TaskMaker(spec, createdRecords, (name) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1));
   let created = 0;
   let updated = 0;
   let rows = 0;
@@ -48,34 +48,34 @@ export async function runGroup(
       maker.refuseDropped(schema, tasks);
       return [];
     };
-    const outcomes = await writeEach({ ...context, alongside }, order.request.className, tasks);
+    const outcomes = await writeEach({ ...context, alongside }, spec.request.className, tasks);
     for (const [at, outcome] of outcomes.entries()) {
       const task = tasks[at] as Task;
       if ('error' in outcome) {
         rejected.push({ row: task.row, error: outcome.error });
         continue;
       }
-      for (const key of task.keys) made.add(key, outcome.objectId);
+      for (const key of task.keys) createdRecords.add(key, outcome.objectId);
       if (task.kind === 'update' || (task.kind === 'create' && task.wouldUpdate)) updated++;
       else created++;
     }
   };
-  // The next rows are read while these are written.
+  // The next batch is parsed while this one is written.
   let writing = Promise.resolve();
   try {
-    for await (const slice of slices) {
-      rows += slice.length;
-      for (const part of maker.parts(slice)) {
-        if (order.asks) await writing;
+    for await (const batch of batches) {
+      rows += batch.length;
+      for (const part of maker.parts(batch)) {
+        if (spec.readsOwnWrites) await writing;
         const tasks = await maker.tasks(lookUp, part);
         await writing;
         writing = write(tasks);
-        // Told when its turn comes.
+        // The error is thrown when the write is awaited.
         writing.catch(() => {});
       }
     }
   } finally {
-    // Nothing is written any more when the transaction ends.
+    // No write may be in progress when the transaction ends.
     await writing;
   }
   return { rows, created, updated, rejected, leftOut };

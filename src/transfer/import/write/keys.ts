@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../ker
 import { parseIsoDate } from '../../../values/index.ts';
 
 /**
- * What rows and records are compared by: the values of some fields, in wire form.
- * @returns `null` where one of them has none
- * @throws badRow (107) for a value that is not compared
+ * Returns the comparison key of a row or record: the values of some fields in wire form.
+ * @returns `null` if a field has no value
+ * @throws badRow (107) for a value that cannot be compared
  */
 export function keyOf(body: JsonObject, names: readonly string[]): string | null {
   const parts: string[] = [];
@@ -29,7 +29,7 @@ function partOf(value: JsonValue | undefined, name: string): string | null {
 
 const FIRST_SIZE = 1 << 12;
 
-/** Which keys there were, in eight bytes each. Of many millions two may be taken for one. */
+/** A set of keys, at eight bytes each. Stores hashes, so among many millions of keys two may collide. */
 export class KeyDigests {
   #slots = new Float64Array(FIRST_SIZE);
   #count = 0;
@@ -64,7 +64,7 @@ export class KeyDigests {
   }
 }
 
-/** 53 bits of a text, never 0 (cyrb53). */
+/** 53-bit hash of a text, never 0 (cyrb53). */
 function digestOf(text: string): number {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

@@ -3,24 +3,24 @@ import { findRows, type RecordContext } from '../../../records/index.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { keyOf } from './keys.ts';
 
-/** Keys of one query: of one field, and of several, which are a condition each. */
-const BATCH = 1_000;
-const BATCH_OF_SEVERAL = 200;
-/** More records than keys come where several have the same; a few tell that. */
+/** Keys per query: for a single field, and for several fields, which need one condition per key. */
+const BATCH_SIZE = 1_000;
+const MULTI_FIELD_BATCH_SIZE = 200;
+/** Records read beyond one per key, to detect keys that several records have. */
 const SPARE = 100;
 
-/** Where records are looked up: what is committed, since reads may not see what a transaction has made so far. */
+/** Context of lookups. They see committed data only, since reads may not see the writes of an open transaction. */
 export interface LookUp {
-  /** Of the caller. */
+  /** With the caller's rights. */
   readonly context: RecordContext;
-  /** Before the transaction. */
+  /** The schema before the transaction. */
   readonly schema: Schema;
 }
 
 /**
- * The records that have the values of rows, found as the caller: one query for many rows.
- * @param names the fields, by whose values the rows are told apart
- * @returns their objectIds by key; of one that many records have only some
+ * Finds existing records that have the values of rows, as the caller: one query for many rows.
+ * @param names fields to compare
+ * @returns objectIds by key; for a key that many records have, only some of them
  * @throws permissionDenied (119), timeout (124)
  */
 export async function idsByKey(
@@ -33,11 +33,11 @@ export async function idsByKey(
   const table = schema.tables.get(className);
   if (!table || rows.size === 0 || !names.every((name) => table.fields.has(name))) return found;
   const keys = [...rows.keys()];
-  const size = names.length === 1 ? BATCH : BATCH_OF_SEVERAL;
-  for (let at = 0; at < keys.length; at += size) await ask(keys.slice(at, at + size));
+  const size = names.length === 1 ? BATCH_SIZE : MULTI_FIELD_BATCH_SIZE;
+  for (let at = 0; at < keys.length; at += size) await queryBatch(keys.slice(at, at + size));
   return found;
 
-  async function ask(batch: readonly string[]): Promise<void> {
+  async function queryBatch(batch: readonly string[]): Promise<void> {
     const limit = 2 * batch.length + SPARE;
     const where = whereOf(
       names,
@@ -45,10 +45,10 @@ export async function idsByKey(
     );
     const records = await findRows(context, className, { where, keys: [...new Set(['objectId', ...names])], limit });
     if (records.length === limit && batch.length > 1) {
-      // Some have so many that others may be missing.
+      // Keys with many records may have displaced others; retry in halves.
       const half = batch.length >> 1;
-      await ask(batch.slice(0, half));
-      await ask(batch.slice(half));
+      await queryBatch(batch.slice(0, half));
+      await queryBatch(batch.slice(half));
       return;
     }
     for (const record of records) {

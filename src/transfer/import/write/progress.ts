@@ -6,17 +6,17 @@ import { fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema
 import { assignmentsOf, columnsOf } from '../../../storage/column-values.ts';
 import type { Mutation, Store } from '../../../storage/port.ts';
 
-/** The hidden table of imports that are under way or were carried out. */
+/** The hidden table of running and finished imports. */
 export const importTable = '_ImportJob';
 
-/** How far an import is. */
+/** Progress of an import. */
 export interface Counts {
-  /** Rows that were dealt with, the rejected ones too. */
+  /** Rows handled, including rejected ones. */
   readonly done: number;
   readonly created: number;
   readonly updated: number;
   readonly rejected: number;
-  /** Bytes of what is kept of the rejected rows. */
+  /** Bytes of the stored rejected rows. */
   readonly rejectedBytes: number;
 }
 
@@ -32,15 +32,14 @@ interface Row extends Partial<Counts> {
 }
 
 /**
- * How far an import is, durable with what it did: a row that each group changes in its own commit, as long as no other process has taken the
- * import over.
+ * Progress of an import, stored in a row that each group updates in its own commit, provided that no other process has taken over the import.
  */
 export class ImportProgress {
   readonly #store: Store;
   readonly #id: string;
-  /** Names who carries the import out. */
+  /** Identifies this execution. */
   readonly #run: string;
-  /** Where it began, or goes on. */
+  /** Progress at the start of this execution. */
   readonly counts: Counts;
 
   private constructor(store: Store, id: string, run: string, counts: Counts) {
@@ -50,7 +49,7 @@ export class ImportProgress {
     this.counts = counts;
   }
 
-  /** Begins an import anew, whatever was done of it before. @param options told apart from others when it is continued */
+  /** Starts an import from the beginning, discarding earlier progress. @param options compared when the import is continued */
   static async begin(store: Store, id: string, className: string, options: string): Promise<ImportProgress> {
     const run = randomUUID();
     const at = Date.now();
@@ -81,9 +80,9 @@ export class ImportProgress {
   }
 
   /**
-   * Takes an import over from whoever carried it out before.
-   * @returns `null` where it was never begun; with `isOver` where nothing is left of it
-   * @throws OperatorError where it was begun with other options
+   * Takes over an import from its previous process.
+   * @returns `null` if it was never started; `isOver` if it is complete
+   * @throws OperatorError if it was started with other options
    */
   static async resume(
     store: Store,
@@ -96,14 +95,15 @@ export class ImportProgress {
       throw new OperatorError('the import was begun with other options; it goes on with the same, or anew without --continue');
     const run = randomUUID();
     await store.write({ plan: (schema) => ({ changes: [], mutations: [update(schema, id, { run, updatedAt: Date.now() })] }) });
-    // What the one before has still done by then is known now.
+    // Re-read: the previous process may have made progress before the take-over.
     const row = (await readRow<Row>(store, importTable, readFields, id)) ?? {};
     return { progress: new ImportProgress(store, id, run, countsOf(row)), isOver: row.state === 'done' };
   }
 
   /**
-   * Rows that an import by command into a table has dealt with, of whatever file, where one is under way or was cut off, and none was carried
-   * out to its end since; else 0.
+   * Returns the number of rows that an interrupted or running import by command into a table has handled, of any file, unless an import was completed
+   * since; else
+   * 0.
    */
   static async unfinished(store: Store, className: string): Promise<number> {
     const filter = (table: TableSchema): Filter => equal(table, { kind: 'command', objectClass: className });
@@ -114,24 +114,23 @@ export class ImportProgress {
   }
 
   /**
-   * What a group has to write in its own commit.
-   * @throws objectNotFound (101) in the commit where the import is not where it was: another process has taken over, or a commit without an
-   *   answer was carried out
+   * Records the progress of a group in its own commit.
+   * @throws objectNotFound (101) at the commit if the stored progress differs: another process has taken over, or an earlier commit completed late
    */
-  async note(within: Store, { done }: Counts, counts: Counts): Promise<void> {
+  async record(within: Store, { done }: Counts, counts: Counts): Promise<void> {
     const values = { ...counts, updatedAt: Date.now() };
     await within.write({
       plan: (schema) => ({ changes: [], mutations: [update(schema, this.#id, values, { run: this.#run, done })] }),
     });
   }
 
-  /** Whether a group that may have been carried out was. @throws what is in the way of finding out */
+  /** Returns whether a group whose outcome is unknown was committed. @throws if that cannot be determined */
   async wasCommitted(counts: Counts): Promise<boolean> {
     const row = await readRow<Row>(this.#store, importTable, readFields, this.#id);
     return row?.run === this.#run && (row.done ?? 0) >= counts.done;
   }
 
-  /** Nothing is left. */
+  /** Marks the import as complete. */
   async finish(): Promise<void> {
     const at = Date.now();
     const done = { state: 'done', updatedAt: at, finishedAt: at };
@@ -154,7 +153,7 @@ const equal = (table: TableSchema, values: Readonly<Record<string, string | numb
   items: Object.entries(values).map(([name, value]) => ({ kind: 'compare', field: fieldOf(table, name), op: 'eq', value })),
 });
 
-/** @param expected what the row has to have for it */
+/** @param expected values that the row must have */
 function update(
   schema: Schema,
   objectId: string,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { SourceRow } from '../columns/row.ts';
 import { RowFeed } from './row-feed.ts';
 
-const rowOf = (number: number): SourceRow => ({ number, length: 1, read: assert.fail, told: () => number });
+const rowOf = (number: number): SourceRow => ({ number, length: 1, read: assert.fail, toJson: () => number });
 let ended = 0;
 
 async function* blocks(): AsyncGenerator<readonly SourceRow[]> {

@@ -1,28 +1,28 @@
 import type { SourceRow } from '../columns/row.ts';
 
-/** The rows of a file, slice by slice. It can go back: the file is read again then, which costs less than to hold what may have to be undone. */
+/** The rows of a file in batches. Can rewind by reading the file again, which is cheaper than keeping rows that may have to be retried. */
 export class RowFeed {
   readonly #read: () => AsyncIterable<readonly SourceRow[]>;
   #blocks: AsyncIterator<readonly SourceRow[]> | null = null;
   #block: readonly SourceRow[] = [];
-  /** Where in the block. */
+  /** Position in the block. */
   #at = 0;
-  /** Rows that are passed over. */
+  /** Number of rows to skip. */
   #skips: number;
 
-  /** @param read begins anew each time @param done rows that were dealt with before */
+  /** @param read starts from the beginning at each call @param done number of rows handled before */
   constructor(read: () => AsyncIterable<readonly SourceRow[]>, done: number) {
     this.#read = read;
     this.#skips = done;
   }
 
-  /** Goes back, or on, to the row behind the first `done` rows. */
+  /** Moves to the row after the first `done` rows, in either direction. */
   async begin(done: number): Promise<void> {
     await this.close();
     this.#skips = done;
   }
 
-  /** Whether there is another row, which is at hand then. @throws what reading throws */
+  /** Returns whether there is another row, and buffers it. @throws errors of reading */
   async hasMore(): Promise<boolean> {
     this.#blocks ??= this.#read()[Symbol.asyncIterator]();
     while (this.#at === this.#block.length) {
@@ -35,7 +35,7 @@ export class RowFeed {
     return true;
   }
 
-  /** @returns rows, no more than `max`; none at the end @throws what reading throws */
+  /** @returns at most `max` rows; none at the end @throws errors of reading */
   async next(max: number): Promise<readonly SourceRow[]> {
     if (!(await this.hasMore())) return [];
     const slice = this.#block.slice(this.#at, this.#at + max);
@@ -43,7 +43,7 @@ export class RowFeed {
     return slice;
   }
 
-  /** Ends the reading. */
+  /** Stops reading. */
   async close(): Promise<void> {
     const blocks = this.#blocks;
     this.#blocks = null;

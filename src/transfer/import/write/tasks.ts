@@ -6,79 +6,83 @@ import type { OwnValues } from '../../../storage/column-values.ts';
 import type { ImportRequest } from '../columns/request.ts';
 import { none, type ReadRow, type SourceRow } from '../columns/row.ts';
 import { shown } from '../columns/targets.ts';
+import type { CreatedRecords } from './created-records.ts';
 import { keyOf } from './keys.ts';
-import { keptNames, knownOf } from './known.ts';
 import { idsByKey, type LookUp } from './lookup.ts';
-import type { MadeRecords } from './made.ts';
+import { systemFieldNames, systemValuesOf } from './system-values.ts';
 
-/** What becomes of a row. */
+/** What to do with a row. */
 export type Task = { readonly row: SourceRow } & (
   | {
       readonly kind: 'create';
       readonly body: JsonObject;
       readonly known: OwnValues;
-      /** The row before it that it would change; the row was undone with its group. */
+      /** In a dry run: the row would update a record of an earlier group, which was rolled back. */
       readonly wouldUpdate?: true;
     }
   | { readonly kind: 'update'; readonly body: JsonObject; readonly objectId: string }
   | { readonly kind: 'reject'; readonly error: ServiceError }
 ) & { readonly keys: readonly string[] };
 
-/** What is to become of rows. */
-export interface ImportOrder {
+/** The specification of an import. */
+export interface ImportSpec {
   readonly request: ImportRequest;
-  /** As of `ImportPlan`. */
+  /** As in `ImportPlan`. */
   readonly linkedBy: readonly string[];
-  /** As of `ImportPlan`. */
+  /** As in `ImportPlan`. */
   readonly fields: ReadonlySet<string>;
 }
 
-/** A row that was read. */
+/** A parsed row. */
 interface Prepared extends ReadRow {
   readonly row: SourceRow;
   readonly known: OwnValues;
-  /** By which it is matched; `null`: it is like no record. */
+  /** Comparison key; `null` if it matches no record. */
   readonly key: string | null;
 }
 
-/** Objects that are named where several match. */
+/** Maximum number of matching records listed. */
 const MAX_NAMED = 5;
 
 const ID = 'objectId';
 
-/** Makes tasks of the rows of a file. */
+/** Converts the rows of a file to tasks. */
 export class TaskMaker {
   readonly #request: ImportRequest;
   readonly #linkedBy: readonly string[];
   readonly #fields: ReadonlySet<string>;
-  /** The table as it was last, and the fields that it lacks since the file was looked through. */
-  #compared: { readonly table: TableSchema; readonly dropped: readonly string[] } | null = null;
-  readonly #made: MadeRecords;
-  readonly #leaves: (name: string, row: SourceRow) => void;
+  /** The last seen table, and the fields it has lost since the file was examined. */
+  #lastTable: { readonly table: TableSchema; readonly dropped: readonly string[] } | null = null;
+  readonly #created: CreatedRecords;
+  readonly #onLeftOut: (name: string, row: SourceRow) => void;
 
-  /** @param leaves told of each value that is not taken over, by its name, and of its row */
-  constructor({ request, fields, linkedBy }: ImportOrder, made: MadeRecords, leaves: (name: string, row: SourceRow) => void) {
+  /** @param onLeftOut called with the name of each value that is not imported, and its row */
+  constructor(
+    { request, fields, linkedBy }: ImportSpec,
+    made: CreatedRecords,
+    onLeftOut: (name: string, row: SourceRow) => void,
+  ) {
     this.#request = request;
     this.#linkedBy = linkedBy;
     this.#fields = fields;
-    this.#made = made;
-    this.#leaves = leaves;
+    this.#created = made;
+    this.#onLeftOut = onLeftOut;
   }
 
-  /** Reads rows, and parts them so that no row asks for what another one of its part makes. */
+  /** Parses rows, and splits them so that no row depends on another one of its part. */
   parts(rows: readonly SourceRow[]): (Prepared | Task)[][] {
     const parts: (Prepared | Task)[][] = [];
     let part: (Prepared | Task)[] = [];
-    let makes = new Set<string>();
+    let created = new Set<string>();
     for (const row of rows) {
       const one = this.#prepare(row);
       if ('links' in one) {
-        if (this.#asks(one).some((key) => makes.has(key))) {
+        if (this.#keysNeeded(one).some((key) => created.has(key))) {
           parts.push(part);
           part = [];
-          makes = new Set();
+          created = new Set();
         }
-        for (const key of this.#makes(one)) makes.add(key);
+        for (const key of this.#keysCreated(one)) created.add(key);
       }
       part.push(one);
     }
@@ -86,7 +90,7 @@ export class TaskMaker {
     return parts;
   }
 
-  /** @throws OperatorError where the table or a field of these rows was dropped since; what the lookups throw */
+  /** Returns the tasks of a part. @throws OperatorError if the table or a field of these rows was dropped meanwhile; errors of lookups */
   async tasks(lookUp: LookUp, part: readonly (Prepared | Task)[]): Promise<Task[]> {
     const prepared = part.filter((one) => 'links' in one);
     this.refuseDropped(lookUp.schema, prepared);
@@ -103,8 +107,8 @@ export class TaskMaker {
   }
 
   /**
-   * The file was accepted with all of its columns: unless new fields were asked for, none is made anew.
-   * @throws OperatorError where the table or a field of rows was dropped since
+   * Checks that the columns accepted at the start still exist: unless new fields were requested, none may be recreated.
+   * @throws OperatorError if the table or a field of rows was dropped meanwhile
    */
   refuseDropped({ tables }: Schema, rows: readonly (Prepared | Task)[]): void {
     const { className, newFields } = this.#request;
@@ -120,9 +124,9 @@ export class TaskMaker {
   }
 
   #droppedFrom(table: TableSchema): readonly string[] {
-    if (this.#compared?.table !== table)
-      this.#compared = { table, dropped: [...this.#fields].filter((name) => !table.fields.has(name)) };
-    return this.#compared.dropped;
+    if (this.#lastTable?.table !== table)
+      this.#lastTable = { table, dropped: [...this.#fields].filter((name) => !table.fields.has(name)) };
+    return this.#lastTable.dropped;
   }
 
   #prepare(row: SourceRow): Prepared | Task {
@@ -130,12 +134,13 @@ export class TaskMaker {
     try {
       const read = row.read();
       const { body } = read;
-      const known = keepTimes ? knownOf(className, body) : {};
+      const known = keepTimes ? systemValuesOf(className, body) : {};
       const key = matchOn.length === 0 ? null : keyOf(body, matchOn);
-      for (const name of read.leftOut) this.#leaves(name, row);
+      for (const name of read.leftOut) this.#onLeftOut(name, row);
       if (!keepTimes) {
-        for (const name of keptNames)
-          if (name !== ID || !matchOn.includes(ID)) if (Object.hasOwn(body, name) && body[name] !== null) this.#leaves(name, row);
+        for (const name of systemFieldNames)
+          if (name !== ID || !matchOn.includes(ID))
+            if (Object.hasOwn(body, name) && body[name] !== null) this.#onLeftOut(name, row);
         if (Object.hasOwn(body, ID) && !matchOn.includes(ID)) delete body[ID];
       }
       if (skipTriggers) body.dontRunPlatformTriggers = true;
@@ -146,12 +151,12 @@ export class TaskMaker {
     }
   }
 
-  #asks({ key, links }: Prepared): string[] {
+  #keysNeeded({ key, links }: Prepared): string[] {
     const own = links.filter(({ target }) => target.className === this.#request.className);
     return [...(key === null ? [] : [matchKey(key)]), ...own.map(({ target, value }) => linkKey(target.by.name, value))];
   }
 
-  #makes({ key, body }: Pick<Prepared, 'key' | 'body'>): string[] {
+  #keysCreated({ key, body }: Pick<Prepared, 'key' | 'body'>): string[] {
     const names = this.#linkedBy.filter((name) => isText(body[name]));
     const keys = names.map((name) => linkKey(name, body[name] as JsonValue));
     return key === null ? keys : [matchKey(key), ...keys];
@@ -175,8 +180,8 @@ export class TaskMaker {
 
   async #findMatches(lookUp: LookUp, rows: readonly Prepared[]): Promise<Map<string, string[]>> {
     const { className, matchOn } = this.#request;
-    const sought = new Map(rows.flatMap(({ key, body }): [string, JsonObject][] => (key === null ? [] : [[key, body]])));
-    return idsByKey(lookUp, className, matchOn, sought);
+    const keyed = new Map(rows.flatMap(({ key, body }): [string, JsonObject][] => (key === null ? [] : [[key, body]])));
+    return idsByKey(lookUp, className, matchOn, keyed);
   }
 
   #task(
@@ -187,7 +192,7 @@ export class TaskMaker {
     for (const { target, value } of links) this.#link(body, target, value, found);
     const keys = this.#keysOf(body, key);
     if (key !== null) {
-      const made = this.#made.find(matchKey(key));
+      const made = this.#created.find(matchKey(key));
       const ids = [...new Set([...(matches.get(key) ?? []), ...(made === undefined ? [] : [made])])];
       if (ids.length > 1) {
         const named = `${ids.slice(0, MAX_NAMED).join(' and ')}${ids.length > MAX_NAMED ? ' and others' : ''}`;
@@ -198,13 +203,13 @@ export class TaskMaker {
         const { [ID]: _, ...rest } = body;
         return { kind: 'update', row, body: rest, objectId, keys };
       }
-      if (this.#made.wouldBe(matchKey(key))) {
+      if (this.#created.wouldBe(matchKey(key))) {
         const { [ID]: _, ...rest } = body;
         return { kind: 'create', row, body: rest, known, keys, wouldUpdate: true };
       }
     }
     const { [ID]: id } = body;
-    if (typeof id === 'string' && this.#made.wouldBe(idKey(id))) return rejected(row, serviceError('duplicateValue'));
+    if (typeof id === 'string' && this.#created.wouldBe(idKey(id))) return rejected(row, serviceError('duplicateValue'));
     return { kind: 'create', row, body, known, keys };
   }
 
@@ -217,7 +222,7 @@ export class TaskMaker {
     const key = keyOf({ [by.name]: value }, [by.name]);
     if (key === null) return;
     const isOwn = className === this.#request.className;
-    const made = isOwn ? this.#made.find(linkKey(by.name, value)) : undefined;
+    const made = isOwn ? this.#created.find(linkKey(by.name, value)) : undefined;
     const ids = [
       ...new Set([...(found.get(placeOf(className, by.name))?.get(key) ?? []), ...(made === undefined ? [] : [made])]),
     ];
@@ -225,20 +230,20 @@ export class TaskMaker {
     if (ids.length > 1)
       fail('badRow', `${about} several records with the ${by.name} ${shown(key)}: ${ids.slice(0, MAX_NAMED).join(' and ')}`);
     const [objectId] = ids;
-    if (objectId === undefined && isOwn && this.#made.wouldBe(linkKey(by.name, value))) return;
+    if (objectId === undefined && isOwn && this.#created.wouldBe(linkKey(by.name, value))) return;
     if (objectId === undefined) fail('badRow', `${about} no record with the ${by.name} ${shown(key)}`);
     body[name] = { __type: 'Pointer', className, objectId: objectId as string };
   }
 
-  /** What others of the file may ask for once the row is a record. */
+  /** Returns the keys by which other rows may refer to this one. */
   #keysOf(body: JsonObject, key: string | null): readonly string[] {
-    const own = key === null && this.#linkedBy.length === 0 ? none : this.#makes({ key, body });
+    const own = key === null && this.#linkedBy.length === 0 ? none : this.#keysCreated({ key, body });
     const id = body[ID];
     return this.#request.keepTimes && typeof id === 'string' ? [...own, idKey(id)] : own;
   }
 }
 
-/** Whether records may be found by a value as it stands in a row. */
+/** Whether records can be found by this value. */
 const isText = (value: JsonValue | undefined): boolean => typeof value === 'string' || typeof value === 'number';
 
 const matchKey = (key: string): string => `match ${key}`;

@@ -2,10 +2,10 @@ import { isRefusal, type ServiceError } from '../../../errors/fail.ts';
 import { createRecord, type RecordContext, updateRecord } from '../../../records/index.ts';
 import type { Task } from './tasks.ts';
 
-/** What came of a task: the record, or why there is none. */
+/** Result of a task: the record, or the reason why it was rejected. */
 export type TaskOutcome = { readonly objectId: string } | { readonly error: ServiceError };
 
-/** Carries tasks out at once, which the store does in their order. @throws what is no refusal */
+/** Executes tasks concurrently; the store keeps their order. @throws errors that do not reject a row */
 export async function writeEach(context: RecordContext, className: string, tasks: readonly Task[]): Promise<TaskOutcome[]> {
   const done = await Promise.allSettled(tasks.map((task) => writeOne(context, className, task)));
   return done.map((one): TaskOutcome => {

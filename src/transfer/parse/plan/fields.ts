@@ -6,30 +6,30 @@ import { checkClassName, checkFieldName, type FieldType, fieldTypes, type TableS
 import { fixedType, isDescribed } from '../../../schema/system-tables.ts';
 import type { ParseClass, ParseField } from '../source/source.ts';
 
-/** Types that have none of their own here: their values are kept as Objects. */
+/** Types that do not exist here; their values are stored as Objects. */
 const asObjects: ReadonlySet<string> = new Set(['GeoPoint', 'Bytes', 'Polygon']);
 const known: ReadonlySet<string> = new Set(fieldTypes);
 
-/** How a class's fields lie in its table. */
+/** The fields of a class, mapped to its table. */
 export interface PlannedFields {
-  /** Those of the source by name, as they are in the table, Relations too. */
+  /** Fields by source name, as they are in the table, including Relations. */
   readonly fields: ReadonlyMap<string, NewField>;
-  /** Those that the table lacks. */
+  /** Fields to be added to the table. */
   readonly added: readonly NewField[];
-  /** Kept as Objects: names, and the types that they had. */
+  /** Fields stored as Objects, with their original types. */
   readonly asObjects: ReadonlyMap<string, string>;
-  /** Left out, and why. */
+  /** Fields that are not imported, with reasons. */
   readonly leftOut: readonly string[];
-  /** Why the class cannot be taken over. */
+  /** Reasons why the class cannot be imported. */
   readonly refusals: readonly string[];
 }
 
-/** Fields of `_User` that have another place here. */
+/** Fields of `_User` that are handled separately. */
 const notFields: ReadonlySet<string> = new Set(['password', 'authData', 'sessionToken']);
-/** Those that give rights here: in the source users may write what they like into them. */
+/** Fields that confer rights here, whereas users of the source may write them freely. */
 const rightsOfUsers: ReadonlySet<string> = new Set(['mcpPermissions']);
 
-/** Fields that Parse Server's own classes have, whatever the schema says. */
+/** Fields of Parse Server's own classes that its schema may omit. */
 const ownToClass: ReadonlyMap<string, readonly NewField[]> = new Map([
   [
     '_Role',
@@ -41,7 +41,7 @@ const ownToClass: ReadonlyMap<string, readonly NewField[]> = new Map([
   ],
 ]);
 
-/** Finds the fields of a class in its table, and those that it lacks. @param table `undefined`: there is none yet */
+/** Maps the fields of a class to its table. @param table `undefined` if it does not exist yet */
 export function planFields(parseClass: ParseClass, table: TableSchema | undefined): PlannedFields {
   const { className } = parseClass;
   const fields = new Map<string, NewField>();
@@ -86,28 +86,28 @@ function typeOf({ type }: ParseField): FieldType | null {
   return known.has(type) ? (type as FieldType) : null;
 }
 
-/** Types that take over what the source has, without being the same. */
-const alike: ReadonlySet<string> = new Set(['String HTML/XML', 'File PrivateFile']);
+/** Pairs of source and target types that are compatible without being equal. */
+const compatible: ReadonlySet<string> = new Set(['String HTML/XML', 'File PrivateFile']);
 
 function clashOf(className: string, wanted: NewField, found: NewField): string | null {
   if (!isDescribed(className, found.name)) return `${className}.${wanted.name} is a field that this service keeps`;
   const isSame = wanted.type === found.type && wanted.targetClass === found.targetClass;
-  if (isSame || alike.has(`${wanted.type} ${found.type}`)) return null;
+  if (isSame || compatible.has(`${wanted.type} ${found.type}`)) return null;
   const [there, here] = [wanted, found].map(({ type, targetClass }) => typeText(type, targetClass));
   return `${className}.${wanted.name} is ${there} in the source and ${here} here`;
 }
 
 function obstacleTo(className: string, { name, type, targetClass }: NewField): string | null {
-  const settled = fixedType(className, name);
-  if (settled !== undefined && settled !== type)
-    return `${className}.${name} is ${type} in the source and can only be ${settled} here`;
+  const onlyType = fixedType(className, name);
+  if (onlyType !== undefined && onlyType !== type)
+    return `${className}.${name} is ${type} in the source and can only be ${onlyType} here`;
   return refusedBy(() => {
     checkFieldName(name);
     if (targetClass !== undefined) checkClassName(targetClass);
   }, `${className}.${name}`);
 }
 
-/** What a rule says against a name; `null` for nothing. */
+/** Returns the error of a check as text; `null` if it passes. */
 export function refusedBy(check: () => void, what: string): string | null {
   try {
     check();

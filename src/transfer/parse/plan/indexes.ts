@@ -6,35 +6,36 @@ import type { FieldType, TableIndex } from '../../../schema/model.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
 import type { ParseClass } from '../source/source.ts';
 
-/** Indexes of a table, and those of the source that there cannot be. */
+/** Indexes to create, and indexes of the source that cannot be created. */
 export interface PlannedIndexes {
   readonly indexes: readonly TableIndex[];
-  /** Fields that `$text` searches. */
+  /** Fields of the text index. */
   readonly textIndex: readonly string[];
   readonly leftOut: readonly string[];
 }
 
-/** Their order means nothing, or they are in a table of their own. */
+/** Types without a meaningful order, or stored in a separate table. */
 const unordered: ReadonlySet<FieldType> = new Set(['Relation', 'Array', 'Object', 'File', 'PrivateFile', 'ACL']);
-const kept: ReadonlyMap<string, string> = new Map([
+const systemKeys: ReadonlyMap<string, string> = new Map([
   ['_id', 'objectId'],
   ['_created_at', 'createdAt'],
   ['_updated_at', 'updatedAt'],
 ]);
 
-const isInternal = (key: string) => key.startsWith('_') && !key.startsWith('_p_') && !kept.has(key) && !key.startsWith('_fts');
+const isInternal = (key: string) =>
+  key.startsWith('_') && !key.startsWith('_p_') && !systemKeys.has(key) && !key.startsWith('_fts');
 
-/** Finds out which indexes of a class its table can have. */
+/** Determines which indexes of a class its table can have. */
 export function planIndexes({ className, indexes }: ParseClass, fields: ReadonlyMap<string, NewField>): PlannedIndexes {
   const made = new Map<string, TableIndex>();
   const texts = new Set<string>();
   const leftOut: string[] = [];
   const fieldOf = (key: string) => {
-    const name = kept.get(key) ?? (key.startsWith('_p_') ? key.slice(3) : key);
+    const name = systemKeys.get(key) ?? (key.startsWith('_p_') ? key.slice(3) : key);
     return isDescribed(className, name) ? (fields.get(name) ?? defaultFields.get(name)) : undefined;
   };
   for (const [name, keys] of indexes) {
-    // The key of MongoDB, which each table has, and what Parse Server looks tokens and the like up by.
+    // Skips the primary key, which every table has, and indexes on internal keys of Parse Server.
     if (Object.keys(keys).join() === '_id' || Object.keys(keys).some(isInternal)) continue;
     const isText = Object.values(keys).includes('text');
     const reason = isText ? takeText(keys, fieldOf, texts) : takeOrdered(name, keys, fieldOf, made);
@@ -68,7 +69,7 @@ function takeOrdered(name: string, keys: JsonObject, fieldOf: FieldOf, made: Map
   return null;
 }
 
-/** SQL folds the case of names, and ours are letters, digits and underscores. */
+/** Returns an unused index name: letters, digits and underscores, distinct regardless of case because SQL folds case. */
 function freeName(name: string, taken: ReadonlyMap<string, TableIndex>): string {
   const plain = name.replaceAll(/\W/g, '_').slice(0, limits.nameLength - 4);
   const wanted = /^[A-Za-z]/.test(plain) ? plain : `by${plain}`;

@@ -8,7 +8,7 @@ import type { ParseClass } from '../source/source.ts';
 
 type Fields = ReadonlyMap<string, NewField>;
 
-/** Permissions of a table, and what of the source's they cannot say. They never give more than the source's. */
+/** Permissions of a table, and those of the source that cannot be expressed. They never grant more than in the source. */
 export interface MappedPermissions {
   readonly permissions: ClassLevelPermissions;
   readonly closed: readonly string[];
@@ -17,13 +17,13 @@ export interface MappedPermissions {
 const everybody: JsonObject = { '*': true };
 const userFieldLists = ['readUserFields', 'writeUserFields'] as const;
 
-/** What Parse Server hides of users unless its configuration says otherwise (`protectedFields`), which its database does not tell. */
+/** Parse Server hides this field of users by default (`protectedFields`); its database does not contain this setting. */
 const hiddenOfUsers = 'email';
 
 /**
- * Class-level permissions as ours. A class without any is open to everybody; of one that has some, an operation that they do not name is
- * for nobody (`SchemaController.js`).
- * @param fields those of the table, once it is made
+ * Maps class-level permissions. A class without any is open to everybody; otherwise an operation that they do not name is open to nobody
+ * (`SchemaController.js`).
+ * @param fields of the table after the migration
  */
 export function mapPermissions({ className, permissions }: ParseClass, fields: Fields): MappedPermissions {
   const described = new Map([...defaultFields, ...fields].filter(([name]) => isDescribed(className, name)));
@@ -75,7 +75,7 @@ const isEntity = (entity: string): boolean => {
   }
 };
 
-/** The fields of a list that can name users here; of others nobody gets a right. */
+/** Returns the fields of a list that can name users; other fields grant nothing. */
 function userFields(place: string, given: JsonValue | undefined, fields: Fields, closed: string[]): string[] {
   if (!Array.isArray(given)) return [];
   return given.filter((name): name is string => {
@@ -86,7 +86,9 @@ function userFields(place: string, given: JsonValue | undefined, fields: Fields,
   });
 }
 
-/** A field that the table has not is hidden anyway. Lists stay when they are empty: a field is hidden where all lists hide it. */
+/**
+ * Maps protected fields, dropping fields that the table does not have. Empty lists stay: a field is hidden only if every applicable list hides it.
+ */
 function protectedFieldsOf(className: string, given: JsonValue | undefined, fields: Fields): JsonObject {
   const lists: JsonObject = {};
   for (const [entity, names] of Object.entries(isJsonObject(given) ? given : {}))
@@ -101,7 +103,7 @@ function protectedFieldsOf(className: string, given: JsonValue | undefined, fiel
 
 const unprotectable: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
 
-/** Whether new objects get an ACL that is not open to everybody. */
+/** Whether new objects get a restricted ACL. */
 function hasDefaultAcl(acl: JsonValue | undefined): boolean {
   if (!isJsonObject(acl)) return false;
   const all = own(acl, '*');

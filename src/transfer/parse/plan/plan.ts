@@ -6,7 +6,7 @@ import { type PlannedFields, planFields, refusedBy } from './fields.ts';
 import { type PlannedIndexes, planIndexes } from './indexes.ts';
 import { type MappedPermissions, mapPermissions } from './permissions.ts';
 
-/** A class that is taken over. */
+/** A class to import. */
 export interface PlannedClass extends PlannedFields {
   readonly source: ParseClass;
   readonly className: string;
@@ -14,23 +14,23 @@ export interface PlannedClass extends PlannedFields {
   readonly indexes: PlannedIndexes;
 }
 
-/** What a migration takes over. */
+/** A migration plan. */
 export interface MigrationPlan {
-  /** Users first, then what has their ids in it. */
+  /** Users first, since other objects refer to them. */
   readonly classes: readonly PlannedClass[];
-  /** Classes of the schema that have no place here. */
-  readonly notTaken: readonly string[];
+  /** Classes of the schema that have no counterpart here. */
+  readonly notImported: readonly string[];
 }
 
-/** Classes of Parse Server's own that have a table here. */
+/** Parse Server's own classes that have a table here. */
 const shared: ReadonlySet<string> = new Set(['_User', '_Role']);
-/** Reasons that one line tells. */
+/** Maximum number of reasons in one message. */
 const MAX_REASONS = 10;
 
 /**
- * Finds out what of the source's classes can be taken over into a system.
- * @param only the names of those that are wanted; `null`: all
- * @throws OperatorError where a class cannot be taken over as a whole
+ * Plans the migration of the source's classes.
+ * @param only names of the requested classes; `null` for all
+ * @throws OperatorError if a class cannot be imported as a whole
  */
 export function planMigration(schema: Schema, sources: readonly ParseClass[], only: readonly string[] | null): MigrationPlan {
   const names = sources.map(({ className }) => className);
@@ -41,13 +41,13 @@ export function planMigration(schema: Schema, sources: readonly ParseClass[], on
     throw new OperatorError(`--only: ${name} is ${names.includes(name) ? 'not taken over' : 'no class of the source'}${hint}`);
   }
   const classes: PlannedClass[] = [];
-  const notTaken: string[] = [];
+  const notImported: string[] = [];
   const refusals: string[] = [];
   for (const source of sources) {
     const { className } = source;
     if (only && !only.includes(className)) continue;
     if (className.startsWith('_') && !shared.has(className)) {
-      notTaken.push(className);
+      notImported.push(className);
       continue;
     }
     const planned = planClass(schema, source);
@@ -63,7 +63,7 @@ export function planMigration(schema: Schema, sources: readonly ParseClass[], on
   const order = ['_User', '_Role'];
   const placeOf = ({ className }: PlannedClass) => (order.includes(className) ? order.indexOf(className) : order.length);
   classes.sort((a, b) => placeOf(a) - placeOf(b) || (a.className < b.className ? -1 : 1));
-  return { classes, notTaken: notTaken.sort() };
+  return { classes, notImported: notImported.sort() };
 }
 
 function refusalText(refusals: readonly string[]): string {

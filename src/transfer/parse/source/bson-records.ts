@@ -1,12 +1,12 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** Bytes of one document: MongoDB takes 16 MB. */
+/** Maximum size of a document; MongoDB allows 16 MB. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
-/** The length and the end of an empty document. */
+/** Size of an empty document: its length and terminator. */
 const MIN_DOCUMENT_BYTES = 5;
 
-/** The documents of a file of mongodump, one after the other. @throws OperatorError for a file that is none, or ends too early */
+/** Returns the documents of a mongodump file. @throws OperatorError if it is not BSON or is truncated */
 export async function* bsonRecords(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<Uint8Array> {
   let pieces: Buffer[] = [];
   let gathered = 0;

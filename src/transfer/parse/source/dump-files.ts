@@ -9,7 +9,7 @@ import { bsonRecords } from './bson-records.ts';
 import { jsonRecords } from './json-records.ts';
 import type { MongoDocument } from './mongo-record.ts';
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** A file of one collection or class. */
@@ -20,14 +20,14 @@ export interface DumpFile {
   readonly isCompressed: boolean;
 }
 
-/** What a file holds: a document of MongoDB, or an object in Parse's wire form. */
+/** An item of a file: a MongoDB document, or an object in Parse's wire form. */
 export type Dumped =
   | { readonly kind: 'document'; readonly document: MongoDocument }
   | { readonly kind: 'wire'; readonly object: JsonObject };
 
 /**
- * The files of a dump by collection: those of the directory, or of its only folder, as mongodump makes one for the database.
- * @throws OperatorError where there are none
+ * Returns the files of a dump by collection. They are in the directory or, as mongodump creates it, in its only subdirectory.
+ * @throws OperatorError if there are none
  */
 export async function filesOfDump(directory: string): Promise<ReadonlyMap<string, DumpFile>> {
   const found = await filesIn(directory);
@@ -51,7 +51,7 @@ async function filesIn(directory: string): Promise<Map<string, DumpFile>> {
   return files;
 }
 
-/** mongodump percent-encodes what a name of a file may not have: `_Join%3Ausers%3A_Role`. */
+/** mongodump percent-encodes characters that are not allowed in file names: `_Join%3Ausers%3A_Role`. */
 function nameOf(collection: string): string {
   try {
     return decodeURIComponent(collection);
@@ -68,7 +68,7 @@ async function entriesOf(directory: string) {
   }
 }
 
-/** What a file holds, one after the other. @throws OperatorError where it cannot be read, or is damaged */
+/** Returns the items of a file. @throws OperatorError if it cannot be read or is damaged */
 export async function* dumped(file: DumpFile): AsyncGenerator<Dumped> {
   try {
     if (file.form === 'bson')

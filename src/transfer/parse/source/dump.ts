@@ -9,13 +9,13 @@ import { joinName, type ParseClass, type ParseField, type ParseMember, type Pars
 const SCHEMA = '_SCHEMA';
 const isJoin = (name: string) => name.startsWith('_Join:');
 
-/** A directory of files: of mongodump, of mongoexport, or of an export of Parse, which has no schema: its types are those of its values. */
+/** Files of mongodump, mongoexport, or a Parse export. The latter has no schema; types are derived from values. */
 export class DumpSource implements ParseSource {
   readonly #files: ReadonlyMap<string, DumpFile>;
   #classes: Promise<readonly ParseClass[]> | undefined;
   #isDerived = false;
 
-  /** @throws OperatorError where there is no dump */
+  /** Opens a dump. @throws OperatorError if the directory contains none */
   static async open(directory: string): Promise<DumpSource> {
     return new DumpSource(await filesOfDump(directory));
   }
@@ -83,7 +83,7 @@ export class DumpSource implements ParseSource {
     return classes;
   }
 
-  /** A class as its objects tell it. */
+  /** Derives a class from its objects. */
   async #derived(className: string): Promise<ParseClass> {
     const fields = new Map<string, ParseField>();
     for await (const found of this.#dumped(className)) {

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../ker
 import { timeOf } from './mongo-record.ts';
 import { aclOf, ownFields, type ParseField, type ParseRecord, type ParseType } from './source.ts';
 
-/** What exports of users have beside fields. */
+/** Members of exported users that are not fields. */
 const userOnly: ReadonlySet<string> = new Set(['authData', 'bcryptPassword', 'password', 'sessionToken']);
 
-/** An object of an export of Parse: in wire form, as its REST interface shows it. */
+/** Converts an object of a Parse export, which is in the wire form of its REST interface. */
 export function recordOfExport(object: JsonObject, className: string): ParseRecord {
   const isUser = className === '_User';
   const values = new Map<string, JsonValue>();
@@ -30,7 +30,7 @@ const timeIn = (value: JsonValue | undefined): number | null => timeOf(isJsonObj
 
 const wrapped: ReadonlySet<string> = new Set<ParseType>(['Date', 'Pointer', 'Relation', 'File', 'GeoPoint', 'Bytes', 'Polygon']);
 
-/** The type of a field whose first value this is. */
+/** Derives the type of a field from its first value. */
 export function typeOfWire(value: JsonValue): ParseField {
   const options: string[] = [];
   if (typeof value === 'string') return { type: 'String', options };
@@ -38,7 +38,7 @@ export function typeOfWire(value: JsonValue): ParseField {
   if (typeof value === 'boolean') return { type: 'Boolean', options };
   if (Array.isArray(value)) return { type: 'Array', options };
   if (value === null || typeof value.__type !== 'string') return { type: 'Object', options };
-  // An object that was included stands for its Pointer.
+  // An included object stands for its Pointer.
   const type = value.__type === 'Object' ? 'Pointer' : value.__type;
   if (!wrapped.has(type)) return { type: 'Object', options };
   const { className } = value;

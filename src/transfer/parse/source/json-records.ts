@@ -1,8 +1,8 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** Bytes of one record. */
+/** Maximum size of a record. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
-/** Bytes within which an export says what it is. */
+/** Number of bytes that determine the format. */
 const HEAD_BYTES = 1_024;
 
 const exported = /^(?:\u{FEFF})?\s*\{\s*"results"\s*:\s*\[/u;
@@ -10,9 +10,8 @@ const [quote, backslash, open, close, begin, end, comma] = Array.from('"\\{}[],'
 const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
 
 /**
- * The texts of the records of a JSON file: of an export of Parse (`{"results":[…]}`), of an array, or of objects one after the other, as
- * mongoexport writes them.
- * @throws OperatorError for a file that is none of these, or ends too early
+ * Returns the records of a JSON file as texts: a Parse export (`{"results":[…]}`), an array, or concatenated objects as written by mongoexport.
+ * @throws OperatorError if it is none of these or is truncated
  */
 export async function* jsonRecords(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<string> {
   const splitter = new Splitter(name);
@@ -33,12 +32,12 @@ export async function* jsonRecords(chunks: AsyncIterable<Buffer>, name: string):
 
 class Splitter {
   readonly #name: string;
-  /** How deep the records lie. */
+  /** Depth of the records. */
   #base = 0;
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  /** Pieces of a record that has begun. */
+  /** Pieces of the current record. */
   #pieces: Buffer[] | null = null;
   #size = 0;
   #isOver = false;

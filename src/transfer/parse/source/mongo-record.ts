@@ -2,12 +2,12 @@ import { Binary, Decimal128, Double, Int32, Long } from 'bson';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import { aclOf, type ParseClass, type ParseField, type ParseRecord } from './source.ts';
 
-/** A document as the BSON reader makes it. */
+/** A document as parsed by the BSON library. */
 export type MongoDocument = Record<string, unknown>;
 
 const authData = /^_auth_data_/;
 
-/** A document of a class's collection as Parse Server reads it (`MongoTransform.js`, mongoObjectToParseObject). */
+/** Converts a document of a class's collection as Parse Server does (`MongoTransform.js`, mongoObjectToParseObject). */
 export function recordOfDocument(document: MongoDocument, { className, fields }: ParseClass): ParseRecord {
   const values = new Map<string, JsonValue>();
   let hash: string | undefined;
@@ -34,14 +34,14 @@ export function recordOfDocument(document: MongoDocument, { className, fields }:
   };
 }
 
-/** `Class$id`. */
+/** Parses `Class$id`. */
 function addPointer(values: Map<string, JsonValue>, name: string, value: unknown, fields: ReadonlyMap<string, ParseField>): void {
   if (fields.get(name)?.type !== 'Pointer' || typeof value !== 'string') return;
   const at = value.indexOf('$');
   values.set(name, { __type: 'Pointer', className: value.slice(0, at), objectId: value.slice(at + 1) });
 }
 
-/** @returns `null` for what is no time */
+/** Returns milliseconds since 1970; `null` for anything but a time. */
 export function timeOf(value: unknown): number | null {
   const time = value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isFinite(time) ? time : null;
@@ -67,7 +67,7 @@ function wireOf(value: unknown, field: ParseField | undefined): JsonValue | unde
   }
 }
 
-/** A value inside, or one whose type says nothing more. @returns `undefined` for what no JSON has */
+/** Converts a nested value, or one whose type needs no special handling. @returns `undefined` for values that JSON cannot represent */
 function nested(value: unknown): JsonValue | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   if (typeof value === 'bigint') return Number(value);
@@ -84,11 +84,11 @@ function nested(value: unknown): JsonValue | undefined {
   return object;
 }
 
-/** `[longitude, latitude]` as Parse shows it. */
+/** Swaps `[longitude, latitude]`, as Parse's wire form does. */
 function turned(point: unknown): JsonValue {
   const [longitude, latitude] = Array.isArray(point) ? point : [];
   return [Number(latitude), Number(longitude)];
 }
 
-/** One that no calendar has is a text that no Date takes, and told of there. */
+/** An invalid date becomes a text that a Date field rejects, so that it is reported there. */
 const isoOf = (date: Date): string => (Number.isNaN(date.getTime()) ? 'no date' : date.toISOString());

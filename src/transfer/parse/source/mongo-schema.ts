@@ -16,7 +16,7 @@ const scalars: ReadonlyMap<string, ParseType> = new Map([
 ]);
 
 /**
- * A document of Parse Server's collection `_SCHEMA` (`MongoSchemaCollection.js`): `{_id: class, field: type, …, _metadata}`, where a type is
+ * Parses a document of Parse Server's collection `_SCHEMA` (`MongoSchemaCollection.js`): `{_id: class, field: type, …, _metadata}` with types such as
  * `string`, `*Class` for a Pointer, `relation<Class>`.
  */
 export function classOfDocument(document: JsonObject): ParseClass {
@@ -47,7 +47,7 @@ const objectIn = (document: JsonObject, key: string): JsonObject => {
   return isJsonObject(value) ? value : {};
 };
 
-/** What a definition of a field asks beyond the type. */
+/** Returns the requirements of a field besides its type. */
 export function optionsOf(definition: JsonValue | undefined): string[] {
   if (!isJsonObject(definition)) return [];
   return [

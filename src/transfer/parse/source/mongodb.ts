@@ -7,30 +7,33 @@ import { classOfDocument } from './mongo-schema.ts';
 import { joinName, type ParseClass, type ParseMember, type ParseRecord, type ParseSource } from './source.ts';
 import { volatileClasses } from './volatile.ts';
 
-/** Milliseconds until a server that does not answer is given up. */
-const CONNECT_MS = 10_000;
-/** Documents that one answer of the server has, at most. */
+/** Timeout for connecting, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Maximum number of documents per answer of the server. */
 const BATCH_DOCUMENTS = 500;
-/** MongoDB 5.0: servers before have no snapshots for reads. */
+/** MongoDB 5.0, the first version with snapshot reads. */
 const SNAPSHOT_WIRE_VERSION = 13;
-/** The server's code for a moment that it no longer has: it keeps them for minutes. */
+/** Error code of an expired snapshot; servers keep snapshots for some minutes. */
 const SNAPSHOT_TOO_OLD = 239;
 
-/** Parse Server's collections in MongoDB: of one moment where the server has a replica set, and as long as it keeps it. */
+/** Parse Server's collections in MongoDB. Reads use one snapshot if the server is a replica set and as long as it keeps the snapshot. */
 export class MongoSource implements ParseSource {
   readonly #client: MongoClient;
   readonly #db: Db;
   readonly #session: ReturnType<MongoClient['startSession']> | null;
-  #isOneMoment: boolean;
+  #hasSnapshot: boolean;
 
-  /** @throws OperatorError where it cannot be reached, or holds no Parse Server */
+  /** Connects to the database. @throws OperatorError if it cannot be reached, or contains no Parse Server */
   static async open(url: string): Promise<MongoSource> {
     const { MongoClient: Client } = await import('mongodb');
     let client: MongoClient | undefined;
     try {
-      // What the address says counts.
+      // Settings in the address take precedence.
       const isBounded = /[?&]serverSelectionTimeoutMS=/i.test(url);
-      client = new Client(url, isBounded ? {} : { serverSelectionTimeoutMS: CONNECT_MS, connectTimeoutMS: CONNECT_MS });
+      client = new Client(
+        url,
+        isBounded ? {} : { serverSelectionTimeoutMS: CONNECT_TIMEOUT_MS, connectTimeoutMS: CONNECT_TIMEOUT_MS },
+      );
       await client.connect();
       const db = client.db();
       const hello = await db.admin().command({ hello: 1 });
@@ -41,7 +44,7 @@ export class MongoSource implements ParseSource {
       return new MongoSource(client, db, isReplicated && hello.maxWireVersion >= SNAPSHOT_WIRE_VERSION);
     } catch (error) {
       await client?.close().catch(() => {});
-      throw refused(error);
+      throw describedError(error);
     }
   }
 
@@ -49,7 +52,7 @@ export class MongoSource implements ParseSource {
     this.#client = client;
     this.#db = db;
     this.#session = hasSnapshots ? client.startSession({ snapshot: true }) : null;
-    this.#isOneMoment = hasSnapshots;
+    this.#hasSnapshot = hasSnapshots;
   }
 
   async classes(): Promise<readonly ParseClass[]> {
@@ -71,7 +74,7 @@ export class MongoSource implements ParseSource {
     try {
       return await this.#db.collection(className).estimatedDocumentCount();
     } catch (error) {
-      throw refused(error);
+      throw describedError(error);
     }
   }
 
@@ -85,7 +88,7 @@ export class MongoSource implements ParseSource {
   }
 
   notes(): readonly string[] {
-    return this.#isOneMoment
+    return this.#hasSnapshot
       ? []
       : ['the source has no snapshots (no replica set, or one that was too old): what was written meanwhile may be missing'];
   }
@@ -95,15 +98,15 @@ export class MongoSource implements ParseSource {
     await this.#client.close().catch(() => {});
   }
 
-  /** The documents of a collection in the order of their ids. Where the moment is lost, those that are left are read as they are now. */
+  /** Returns the documents of a collection by id. If the snapshot expires, the remaining ones are read in their current state. */
   async *#documents(collection: string): AsyncGenerator<MongoDocument> {
     let last: unknown;
     let isResumed = false;
     for (;;)
       try {
-        // Ids of several types are in one order here, which `$gt` of a filter has not.
+        // `$gt` inside `$expr` compares ids across types; in a plain filter it does not.
         const filter: Document = isResumed ? { $expr: { $gt: ['$_id', { $literal: last }] } } : {};
-        const session = this.#isOneMoment ? this.#session : null;
+        const session = this.#hasSnapshot ? this.#session : null;
         const options = { sort: { _id: 1 }, batchSize: BATCH_DOCUMENTS, raw: true, ...(session && { session }) } as const;
         for await (const bytes of this.#db.collection(collection).find(filter, options)) {
           const document = deserialize(bytes as unknown as Uint8Array);
@@ -113,17 +116,17 @@ export class MongoSource implements ParseSource {
         }
         return;
       } catch (error) {
-        if ((error as { code?: unknown }).code !== SNAPSHOT_TOO_OLD || !this.#isOneMoment) throw refused(error);
-        this.#isOneMoment = false;
+        if ((error as { code?: unknown }).code !== SNAPSHOT_TOO_OLD || !this.#hasSnapshot) throw describedError(error);
+        this.#hasSnapshot = false;
       }
   }
 }
 
-/** What an operator is told of a source that fails. Addresses hold passwords, so none is shown. */
-function refused(error: unknown): Error {
+/** Returns an error with a message for the operator, without the address, which may contain a password. */
+function describedError(error: unknown): Error {
   if (error instanceof OperatorError) return error;
   const { name, message } = error as Error;
-  // What cannot be read of an address would be shown.
+  // The driver's message would contain the unparsable part of the address.
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError' || name === 'TypeError')
     return new OperatorError('--from: this address of MongoDB cannot be read: mongodb://user:password@host:port/database');
   if (!name.startsWith('Mongo')) return error as Error;

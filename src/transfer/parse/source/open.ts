@@ -2,9 +2,9 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { ParseSource } from './source.ts';
 
 /**
- * Opens what holds the data of a Parse Server. The drivers are loaded where they are used.
+ * Opens the data of a Parse Server. Drivers are imported on demand.
  * @param from `postgres://…`, `mongodb://…`, or a directory of dumps
- * @throws OperatorError where it cannot be reached, or holds none
+ * @throws OperatorError if it cannot be reached or contains no such data
  */
 export async function openParseSource(from: string): Promise<ParseSource> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** Milliseconds until a server that does not answer is given up. */
-const CONNECT_MS = 10_000;
+/** Timeout for connecting, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * What the driver is told of `postgres://user:password@host:port/database?sslmode=…`. What the address leaves out comes from PGHOST,
- * PGPASSWORD and the like.
- * @throws OperatorError for an address that cannot be read; it is not shown, since it may hold a password
+ * Returns the driver configuration for `postgres://user:password@host:port/database?sslmode=…`. Missing parts default to PGHOST, PGPASSWORD and so
+ * on.
+ * @throws OperatorError if the address cannot be parsed; the message omits it, since it may contain a password
  */
 export function postgresConfig(address: string): pg.ClientConfig {
   let url: URL;
@@ -31,7 +31,7 @@ export function postgresConfig(address: string): pg.ClientConfig {
     ...(port !== '' && { port: Number(port) }),
     ...(ssl !== undefined && { ssl }),
     ...(options !== null && { options }),
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'record-service migrate',
   };

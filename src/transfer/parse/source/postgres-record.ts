@@ -1,25 +1,25 @@
 import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
 import { aclOf, type ParseClass, type ParseField, type ParseRecord } from './source.ts';
 
-/** A row of a class's table as Parse Server reads it (`PostgresStorageAdapter.js`, postgresObjectToParseObject). */
+/** Converts a row of a class's table as Parse Server does (`PostgresStorageAdapter.js`, postgresObjectToParseObject). */
 export function recordOfRow(names: readonly string[], row: readonly unknown[], { className, fields }: ParseClass): ParseRecord {
   const isUser = className === '_User';
   const values = new Map<string, JsonValue>();
-  const kept = new Map<string, unknown>();
+  const systemValues = new Map<string, unknown>();
   names.forEach((name, at) => {
     const value = row[at];
     if (value === null || value === undefined) return;
     const field = fields.get(name);
-    if (!field || (isUser && name === 'authData')) kept.set(name, value);
+    if (!field || (isUser && name === 'authData')) systemValues.set(name, value);
     else values.set(name, wireOf(value, field));
   });
-  const hash = kept.get('_hashed_password');
-  const authData = kept.get('authData');
+  const hash = systemValues.get('_hashed_password');
+  const authData = systemValues.get('authData');
   return {
-    objectId: String(kept.get('objectId')),
-    createdAt: timeOf(kept.get('createdAt')),
-    updatedAt: timeOf(kept.get('updatedAt')),
-    acl: aclOf(kept.get('_rperm'), kept.get('_wperm')),
+    objectId: String(systemValues.get('objectId')),
+    createdAt: timeOf(systemValues.get('createdAt')),
+    updatedAt: timeOf(systemValues.get('updatedAt')),
+    acl: aclOf(systemValues.get('_rperm'), systemValues.get('_wperm')),
     ...(isUser && typeof hash === 'string' && { passwordHash: hash }),
     ...(isUser && { hasAuthData: isJsonObject(authData) && Object.keys(authData).length > 0 }),
     values,
@@ -44,13 +44,13 @@ function wireOf(value: unknown, { type, targetClass = '' }: ParseField): JsonVal
     case 'Polygon':
       return { __type: 'Polygon', coordinates: ringOf(String(value)) };
     default:
-      // Infinity is a time of PostgreSQL's that no Date has, and is told of there.
+      // PostgreSQL allows `infinity`; it becomes a text that a Date field rejects, so that it is reported there.
       if (type === 'Date') return { __type: 'Date', iso: timeOf(value) === null ? 'no date' : (value as Date).toISOString() };
       return value as JsonValue;
   }
 }
 
-/** `((longitude,latitude),…)`. */
+/** Parses `((longitude,latitude),…)`. */
 function ringOf(text: string): JsonValue {
   return text
     .slice(2, -2)

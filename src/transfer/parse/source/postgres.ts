@@ -15,17 +15,17 @@ import {
 } from './source.ts';
 import { volatileClasses } from './volatile.ts';
 
-/** Characters of rows that came and were not taken yet: the socket is not read beyond them. */
-const MAX_WAITING = 1 * 1024 * 1024;
+/** Maximum number of characters received but not consumed; the socket is paused beyond that. */
+const MAX_BUFFERED_CHARS = 1 * 1024 * 1024;
 
-/** Parse Server's tables in PostgreSQL (`PostgresStorageAdapter.js`), in one transaction that sees one moment. */
+/** Parse Server's tables in PostgreSQL (`PostgresStorageAdapter.js`), read in one repeatable-read transaction. */
 export class PostgresSource implements ParseSource {
   readonly #client: pg.Client;
 
-  /** @throws OperatorError where it cannot be reached, or holds no Parse Server */
+  /** Connects to the database. @throws OperatorError if it cannot be reached, or contains no Parse Server */
   static async open(url: string): Promise<PostgresSource> {
     const client = new pg.Client(postgresConfig(url));
-    // A connection that breaks fails the statement that is under way, too.
+    // A broken connection also rejects the statement in progress.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -38,7 +38,7 @@ export class PostgresSource implements ParseSource {
       return new PostgresSource(client);
     } catch (error) {
       client.connection.stream.destroy();
-      throw refused(error);
+      throw describedError(error);
     }
   }
 
@@ -47,7 +47,7 @@ export class PostgresSource implements ParseSource {
   }
 
   async classes(): Promise<readonly ParseClass[]> {
-    const rows = await this.#ask('SELECT "className", "schema" FROM "_SCHEMA" ORDER BY "className" COLLATE "C"', []);
+    const rows = await this.#query('SELECT "className", "schema" FROM "_SCHEMA" ORDER BY "className" COLLATE "C"', []);
     return rows.map(([className, schema]) => classOf(String(className), isJsonObject(schema) ? (schema as JsonObject) : {}));
   }
 
@@ -55,7 +55,7 @@ export class PostgresSource implements ParseSource {
     const found = new Map<string, number>();
     for (const name of volatileClasses) {
       if ((await this.#columnsOf(name)).size === 0) continue;
-      const [row] = await this.#ask(`SELECT count(*)::float8 FROM ${quoted(name)}`, []);
+      const [row] = await this.#query(`SELECT count(*)::float8 FROM ${quoted(name)}`, []);
       found.set(name, Number(row?.[0] ?? 0));
     }
     return found;
@@ -63,7 +63,7 @@ export class PostgresSource implements ParseSource {
 
   async count(className: string): Promise<number> {
     if ((await this.#columnsOf(className)).size === 0) return 0;
-    const [row] = await this.#ask(`SELECT count(*)::float8 FROM ${quoted(className)}`, []);
+    const [row] = await this.#query(`SELECT count(*)::float8 FROM ${quoted(className)}`, []);
     return Number(row?.[0] ?? 0);
   }
 
@@ -88,32 +88,32 @@ export class PostgresSource implements ParseSource {
   }
 
   async close(): Promise<void> {
-    // What is under way is not waited for.
+    // Does not wait for a statement in progress.
     this.#client.connection.stream.destroy();
   }
 
-  /** The columns of a table; none where there is no such table. */
+  /** Returns the columns of a table; empty if it does not exist. */
   async #columnsOf(table: string): Promise<ReadonlySet<string>> {
-    const rows = await this.#ask(
+    const rows = await this.#query(
       'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped ORDER BY attnum',
       [table],
     );
     return new Set(rows.map(([name]) => String(name)));
   }
 
-  async #ask(text: string, values: unknown[]): Promise<unknown[][]> {
+  async #query(text: string, values: unknown[]): Promise<unknown[][]> {
     try {
       return (await this.#client.query({ text, values, rowMode: 'array' })).rows;
     } catch (error) {
-      throw refused(error);
+      throw describedError(error);
     }
   }
 
-  /** The rows of a statement as they come; no more are taken than the reader has use for. */
+  /** Returns the rows of a statement as they arrive, with back-pressure. */
   async *#rows(text: string): AsyncGenerator<unknown[]> {
     const { stream } = this.#client.connection;
     let rows: unknown[][] = [];
-    let waiting = 0;
+    let bufferedChars = 0;
     let ended = false;
     let failure: unknown;
     let wake = () => {};
@@ -121,7 +121,7 @@ export class PostgresSource implements ParseSource {
       getTypeParser(...given: Parameters<typeof pg.types.getTypeParser>) {
         const parse = pg.types.getTypeParser(...given);
         return (value: string) => {
-          waiting += value.length;
+          bufferedChars += value.length;
           return parse(value);
         };
       },
@@ -129,7 +129,7 @@ export class PostgresSource implements ParseSource {
     const query = this.#client.query(new pg.Query({ text, rowMode: 'array', types } as pg.QueryConfig));
     query.on('row', (row) => {
       rows.push(row as unknown as unknown[]);
-      if (waiting > MAX_WAITING) stream.pause();
+      if (bufferedChars > MAX_BUFFERED_CHARS) stream.pause();
       wake();
     });
     query.on('end', () => {
@@ -150,11 +150,11 @@ export class PostgresSource implements ParseSource {
       }
       const taken = rows;
       rows = [];
-      waiting = 0;
+      bufferedChars = 0;
       stream.resume();
       yield* taken;
     }
-    if (failure !== undefined) throw refused(failure);
+    if (failure !== undefined) throw describedError(failure);
   }
 }
 
@@ -186,11 +186,11 @@ function fieldOf(definition: JsonObject): ParseField {
   };
 }
 
-/** What an operator is told of a source that fails. Addresses hold passwords, so none is shown. */
-function refused(error: unknown): OperatorError {
+/** Returns an error with a message for the operator, without the address, which may contain a password. */
+function describedError(error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   const { message, code, errors } = error as { message?: string; code?: string; errors?: readonly Error[] };
-  // Of several addresses of one name each has failed.
+  // If a host name has several addresses, each has failed with its own error.
   const text = message || errors?.[0]?.message || code || 'it does not answer';
   return new OperatorError(`--from: PostgreSQL: ${text.replaceAll(/\s+/g, ' ')}`);
 }

@@ -4,7 +4,7 @@ import { serialize } from 'bson';
 import { bsonRecords } from './bson-records.ts';
 import { jsonRecords } from './json-records.ts';
 
-/** The bytes in pieces of a size. */
+/** Splits bytes into pieces of a size. */
 async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 
-/** The types of Parse Server's fields. */
+/** Field types of Parse Server. */
 export type ParseType =
   | 'String'
   | 'Number'
@@ -15,13 +15,13 @@ export type ParseType =
   | 'Bytes'
   | 'Polygon';
 
-/** A field of a class of Parse Server, but for those that every class has. */
+/** A field of a Parse class other than the default ones. */
 export interface ParseField {
-  /** As the source spells it: another than those of `ParseType` is told of, and not taken. */
+  /** As in the source; a type outside `ParseType` is reported and not imported. */
   readonly type: ParseType | (string & {});
-  /** Of Pointers and Relations. */
+  /** For Pointers and Relations. */
   readonly targetClass?: string;
-  /** What the field asks of values beyond its type: `required`, `defaultValue`. */
+  /** Requirements besides the type: `required`, `defaultValue`. */
   readonly options: readonly string[];
 }
 
@@ -29,23 +29,23 @@ export interface ParseField {
 export interface ParseClass {
   readonly className: string;
   readonly fields: ReadonlyMap<string, ParseField>;
-  /** Class-level permissions as they are stored; `null`: none are, which opens the class to everybody; `unknown`: the source does not tell. */
+  /** Stored class-level permissions; `null` if there are none, which opens the class to everybody; `unknown` if the source does not contain them. */
   readonly permissions: JsonObject | null | 'unknown';
-  /** By name: fields and directions, or kinds, in the source's spelling. */
+  /** By name: fields with directions or kinds, as in the source. */
   readonly indexes: ReadonlyMap<string, JsonObject>;
 }
 
 /** An object of Parse Server. */
 export interface ParseRecord {
   readonly objectId: string;
-  /** Milliseconds since 1970; `null` where the source has none. */
+  /** Milliseconds since 1970; `null` if missing. */
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
-  /** Whom its ACL names, as Parse shows it; `null`: it has none, and is everybody's. */
+  /** The ACL in wire form; `null` if there is none, which means public. */
   readonly acl: JsonObject | null;
-  /** Of a user: the hash, whatever its form. */
+  /** Password hash of a user, in any format. */
   readonly passwordHash?: string;
-  /** Of a user: whether he signs in by another service. */
+  /** Whether a user signs in through another service. */
   readonly hasAuthData?: boolean;
   /** Values by field, in wire form. */
   readonly values: ReadonlyMap<string, JsonValue>;
@@ -57,26 +57,26 @@ export interface ParseMember {
   readonly member: string;
 }
 
-/** Where a system's data of Parse Server are. What it reads is the same each time, as far as the place allows. */
+/** The data of a Parse Server. Repeated reads return the same data, as far as the source allows. */
 export interface ParseSource {
   classes(): Promise<readonly ParseClass[]>;
-  /** Classes and the like that are not in the schema, by name: what Parse Server keeps for itself. */
+  /** Numbers of objects in internal classes outside the schema, by name. */
   others(): Promise<ReadonlyMap<string, number>>;
-  /** How many objects a class has, some. */
+  /** Approximate number of objects of a class. */
   count(className: string): Promise<number>;
-  /** All objects, the same order each time. */
+  /** All objects, in the same order each time. */
   records(parseClass: ParseClass): AsyncIterable<ParseRecord>;
-  /** All members of a Relation; those of one owner are mostly one after the other. */
+  /** All members of a Relation, mostly grouped by owner. */
   members(className: string, field: string): AsyncIterable<ParseMember>;
-  /** What an operator should know of the reading itself: that the picture is not of one moment. */
+  /** Remarks for the operator, e.g. that reads were not consistent. */
   notes(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Fields of every class, and those by which Parse Server keeps what has another place here. */
+/** Default fields, which every class has. */
 export const ownFields: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
 
-/** The ACL that two lists say, as Parse shows it; `null` where there is neither. */
+/** Combines two lists to an ACL in wire form; `null` if both are missing. */
 export function aclOf(readers: unknown, writers: unknown): JsonObject | null {
   if (!Array.isArray(readers) && !Array.isArray(writers)) return null;
   const acl = new Map<string, JsonObject>();
@@ -89,5 +89,5 @@ export function aclOf(readers: unknown, writers: unknown): JsonObject | null {
   return Object.fromEntries(acl);
 }
 
-/** `_Join:users:_Role`. */
+/** Name of the join table of a Relation, such as `_Join:users:_Role`. */
 export const joinName = (className: string, field: string): string => `_Join:${field}:${className}`;

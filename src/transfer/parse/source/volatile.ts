@@ -1,4 +1,4 @@
-/** What Parse Server keeps for itself beside the classes of its schema (`SchemaController.js`, volatileClasses). None of it has a place here. */
+/** Internal classes of Parse Server outside its schema (`SchemaController.js`, volatileClasses). They have no counterpart here. */
 export const volatileClasses: readonly string[] = [
   '_Audience',
   '_GlobalConfig',

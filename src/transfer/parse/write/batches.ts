@@ -1,4 +1,4 @@
-/** Items in groups, each of so many, or of so much. */
+/** Groups items into batches, bounded by number and by size. */
 export async function* batchesOf<T>(
   items: AsyncIterable<T>,
   sizeOf: (item: T) => number,
@@ -6,15 +6,15 @@ export async function* batchesOf<T>(
 ): AsyncGenerator<readonly T[]> {
   let batch: T[] = [];
   let size = 0;
-  let most = bounds();
+  let limits = bounds();
   for await (const item of items) {
     batch.push(item);
     size += sizeOf(item);
-    if (batch.length < most.items && size < most.size) continue;
+    if (batch.length < limits.items && size < limits.size) continue;
     yield batch;
     batch = [];
     size = 0;
-    most = bounds();
+    limits = bounds();
   }
   if (batch.length > 0) yield batch;
 }

@@ -1,35 +1,35 @@
-/** What of one kind is not as it was, counted, and the first of it. */
+/** Number of problems of one kind, with the first occurrence. */
 export interface Finding {
   count: number;
   readonly first: string;
-  /** Why, in the words of an error. */
+  /** Error message. */
   readonly reason: string;
 }
 
-/** What a migration finds out about objects. */
+/** Facts about objects collected during a migration. */
 export class Findings {
-  /** Objects by class. */
+  /** Number of objects by class. */
   readonly records = new Map<string, number>();
-  /** Of these, those that were here already. */
-  readonly there = new Map<string, number>();
-  /** Members of Relations. */
+  /** Number of these that existed before. */
+  readonly present = new Map<string, number>();
+  /** Number of members of Relations. */
   members = 0;
-  /** Users whose password is kept, and whose password cannot be. */
+  /** Number of users with a usable password; the others are in `withoutPassword`. */
   passwords = 0;
   readonly withoutPassword = new Problems();
-  /** Users who sign in by other services. */
+  /** Number of users who sign in through other services. */
   authData = 0;
-  /** Users whose name or address an earlier one has. */
+  /** Number of users whose login name or address an earlier user has. */
   sharedNames = 0;
-  /** Values that cannot be kept, by field. */
+  /** Values that cannot be stored, by field. */
   readonly values = new Problems();
-  /** Objects that cannot be kept. */
+  /** Objects that cannot be stored. */
   readonly refused = new Problems();
-  /** ACLs that open an object to nobody. */
+  /** Number of ACLs that grant nobody access. */
   closed = 0;
-  readonly files = { named: 0, brought: 0, renamed: 0, missing: new Problems() };
+  readonly files = { named: 0, copied: 0, renamed: 0, missing: new Problems() };
 
-  /** Whether anything was lost that could be there. */
+  /** Whether anything was lost. */
   get hasLosses(): boolean {
     return (
       [this.withoutPassword, this.values, this.refused, this.files.missing].some((problems) => problems.size > 0) ||
@@ -38,7 +38,7 @@ export class Findings {
   }
 }
 
-/** Of each kind how often, and where first: a source may have any number of them. */
+/** Problems by kind. Only the number and the first occurrence are kept, since there may be any number of them. */
 export class Problems {
   readonly #found = new Map<string, Finding>();
 
@@ -46,7 +46,7 @@ export class Problems {
     return this.#found.size;
   }
 
-  note(what: string, objectId: string, reason: string): void {
+  add(what: string, objectId: string, reason: string): void {
     const known = this.#found.get(what);
     if (known) known.count++;
     else this.#found.set(what, { count: 1, first: objectId, reason });

@@ -2,10 +2,10 @@ import { readRows } from '../../../records/index.ts';
 import { fieldOf } from '../../../schema/model.ts';
 import type { Store } from '../../../storage/port.ts';
 
-/** Values of one question. */
+/** Values per query. */
 const MAX_VALUES = 500;
 
-/** Which of some values of a text field records have, and the ids of these records. */
+/** Returns which of some values of a text field are in use, with the ids of the records. */
 export async function holdersOf(
   store: Store,
   className: string,
@@ -26,7 +26,7 @@ export async function holdersOf(
   return found;
 }
 
-/** Those of some ids that records of a table have. */
+/** Returns which of some ids exist in a table. */
 export async function knownIds(store: Store, className: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   return new Set((await holdersOf(store, className, 'objectId', ids)).keys());
 }

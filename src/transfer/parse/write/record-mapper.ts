@@ -12,40 +12,40 @@ import type { PlannedClass } from '../plan/plan.ts';
 import type { ParseRecord } from '../source/source.ts';
 import type { Findings } from './findings.ts';
 
-/** A file that an object holds. */
+/** A file referenced by an object. */
 export interface NamedFile {
-  /** In the source. */
+  /** Name in the source. */
   readonly sourceName: string;
-  /** Here. */
+  /** Name in this system. */
   readonly name: string;
   readonly isPrivate: boolean;
 }
 
-/** An object as it lies in its table. */
+/** An object in stored form. */
 export interface MappedRecord {
   readonly objectId: string;
   readonly values: ReadonlyMap<string, StoredValue>;
   readonly files: readonly NamedFile[];
-  /** Characters of its texts. */
+  /** Number of characters of its texts. */
   readonly size: number;
 }
 
-/** An ACL that is for nobody: an empty one would be for everybody here (docs/decisions.md "Records"). */
+/** An ACL that grants nobody access; an empty one would restrict nobody here (permissions.md#acl). */
 const forNobody = '{"*":{}}';
 const aclField = defaultFields.get('ACL') as Field;
 
-/** Makes stored values of objects, and notes what cannot be one. Pure but for what it notes. */
+/** Converts objects to stored form and records problems. Otherwise pure. */
 export class RecordMapper {
   readonly #class: PlannedClass;
   readonly #findings: Findings;
-  readonly #bringsFiles: boolean;
+  readonly #copiesFiles: boolean;
   readonly #now = Date.now();
 
-  /** @param bringsFiles whether the bytes of files are brought along */
-  constructor(planned: PlannedClass, findings: Findings, bringsFiles: boolean) {
+  /** @param copiesFiles whether the bytes of files are copied */
+  constructor(planned: PlannedClass, findings: Findings, copiesFiles: boolean) {
     this.#class = planned;
     this.#findings = findings;
-    this.#bringsFiles = bringsFiles;
+    this.#copiesFiles = copiesFiles;
   }
 
   map(record: ParseRecord): MappedRecord {
@@ -77,9 +77,9 @@ export class RecordMapper {
     const field = fields.get(name);
     const place = `${className}.${name}`;
     if (!field) {
-      // What the plan leaves out is told of once, not for each object.
+      // Fields left out by the plan are reported once, not per object.
       if (!this.#class.source.fields.has(name))
-        this.#findings.values.note(place, objectId, 'the schema of the source has no such field');
+        this.#findings.values.add(place, objectId, 'the schema of the source has no such field');
       return;
     }
     if (field.type === 'Relation') return;
@@ -88,21 +88,21 @@ export class RecordMapper {
       const stored =
         isFileType(field.type) && isJsonObject(wire) ? this.#fileOf(field, wire, files) : decoded(className, field, wire);
       if (isKeepable(wire)) values.set(name, stored);
-      else this.#findings.values.note(place, objectId, 'it holds NUL or half a character');
+      else this.#findings.values.add(place, objectId, 'it holds NUL or half a character');
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      this.#findings.values.note(place, objectId, error.message);
+      this.#findings.values.add(place, objectId, error.message);
     }
   }
 
-  /** The stored form. A file whose bytes stay where they are keeps its own name and address. */
+  /** Returns the stored form of a file. A file that is not copied keeps its original name and address. */
   #fileOf(field: NewField, value: JsonObject, files: NamedFile[]): StoredValue {
     const { className } = this.#class;
     const name = own(value, 'name');
     const url = own(value, 'url');
     if (typeof name !== 'string' || name === '') return decoded(className, field, value);
     const adopted = adoptedName(name);
-    if (!this.#bringsFiles && (typeof url === 'string' || adopted !== name)) {
+    if (!this.#copiesFiles && (typeof url === 'string' || adopted !== name)) {
       this.#findings.files.named++;
       return JSON.stringify({ __type: 'File', name, ...(typeof url === 'string' && { url }) });
     }
@@ -112,7 +112,7 @@ export class RecordMapper {
     return decoded(className, field, { __type: 'File', name: adopted });
   }
 
-  /** `null`: everybody. What cannot be read is for nobody. */
+  /** `null` for a public object. An invalid ACL grants nobody access. */
   #aclOf({ objectId, acl }: ParseRecord): StoredValue {
     if (acl === null) return null;
     try {
@@ -121,7 +121,7 @@ export class RecordMapper {
       if (stored === '{}') this.#findings.closed++;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      this.#findings.values.note(`${this.#class.className}.ACL`, objectId, `${error.message}; the object is for nobody`);
+      this.#findings.values.add(`${this.#class.className}.ACL`, objectId, `${error.message}; the object is for nobody`);
     }
     return forNobody;
   }
@@ -136,12 +136,12 @@ export class RecordMapper {
     if (passwordHash !== undefined && isUsableHash(passwordHash)) {
       values.set('password', passwordHash);
       this.#findings.passwords++;
-    } else if (passwordHash !== undefined) this.#findings.withoutPassword.note('hash', objectId, 'it is no hash of bcrypt');
-    else if (!hasAuthData) this.#findings.withoutPassword.note('none', objectId, 'the source has none');
+    } else if (passwordHash !== undefined) this.#findings.withoutPassword.add('hash', objectId, 'it is no hash of bcrypt');
+    else if (!hasAuthData) this.#findings.withoutPassword.add('none', objectId, 'the source has none');
   }
 }
 
-/** Whether a store can hold every text in a value (`isStorable`). */
+/** Whether a store can hold all texts in a value (`isStorable`). */
 function isKeepable(value: JsonValue): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -149,14 +149,14 @@ function isKeepable(value: JsonValue): boolean {
   return Object.entries(value).every(([key, inner]) => isStorable(key) && isKeepable(inner));
 }
 
-/** A value whose type has no place here, as the Object that it is without it. */
+/** Converts a value of an unsupported type to an Object, by dropping `__type`. */
 function bare(value: JsonValue, type: string | undefined): JsonValue {
   if (!isJsonObject(value) || value.__type !== type) return value;
   const { __type: _, ...rest } = value;
   return rest;
 }
 
-/** @throws ServiceError for a value that the field does not take */
+/** Converts a value to stored form. @throws ServiceError if the field does not accept it */
 function decoded(className: string, field: NewField, value: JsonValue): StoredValue {
   const whole: Field = { ...field, column: field.name };
   return valueTypeOf(whole).decode(value, whole, className);

@@ -5,22 +5,22 @@ import type { ParseRecord } from '../source/source.ts';
 import { holdersOf } from './known-ids.ts';
 import type { MappedRecord } from './record-mapper.ts';
 
-/** Bits that remember which names were met: 8 MiB, whatever the number of users. */
+/** Number of bits of the filter of names: 8 MiB, independent of the number of users. */
 const BITS = 2 ** 26;
-/** Names that one line tells. */
+/** Maximum number of names in a message. */
 const MAX_NAMES = 10;
-/** The fields of keys, and what they are the keys of. */
+/** Key fields with the fields that they are derived from. */
 const keyFields = [
   ['_username_key', 'username'],
   ['_email_key', 'email'],
 ] as const;
 
-/** Finds users whose names or addresses others have: those of this system, and those before them in the source. */
+/** Finds users whose login names or addresses are used by other users: of this system, or earlier in the source. */
 export class SharedNames {
-  readonly #met = new Uint8Array(BITS / 8);
-  /** Keys that look as if they were met before: others may share their bit. */
+  readonly #filter = new Uint8Array(BITS / 8);
+  /** Keys that the filter reports as repeated; some are false positives. */
   readonly #suspects = new Set<string>();
-  /** Users of this system by the key that a user of the source has. */
+  /** Users of this system by a key that a user of the source has as well. */
   readonly #holders = new Map<string, string>();
 
   async add(store: Store, batch: readonly MappedRecord[]): Promise<void> {
@@ -30,7 +30,7 @@ export class SharedNames {
         const key = values.get(field);
         if (typeof key !== 'string') continue;
         owners.set(key, objectId);
-        if (this.#meets(`${kind} ${key}`)) this.#suspects.add(`${kind} ${key}`);
+        if (this.#testAndSet(`${kind} ${key}`)) this.#suspects.add(`${kind} ${key}`);
       }
       for (const [key, id] of await holdersOf(store, '_User', field, [...owners.keys()]))
         if (owners.get(key) !== id) this.#holders.set(`${kind} ${key}`, id);
@@ -38,8 +38,8 @@ export class SharedNames {
   }
 
   /**
-   * How many users have to do without a name or an address, since one before them has it.
-   * @throws OperatorError where users of this system have it who are not of the source
+   * Returns the number of users who lose a login name or address because an earlier user has it.
+   * @throws OperatorError if users of this system have it who are not in the source
    */
   async count(records: () => AsyncIterable<ParseRecord>): Promise<number> {
     if (this.#suspects.size === 0 && this.#holders.size === 0) return 0;
@@ -60,13 +60,13 @@ export class SharedNames {
     );
   }
 
-  #meets(key: string): boolean {
+  #testAndSet(key: string): boolean {
     // FNV-1a
     let hash = 0x811c9dc5;
     for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
     const bit = (hash >>> 0) % BITS;
-    const byte = this.#met[bit >> 3] ?? 0;
-    this.#met[bit >> 3] = byte | (1 << (bit & 7));
+    const byte = this.#filter[bit >> 3] ?? 0;
+    this.#filter[bit >> 3] = byte | (1 << (bit & 7));
     return (byte & (1 << (bit & 7))) !== 0;
   }
 }

@@ -5,23 +5,23 @@ import { derivedFieldsOf, importedHashesField } from '../../../schema/system-tab
 import type { Store } from '../../../storage/port.ts';
 import type { PlannedClass } from '../plan/plan.ts';
 
-/** The system that is migrated to. */
+/** The target system. */
 export type Target = Pick<FileSystem, 'appId' | 'store'>;
 
-/** Tables that one commit makes: on PostgreSQL each takes some twenty locks, of some thousands that there are. */
+/** Tables created per commit. On PostgreSQL each takes about 20 locks, of some thousands available. */
 const TABLES_PER_COMMIT = 20;
 
-/** What becomes of a class's table. */
+/** The plan for a class's table. */
 export interface PlannedTable {
   readonly planned: PlannedClass;
-  /** `null`: those of the table stay. */
+  /** `null` keeps the present ones. */
   readonly permissions: ClassLevelPermissions | null;
 }
 
 /**
- * Makes tables and fields. What is there already stays; a new table comes with its permissions in one commit, so that it is never open to
- * others than in the source.
- * @param hasHashes whether users come with passwords
+ * Creates tables and fields; existing ones stay. A new table gets its permissions in the same commit, so that it is never more open than in the
+ * source.
+ * @param hasHashes whether users have password hashes
  */
 export async function prepareTables(store: Store, tables: readonly PlannedTable[], hasHashes: boolean): Promise<void> {
   const schema = store.schema();
@@ -55,8 +55,8 @@ function changesOf({ planned, permissions }: PlannedTable, table: TableSchema | 
 }
 
 /**
- * Makes the indexes of a class, once its objects are there.
- * @returns those that cannot be beside what the table has
+ * Creates the indexes of a class, after its objects have been written.
+ * @returns indexes that conflict with existing ones
  */
 export async function makeIndexes(store: Store, { className, indexes: { indexes, textIndex } }: PlannedClass): Promise<string[]> {
   const table = store.schema().tables.get(className);
@@ -73,7 +73,7 @@ export async function makeIndexes(store: Store, { className, indexes: { indexes,
   if (textIndex.length > 0 && table.textIndex.length === 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
   else if (textIndex.some((name) => !table.textIndex.includes(name)))
     leftOut.push(`text index of ${className} (there is another one)`);
-  // One after the other: each may take a while.
+  // One per commit, since each may take a while.
   for (const one of changes) await change(store, [one]);
   return leftOut;
 }

@@ -4,7 +4,7 @@ import { batchesOf } from './batches.ts';
 import type { Target } from './target.ts';
 import type { BatchBounds } from './write-records.ts';
 
-/** Adds members to a Relation; those that are there stay. @param progressed told of the members so far */
+/** Adds members to a Relation; existing ones stay. @param progressed called with the number of members so far */
 export async function writeMembers(
   { store }: Target,
   { className, field }: { readonly className: string; readonly field: string },

@@ -8,24 +8,25 @@ import type { MappedRecord } from './record-mapper.ts';
 import type { Target } from './target.ts';
 import { type ClassWrite, insertOf } from './write-records.ts';
 
-/** Members read at once. */
+/** Members per read. */
 const MAX_MEMBERS = 1_000;
 
 /**
- * Adds roles. A role of the source that has the name of one here takes its place, with the members of both: permissions name roles, and no
- * two have one name.
+ * Adds roles. A role of the source replaces the role of the same name here and gets the members of both: permissions refer to roles by name, and
+ * names are
+ * unique.
  */
 export async function writeRoles({ store }: Target, records: AsyncIterable<ParseRecord>, write: ClassWrite): Promise<void> {
   const { findings, mapper } = write;
   let done = 0;
-  let there = 0;
+  let present = 0;
   for await (const record of records) {
     const role = mapper.map(record);
-    await write.bringer?.bring(role.files);
-    if ((await knownIds(store, '_Role', [role.objectId])).size > 0) there++;
+    await write.copier?.copy(role.files);
+    if ((await knownIds(store, '_Role', [role.objectId])).size > 0) present++;
     else await writeRole(store, role);
     findings.records.set('_Role', ++done);
-    findings.there.set('_Role', there);
+    findings.present.set('_Role', present);
     write.progressed(done);
   }
 }
@@ -54,7 +55,7 @@ async function writeRole(store: Store, role: MappedRecord): Promise<void> {
   });
 }
 
-/** A role's members, and the roles that it is a member of. */
+/** Returns a role's members, and the roles that it is a member of. */
 async function membershipsOf(store: Store, roleId: string): Promise<[relation: string, owner: string, member: string][]> {
   const table = tableOf(store.schema(), '_Role');
   const found: [string, string, string][] = [];

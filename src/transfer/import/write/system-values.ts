@@ -3,20 +3,20 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/j
 import type { OwnValues } from '../../../storage/column-values.ts';
 import { parseIsoDate } from '../../../values/index.ts';
 
-/** What only the service sets, and an import may bring along. */
-export const keptNames = ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy'] as const;
+/** Fields set by the service, which an import may provide. */
+export const systemFieldNames = ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy'] as const;
 
 /**
- * What a row says of its record's past, as it is stored; its objectId is chosen as by any create.
+ * Returns the system fields of a row in stored form, except the objectId, which is passed like in any create.
  * @throws schemaMismatch (111)
  */
-export function knownOf(className: string, row: JsonObject): OwnValues {
+export function systemValuesOf(className: string, row: JsonObject): OwnValues {
   const known: Record<string, number | string> = {};
   for (const name of ['createdAt', 'updatedAt'] as const)
     if (Object.hasOwn(row, name)) known[name] = instantOf(row[name] as JsonValue) ?? refuse(className, name, 'Date');
-  // By the time of its change processes tell that a definition is another one than they remember under its id.
+  // Processes detect a changed trigger definition by this time, so it must not be set to an old one.
   if (className === '_Trigger') delete known.updatedAt;
-  // A record that was not changed since has the time of its creation.
+  // An unchanged record has the time of its creation.
   else if (known.createdAt !== undefined) known.updatedAt ??= known.createdAt;
   for (const name of ['createdBy', 'updatedBy'] as const)
     if (Object.hasOwn(row, name)) known[name] = userOf(row[name] as JsonValue) ?? refuse(className, name, '*_User');
@@ -26,7 +26,7 @@ export function knownOf(className: string, row: JsonObject): OwnValues {
 const refuse = (className: string, name: string, expected: string) =>
   fail('schemaMismatch', className, name, expected, 'another value');
 
-/** As records carry it, or as a Date. */
+/** Parses an ISO 8601 text, or a Date in wire form. */
 function instantOf(value: JsonValue): number | null {
   const text = isJsonObject(value) && value.__type === 'Date' ? value.iso : value;
   return typeof text === 'string' ? parseIsoDate(text) : null;

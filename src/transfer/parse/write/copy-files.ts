@@ -10,24 +10,25 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Findings } from './findings.ts';
 import type { NamedFile } from './record-mapper.ts';
 
-/** Files that are brought at once. */
-const AT_ONCE = 4;
-/** How often an address is asked that does not answer, and milliseconds until it is asked again. */
-const ATTEMPTS = 4;
-const AGAIN_MS = 1_000;
-/** Milliseconds until an address has to begin its answer. */
-const ANSWER_MS = 30_000;
+/** Files copied concurrently. */
+const CONCURRENCY = 4;
+/** Attempts to request a URL, and delay between them in milliseconds. */
+const MAX_ATTEMPTS = 4;
+const RETRY_DELAY_MS = 1_000;
+/** Timeout until the headers of an answer arrive, in milliseconds. */
+const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** Where the bytes of files are. */
+/** Source of the bytes of files. */
 export interface FileOrigin {
-  /** The bytes of a file; `null` where there is no such file. @throws OperatorError where the place does not answer */
+  /** Opens a file; `null` if it does not exist. @throws OperatorError if the source does not answer */
   open(name: string): Promise<AsyncIterable<Buffer> | null>;
   has(name: string): Promise<boolean>;
 }
 
 /**
- * @param from a directory, or an address that the names of files are put behind
- * @throws OperatorError where there is no such directory
+ * Opens a source of files.
+ * @param from a directory, or a base URL to which the names of files are appended
+ * @throws OperatorError if the directory does not exist
  */
 export async function fileOriginOf(from: string): Promise<FileOrigin> {
   if (/^https?:\/\//i.test(from)) return new AddressOrigin(from);
@@ -54,7 +55,9 @@ class DirectoryOrigin implements FileOrigin {
     return (await this.#pathOf(name)) !== null;
   }
 
-  /** Names come from the source: none leads out of the directory. Parse Server's adapter for directories percent-encodes them. */
+  /**
+   * Returns the path of a file. Names come from the source, so they must not lead out of the directory. Parse Server's adapter percent-encodes them.
+   */
   async #pathOf(name: string): Promise<string | null> {
     for (const file of [name, encodeURIComponent(name.toWellFormed())]) {
       if (basename(file) !== file || file.includes('\\') || file.includes('\0') || file === '..') continue;
@@ -82,26 +85,26 @@ class AddressOrigin implements FileOrigin {
   }
 
   async open(name: string): Promise<AsyncIterable<Buffer> | null> {
-    const answer = await this.#ask(name, 'GET');
+    const answer = await this.#request(name, 'GET');
     return answer?.body
       ? (Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]) as AsyncIterable<Buffer>)
       : null;
   }
 
   async has(name: string): Promise<boolean> {
-    const answer = await this.#ask(name, 'HEAD');
+    const answer = await this.#request(name, 'HEAD');
     return answer !== null;
   }
 
-  /** @returns `null` where the address says that there is none, or that it gives it to nobody */
-  async #ask(name: string, method: 'GET' | 'HEAD'): Promise<Response | null> {
+  /** @returns `null` if the server answers that the file does not exist, or denies access */
+  async #request(name: string, method: 'GET' | 'HEAD'): Promise<Response | null> {
     const url = new URL(this.#base);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/${encodeURIComponent(name.toWellFormed())}`;
     let reason = '';
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (attempt > 0) await pause(AGAIN_MS);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (attempt > 0) await pause(RETRY_DELAY_MS);
       const controller = new AbortController();
-      const late = setTimeout(() => controller.abort(), ANSWER_MS);
+      const late = setTimeout(() => controller.abort(), RESPONSE_TIMEOUT_MS);
       try {
         const answer = await fetch(url, { method, headers: this.#headers, signal: controller.signal });
         if (answer.ok) return answer;
@@ -115,20 +118,20 @@ class AddressOrigin implements FileOrigin {
         clearTimeout(late);
       }
     }
-    // Without its parameters, which may hold a key.
+    // Without query parameters, which may contain a key.
     throw new OperatorError(`--files-from: ${this.#base.origin}${this.#base.pathname}: ${reason}`);
   }
 }
 
-/** Brings the bytes of files, or looks whether they could be. */
-export class FileBringer {
+/** Copies the bytes of files, or in a dry run checks that they exist. */
+export class FileCopier {
   readonly #origin: FileOrigin;
   readonly #files: Files | null;
   readonly #system: FileSystem;
   readonly #findings: Findings;
-  readonly #turns = pLimit(AT_ONCE);
+  readonly #limit = pLimit(CONCURRENCY);
 
-  /** @param files `null`: nothing is brought */
+  /** @param files `null` for a dry run */
   constructor(origin: FileOrigin, files: Files | null, system: FileSystem, findings: Findings) {
     this.#origin = origin;
     this.#files = files;
@@ -136,22 +139,22 @@ export class FileBringer {
     this.#findings = findings;
   }
 
-  /** Resolves when all are here that there are. @throws OperatorError where the place does not answer; ServiceError where the store does not */
-  async bring(named: readonly NamedFile[]): Promise<void> {
+  /** Copies files that exist. @throws OperatorError if the source does not answer; ServiceError if the store does not */
+  async copy(named: readonly NamedFile[]): Promise<void> {
     const byName = Map.groupBy(named, ({ name }) => name);
-    const done = await Promise.allSettled([...byName.values()].map((same) => this.#turns(() => this.#bring(same))));
+    const done = await Promise.allSettled([...byName.values()].map((same) => this.#limit(() => this.#copy(same))));
     for (const one of done) if (one.status === 'rejected') throw one.reason;
   }
 
-  /** @param same values that hold one file; they are what is counted */
-  async #bring(same: readonly NamedFile[]): Promise<void> {
+  /** @param same values that refer to one file; each is counted */
+  async #copy(same: readonly NamedFile[]): Promise<void> {
     const [file] = same as readonly [NamedFile];
     const reason = await this.#obstacleTo(file);
-    if (reason === null) this.#findings.files.brought += same.length;
-    else for (const { sourceName } of same) this.#findings.files.missing.note(reason, sourceName, reason);
+    if (reason === null) this.#findings.files.copied += same.length;
+    else for (const { sourceName } of same) this.#findings.files.missing.add(reason, sourceName, reason);
   }
 
-  /** @returns why the file is not here; `null` where it is */
+  /** @returns the reason why the file was not copied; `null` if it was */
   async #obstacleTo(file: NamedFile): Promise<string | null> {
     const { sourceName } = file;
     if (!this.#files) return (await this.#origin.has(sourceName)) ? null : 'not found';
@@ -167,7 +170,7 @@ export class FileBringer {
   }
 }
 
-/** Of one file: the others are brought all the same. */
+/** Errors that affect one file only. */
 const refusals: ReadonlySet<string> = new Set(['emptyFile', 'invalidFileType', 'fileTooLarge', 'badFileName']);
 
 const notThere = new Error('there is no such file');
