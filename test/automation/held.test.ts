@@ -13,7 +13,7 @@ import { engines, type Service, startService } from '../support/service.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { eventually } from '../users/mail.ts';
 import { mails } from './effects.ts';
-import { openQueue } from './queue.ts';
+import { openStore } from './store-reader.ts';
 
 const maker = fileURLToPath(new URL('../systems/maker.ts', import.meta.url));
 
@@ -95,9 +95,9 @@ for (const engine of engines)
       assert.match(notes.at(-1), /^The system is held: what fires is queued/);
       await silent(second);
 
-      const queue = await openQueue(second);
-      const jobs = (await queue.rows()).filter(({ f_kind, kind = f_kind }) => kind !== 'before').length;
-      await queue.close();
+      const store = await openStore(second);
+      const jobs = (await store.queued()).filter(({ f_kind, kind = f_kind }) => kind !== 'before').length;
+      await store.close();
       assert.ok(jobs >= 6, `${jobs} jobs`);
       const since = Date.now();
       assert.equal(await run(second, 'system', 'resume', 'testapp'), `Resumed testapp: ${jobs} queued jobs start\n`);
