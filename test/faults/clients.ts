@@ -9,8 +9,10 @@ import type { Change, Entry, Ledger, Outcome } from './ledger.ts';
 
 export const TABLE = 'Faulted';
 const [WRITERS, READERS] = [8, 4];
-/** Milliseconds between two requests of a client, and after one that failed. */
-const [PACE_MS, PAUSE_MS] = [10, 60];
+/** Pause between two requests of a client: short enough that every fault meets writes, long enough to leave the processor to other suites. */
+const PACE_MS = Number(process.env.FAULT_PACE_MS ?? 30);
+/** Pause after a request that failed. */
+const RETRY_DELAY_MS = 60;
 
 /** What happened to requests that ended while this was the current one. */
 export interface Tally {
@@ -64,7 +66,7 @@ export function startClients(at: () => Service, ledger: Ledger, name: string): C
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       current[kind].unanswered++;
-      await wait(PAUSE_MS);
+      await wait(RETRY_DELAY_MS);
       return undefined;
     }
   }
@@ -72,7 +74,7 @@ export function startClients(at: () => Service, ledger: Ledger, name: string): C
   async function conclude(kind: 'reads' | 'writes', verdict: Verdict, what: string, answer: Answer): Promise<Verdict> {
     current[kind][verdict]++;
     if (verdict === 'wrong') complain(what, answer);
-    if (verdict !== 'done') await wait(PAUSE_MS);
+    if (verdict !== 'done') await wait(RETRY_DELAY_MS);
     return verdict;
   }
 

@@ -34,7 +34,7 @@ if (engines.includes('sqlite'))
           expect: { writes: 'fail', reads: 'work', ready: 'ready', condition: 'the disk is full' },
           async fault() {
             disk.fill();
-            await wait(3_000);
+            await wait(1_500);
             disk.free();
           },
         });
@@ -118,7 +118,7 @@ if (engines.includes('sqlite'))
             }
           const refused = await upload(world.service, 'a.txt', 'text', { as: 'master' });
           assert.deepEqual([refused.status, refused.text], [503, UNAVAILABLE]);
-          await wait(1_000);
+          await wait(500);
           rmSync(taken, { recursive: true });
         },
       });

@@ -28,19 +28,19 @@ const rows: readonly Row[] = [
   {
     name: 'disk full',
     rules: [{ calls: ['write'], error: 'ENOSPC' }],
-    forMs: 2_000,
+    forMs: 1_200,
     expect: { writes: 'fail', reads: 'work', ready: 'ready', condition: 'the disk is full' },
   },
   {
     name: 'read-only file system',
     rules: [{ calls: ['write', 'truncate', 'change'], error: 'EROFS' }],
-    forMs: 1_500,
+    forMs: 1_000,
     expect: { writes: 'fail', reads: 'work', condition: /read-only|I\/O error/ },
   },
   {
     name: 'flushes fail',
     rules: [{ calls: ['sync'], error: 'EIO' }],
-    forMs: 3_000,
+    forMs: 2_500,
     expect: { writes: 'fail', reads: 'work', ready: 'unavailable', condition: 'an I/O error' },
   },
   {
@@ -52,25 +52,25 @@ const rows: readonly Row[] = [
   {
     name: 'reads and writes fail',
     rules: [{ calls: ['read', 'write', 'sync', 'open'], error: 'EIO' }],
-    forMs: 3_000,
+    forMs: 2_500,
     expect: { writes: 'fail', ready: 'unavailable', condition: UNREAD },
   },
   {
     name: 'half of what is to be written is',
     rules: [{ calls: ['write'], effect: 'half' }],
-    forMs: 1_000,
+    forMs: 500,
     expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
   },
   {
     name: 'a flush takes 20 ms more',
     rules: [{ calls: ['sync'], delayMs: 20 }],
-    forMs: 1_500,
+    forMs: 700,
     expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
   },
   {
     name: 'a flush takes 500 ms more',
     rules: [{ calls: ['sync'], delayMs: 500 }],
-    forMs: 3_000,
+    forMs: 1_800,
     expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
   },
 ];

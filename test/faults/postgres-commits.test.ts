@@ -55,7 +55,7 @@ if (engines.includes('postgres'))
         name: 'commits broken',
         expect: { writes: 'fail' },
         async fault() {
-          await breakMany(39, new RegExp(TABLE));
+          await breakMany(21, new RegExp(TABLE));
         },
       });
     });

@@ -11,7 +11,7 @@ import { dataForTest } from '../support/data.ts';
 import { type Json, storeOf, unique } from '../support/records.ts';
 import { engines, startService } from '../support/service.ts';
 
-const ROWS = 12_000;
+const ROWS = 8_000;
 
 if (engines.includes('postgres'))
   test('an import goes on when the line is back, and each row is there once', { timeout: 60_000 }, async () => {

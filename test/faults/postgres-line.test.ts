@@ -7,7 +7,7 @@ import { useLine } from './line.ts';
 
 const AWAY = 'the database cannot be reached';
 /** How long the line is silent. */
-const SILENT_MS = Number(process.env.FAULT_MS ?? 3_000);
+const SILENT_MS = Number(process.env.FAULT_MS ?? 2_500);
 
 if (engines.includes('postgres'))
   describe('the line to PostgreSQL', { timeout: 120_000 }, () => {
@@ -21,7 +21,7 @@ if (engines.includes('postgres'))
         async fault() {
           line.proxy.refuse();
           line.proxy.cut();
-          await wait(2_500);
+          await wait(1_500);
           await line.proxy.accept();
         },
       });
@@ -32,11 +32,11 @@ if (engines.includes('postgres'))
         name: 'cut',
         async fault() {
           let cut = 0;
-          for (let round = 0; round < 12; round++) {
+          for (let round = 0; round < 8; round++) {
             cut += line.proxy.cut();
             await wait(100);
           }
-          assert.ok(cut >= 12, `${cut} connections were cut`);
+          assert.ok(cut >= 8, `${cut} connections were cut`);
         },
       });
     });
@@ -47,11 +47,11 @@ if (engines.includes('postgres'))
         name: 'terminated',
         async fault() {
           let ended = 0;
-          for (let round = 0; round < 10; round++) {
+          for (let round = 0; round < 7; round++) {
             ended += (await line.sql(terminate)).length;
             await wait(100);
           }
-          assert.ok(ended >= 10, `${ended} backends were terminated`);
+          assert.ok(ended >= 7, `${ended} backends were terminated`);
         },
       });
     });
@@ -110,7 +110,7 @@ if (engines.includes('postgres'))
         expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
         async fault() {
           line.proxy.delayMs = 60;
-          await wait(2_500);
+          await wait(1_200);
           line.proxy.delayMs = 0;
         },
       });

@@ -98,7 +98,7 @@ if (engines.includes('postgres'))
             left = (await first.query(terminate, [await pidsOf(taken)])).rows.length;
             taken.push(...(await takeConnections(database.url)));
           }
-          await wait(2_000);
+          await wait(1_200);
           await Promise.all(taken.map((client) => client.end().catch(() => {})));
         },
       });
@@ -132,7 +132,7 @@ if (engines.includes('postgres'))
         expect: { writes: 'fail', reads: 'work', ready: 'ready', condition: 'the disk is full' },
         async fault() {
           data.fill();
-          await wait(2_500);
+          await wait(1_500);
           data.free();
         },
       });

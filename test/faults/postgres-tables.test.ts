@@ -35,33 +35,44 @@ if (engines.includes('postgres'))
       return rows[0].name;
     }
 
-    for (const [name, sql] of [
-      ['ALTER TABLE', (table: string) => `ALTER TABLE ${table} ADD COLUMN "of the administrator" int`],
-      ['LOCK TABLE', (table: string) => `LOCK TABLE ${table} IN SHARE MODE`],
-    ] as const)
-      test(`${name} held open on one table: its writes wait, all others go on`, async () => {
-        const className = unique('Held');
-        const made = await call('POST', path(className), { body: { Name: 'first' } });
-        assert.equal(made.status, 201, made.text);
-        const table = await tableOf(className);
-        const waited: Promise<Answer>[] = [];
-        await line.world.beside({
-          name,
-          expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
-          async fault() {
-            const end = await held(sql(table));
-            for (let n = 0; n < 5; n++) {
-              waited.push(call('POST', path(className), { body: { Name: `n${n}` } }));
-              waited.push(call('PUT', path(className, made.body.objectId), { body: { Name: `to ${n}` } }));
+    test('ALTER TABLE and LOCK TABLE held open, each on one table: its writes wait, all others go on', async () => {
+      const locks = [
+        (table: string) => `ALTER TABLE ${table} ADD COLUMN "of the administrator" int`,
+        (table: string) => `LOCK TABLE ${table} IN SHARE MODE`,
+      ];
+      const tables = await Promise.all(
+        locks.map(async (sql) => {
+          const className = unique('Held');
+          const made = await call('POST', path(className), { body: { Name: 'first' } });
+          assert.equal(made.status, 201, made.text);
+          return { className, objectId: made.body.objectId as string, sql: sql(await tableOf(className)) };
+        }),
+      );
+      const waiting: Promise<Answer>[] = [];
+      let answered = 0;
+      const send = (method: string, at: string, Name: string) =>
+        waiting.push(call(method, at, { body: { Name } }).finally(() => answered++));
+      await line.world.beside({
+        name: 'ALTER TABLE and LOCK TABLE',
+        expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
+        async fault() {
+          const ends = await Promise.all(tables.map(({ sql }) => held(sql)));
+          for (let n = 0; n < 5; n++)
+            for (const { className, objectId } of tables) {
+              send('POST', path(className), `n${n}`);
+              send('PUT', path(className, objectId), `to ${n}`);
             }
-            await wait(2_500);
-            await end();
-          },
-        });
-        for (const { status, text } of await Promise.all(waited)) assert.ok(status < 300, `${status} ${text}`);
+          await wait(2_500);
+          assert.equal(answered, 0, 'writes wait');
+          for (const end of ends) await end();
+        },
+      });
+      for (const { status, text } of await Promise.all(waiting)) assert.ok(status < 300, `${status} ${text}`);
+      for (const { className } of tables) {
         const { body } = await call('GET', path(className), { query: { limit: 100 } });
         assert.equal(body.results.length, 6);
-      });
+      }
+    });
 
     test('a table renamed away and back: 503 for it alone meanwhile, be it read or written, then it is served again', async () => {
       const className = unique('Lost');

@@ -1,15 +1,15 @@
-/** Files on an S3 that is slow and then away, beside writers and readers of records (docs/decisions.md "Files"). */
+/** Files on an S3 that is slow and then away, beside writers and readers of records. Reference: faults.md#passing-faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startS3 } from '../../src/files/testing/s3-server.ts';
 import { settingsOfS3 } from '../files/stores.ts';
 import { ask, assertServed, upload } from '../support/files.ts';
-import { engines } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
 import { UNAVAILABLE } from './answers.ts';
 import { besideFault } from './world.ts';
 
-for (const engine of engines)
+for (const engine of sampledEngines())
   test(`S3 is slow, then away: files are refused, records go on, and it all works again (${engine})`, async () => {
     const s3 = await startS3();
     try {

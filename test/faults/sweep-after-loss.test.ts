@@ -1,10 +1,10 @@
-/** CONTRACT "Faults of the store": nothing is deleted because something is missing: files whose rows an older store, taken in, does not have. */
+/** A sweep keeps files whose rows an adopted, older store does not have. Reference: faults.md#missing-and-foreign-stores, files.md#sweep. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { runToEnd } from '../edge/process.ts';
+import { runCommand } from '../files/commands/run.ts';
 import { onDisk } from '../files/operator.ts';
 import { engines } from '../support/data.ts';
 import { uploadFile } from '../support/files.ts';
@@ -43,7 +43,7 @@ if (engines.includes('sqlite'))
       await succeed(service, 'system', 'forget', appId);
       await succeed(service, 'system', 'adopt', appId);
 
-      const sweep = () => runToEnd(['files', 'sweep'], { ...settings, ...clockAhead(TWO_DAYS) }, dataDir);
+      const sweep = () => runCommand(['files', 'sweep'], { ...settings, ...clockAhead(TWO_DAYS) }, dataDir);
       const { code, stdout, stderr } = await sweep();
       assert.equal(code, 2, stdout + stderr);
       assert.match(stderr, new RegExp(`^${appId}: 1 file of before .* stay`, 'm'));

@@ -20,7 +20,7 @@ import { type Injector, injector } from './preload/control.ts';
 const IMPORTED = 'Imported';
 /** Each record of it calls a function, by a job of its own. */
 const QUEUED = 'Queued';
-const ROWS = 3_000;
+const ROWS = 2_000;
 
 /** What clients were answered, who go on until they are told to stop. */
 class Doing {
@@ -136,9 +136,9 @@ if (engines.includes('sqlite'))
         };
         const database = join(service.dataDir, 'systems', service.appId, 'records.sqlite');
         for (const [name, begin, forMs] of [
-          ['disk full', inject('ENOSPC', ['write']), 2_000],
+          ['disk full', inject('ENOSPC', ['write']), 1_200],
           ['I/O errors', inject('EIO', ['write', 'sync', 'read']), 1_500],
-          ['a lock', () => holdLock(database), 3_000],
+          ['a lock', () => holdLock(database), 2_000],
         ] as const)
           await t.test(name, async () => {
             const doing = new Doing(service, user, name);
@@ -148,7 +148,7 @@ if (engines.includes('sqlite'))
             const end = await begin();
             await wait(forMs);
             await end();
-            await wait(1_000);
+            await wait(500);
             await doing.stop();
             answered.push(...doing.answered);
             queued.push(...doing.queued);
