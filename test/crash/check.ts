@@ -1,8 +1,11 @@
-/** What the crash suites do before and after: the tables, and the comparison with what the writers know. */
+/** Setup and verification of the crash suites. */
 import assert from 'node:assert/strict';
 import type { Service } from '../support/service.ts';
 import type { CounterModel, RecordModel } from './model.ts';
 import { counterPath, table } from './writers.ts';
+
+/** Number of kills. CRASH_CYCLES sets more of them for a long run. */
+export const CYCLES = Number(process.env.CRASH_CYCLES ?? 3);
 
 /** Makes the tables. */
 export async function prepare(service: Service): Promise<void> {
@@ -14,7 +17,7 @@ export async function prepare(service: Service): Promise<void> {
   assert.equal(created.status, 201, created.text);
 }
 
-/** Holds what the service has against what the writers know. */
+/** Compares the stored records with the states that the models allow. */
 export async function verify(service: Service, records: RecordModel, counter: CounterModel, cycle: number): Promise<void> {
   const listed = await service.call('GET', `/platform/classes/${table}`, { query: { limit: 1_000_000, count: 1 } });
   assert.equal(listed.status, 200, `after kill ${cycle}: ${listed.text}`);

@@ -1,17 +1,13 @@
-/**
- * A crash loses no acknowledged write and leaves no half of one (CONTRACT, Records: a write happens whole or not at all).
- * `CRASH_CYCLES` sets the number of kills for a long run.
- */
+/** A crash loses no acknowledged write and leaves no half of one. Reference: records.md#atomic-writes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeData } from '../support/data.ts';
 import { engines, startService } from '../support/service.ts';
-import { prepare, verify } from './check.ts';
+import { CYCLES as cycles, prepare, verify } from './check.ts';
 import { CounterModel, RecordModel } from './model.ts';
 import { writeUntilGone } from './writers.ts';
 
-const cycles = Number(process.env.CRASH_CYCLES ?? 6);
 const writers = 6;
 
 for (const engine of engines)

@@ -1,11 +1,11 @@
 /**
- * What the writers know: for every record the last acknowledged state and the states a write in flight may have left.
- * Every state is one nonce that the record holds three times, so that a half-written record shows.
+ * Models of the expected data: for every record the last acknowledged state, and the state that a write in flight may have left.
+ * A state is a nonce that the record holds three times, so that a half-written record is detected.
  */
 import assert from 'node:assert/strict';
 import { soon } from '../support/soon.ts';
 
-/** A nonce, or `null` for "there is no such record". */
+/** A nonce, or `null` if the record does not exist. */
 export type State = string | null;
 
 export interface Stored {
@@ -19,15 +19,15 @@ export class RecordModel {
   private readonly acknowledged = new Map<string, State>();
   private readonly inFlight = new Map<string, State>();
 
-  /** Writes of records that were acknowledged. */
+  /** Number of acknowledged writes of records. */
   confirmations = 0;
 
-  /** To be called before a write leaves; the writer sends no second write for the tag until it knows of this one. */
+  /** Call before a write is sent. A writer sends no second write for a tag before the answer to the first. */
   began(tag: string, state: State): void {
     this.inFlight.set(tag, state);
   }
 
-  /** The service has answered: from now on the write must be there. */
+  /** Call after the answer: from now on the write must be stored. */
   confirmed(tag: string): void {
     const state = this.inFlight.get(tag);
     assert.notEqual(state, undefined, `no write in flight for ${tag}`);
@@ -36,18 +36,18 @@ export class RecordModel {
     this.confirmations++;
   }
 
-  /** Waits until so many more are acknowledged: a busy machine takes its time. */
+  /** Waits until a number of further writes are acknowledged, which may take long on a busy machine. */
   async confirms(more: number): Promise<void> {
     const enough = this.confirmations + more;
     await soon(async () => assert.ok(this.confirmations >= enough), 10_000);
   }
 
-  /** How many records must be there. */
+  /** Number of records that must be stored. */
   get size(): number {
     return [...this.acknowledged.values()].filter((state) => state !== null).length;
   }
 
-  /** Compares with what the store holds after a crash, then takes that over as the new truth. */
+  /** Compares with the stored records after a crash, then takes these as the acknowledged state. */
   verify(stored: Stored[]): void {
     const found = new Map<string, State>();
     for (const record of stored) {
@@ -68,7 +68,7 @@ export class RecordModel {
   }
 }
 
-/** Two fields that every update increments together: they stay equal, and no acknowledged increment is lost. */
+/** Model of two fields that every update increments together: they stay equal, and no acknowledged increment is lost. */
 export class CounterModel {
   private sum = 0;
   private pending = 0;
@@ -84,8 +84,8 @@ export class CounterModel {
 
   verify(n: number, m: number): void {
     assert.equal(n, m, `half of an update: n is ${n}, m is ${m}`);
-    const [least, most] = [this.sum, this.sum + this.pending];
-    assert.ok(n >= least && n <= most, `the counter is ${n}, not within ${least} and ${most}`);
+    const [min, max] = [this.sum, this.sum + this.pending];
+    assert.ok(n >= min && n <= max, `the counter is ${n}, not within ${min} and ${max}`);
     this.sum = n;
     this.pending = 0;
   }

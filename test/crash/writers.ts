@@ -13,15 +13,15 @@ let nonces = 0;
 
 function fields(tag: string): { state: string; body: Record<string, unknown> } {
   const state = `n${++nonces}`;
-  // Long enough that a record does not fit into what is left of most pages.
+  // Long enough that a record does not fit into the free rest of most pages.
   return { state, body: { tag, a: state, b: state, c: { nonce: state }, filler: 'x'.repeat(nonces % 700) } };
 }
 
 /**
- * One client that writes until the service is gone: creates, updates, deletes, batches, and increments of a shared
- * counter, each told to the model before it leaves and after its answer.
- *
- * @returns the number of acknowledged writes; throws on any answer but success.
+ * Writes until the service is gone: creates, updates, deletes, batches, and increments of a shared counter. Each is recorded in the model
+ * before it is sent and after its answer.
+ * @returns the number of acknowledged writes
+ * @throws on any answer except success
  */
 export async function writeUntilGone(
   service: Service,
@@ -37,7 +37,7 @@ export async function writeUntilGone(
     try {
       acknowledged += await step();
     } catch (error) {
-      // A request cut off by the kill fails as a TypeError of fetch; everything else is a finding.
+      // `fetch` throws a TypeError if the kill cuts a request off; any other error is a failure.
       if (error instanceof TypeError) return acknowledged;
       throw error;
     }

@@ -15,7 +15,7 @@ const hostile = {
   quotes: `"'\`\${7*7}{{7*7}}</title></textarea>`,
 };
 
-/** Of direction: they turn the text after them. */
+/** Characters that override the direction of the text after them. */
 const overrides = /[\u202a-\u202e\u2066-\u2069]/;
 
 describe('bad days', () => {
@@ -96,8 +96,10 @@ describe('bad days', () => {
       assert.equal(await page.locator('img[src="x"], main script').count(), 0, kind);
       assert.doesNotMatch(await page.getByRole('heading', { level: 1 }).innerText(), overrides, kind);
       assert.notEqual(await page.title(), '1', kind);
+      const searched = page.waitForResponse(/\/search\?/);
       await page.getByRole('searchbox').first().fill(text.slice(0, 40));
-      await page.waitForTimeout(600);
+      await searched;
+      await page.waitForTimeout(50);
       await page.keyboard.press('Escape');
       assert.equal(await page.locator('img[src="x"]').count(), 0, kind);
     }
@@ -121,7 +123,7 @@ describe('bad days', () => {
     one.assertClean();
   });
 
-  test('eight wrong passwords: the lock is told in words, with its minutes, in both languages', async () => {
+  test('eight wrong passwords: a message names the lock and its minutes, in both languages', async () => {
     const user = await signUp(service);
     for (const [language, words] of [
       ['en', /locked.*30 minutes/i],
@@ -142,7 +144,7 @@ describe('bad days', () => {
     }
   });
 
-  test('a session that ended while somebody types: he is asked to sign in, nothing typed is lost, and it is saved then', async () => {
+  test('a session that ends while somebody types: a dialog asks to sign in, nothing typed is lost, and it is saved then', async () => {
     const user = await signUp(service);
     await newRole(service, [user]);
     await service.call('PUT', `/platform/schemas/${table}`, {
@@ -162,7 +164,7 @@ describe('bad days', () => {
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
     assert.equal(await page.getByLabel('Note', { exact: true }).inputValue(), 'typed before the end');
-    // What was asked before goes on by itself.
+    // The save continues by itself.
     await soon(async () => {
       const { body } = await service.call('GET', `/platform/classes/${table}/${objectId}`);
       assert.equal(body.Note, 'typed before the end');

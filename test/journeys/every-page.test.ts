@@ -1,14 +1,20 @@
-/** Every page in both languages, light and dark, wide and narrow: what axe finds, what widens the page, what the policy refuses; directions. */
+/**
+ * Every page in both languages, light and dark, wide and narrow: axe, overflow, directions, sizes of buttons, focus, Content-Security-Policy.
+ * Of language, colours and width every pair is covered, not every combination of the three.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newPerson, type Person } from '../support/browser.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newPerson, type Person, type PersonOptions } from '../support/browser.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { join, signUp, type User } from '../support/users.ts';
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 390, height: 844 };
-/** What WCAG 1.4.10 (Reflow) speaks of. */
+/** The width that WCAG 1.4.10 (Reflow) demands. */
 const smallest = { width: 320, height: 640 };
+/** A page is loaded after so long without a request. */
+const QUIET_MS = 150;
 
 describe('every page', () => {
   let service: Service;
@@ -49,50 +55,65 @@ describe('every page', () => {
     ] as const;
   };
 
-  /** Until nothing loads any more. */
-  const settle = async ({ page }: Person) => {
-    await page.getByRole('main').waitFor();
-    await page.waitForLoadState('networkidle');
-    await page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
+  /** Signs in. @returns also a wait until the page has loaded everything */
+  const signedIn = async (language: 'he' | 'en', options: PersonOptions = {}) => {
+    const person = await newPerson(service, { language, ...options });
+    const { page } = person;
+    const loading = new Set<unknown>();
+    let changedAt = 0;
+    page.on('request', (request) => loading.add(request));
+    for (const event of ['requestfinished', 'requestfailed'] as const)
+      page.on(event as 'requestfinished', (request) => {
+        loading.delete(request);
+        changedAt = performance.now();
+      });
+    /** Until no request was under way for a while. A request may lead to the next. */
+    const settle = async () => {
+      await page.getByRole('main').waitFor();
+      while (loading.size > 0 || performance.now() - changedAt < QUIET_MS) await wait(10);
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
+    };
+    await person.open('/console/');
+    await person.assertAccessible('sign-in');
+    await person.signIn(dana.username);
+    return { person, page, settle };
   };
   const overflow = ({ page }: Person) =>
     page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
 
-  for (const language of ['he', 'en'] as const)
-    for (const colorScheme of ['light', 'dark'] as const)
-      test(`${language}, ${colorScheme}`, async () => {
-        const person = await newPerson(service, { language, colorScheme });
-        const { page } = person;
-        await person.open('/console/');
-        await person.assertAccessible('sign-in');
-        await person.signIn(dana.username);
-        for (const [name, path] of pages()) {
-          await page.setViewportSize(wide);
-          await person.open(path);
-          await settle(person);
-          assert.equal(
-            await page.evaluate('getComputedStyle(document.documentElement).direction'),
-            language === 'he' ? 'rtl' : 'ltr',
-          );
-          assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
-          for (const landmark of ['banner', 'navigation', 'main'] as const)
-            assert.ok((await page.getByRole(landmark).count()) >= 1, `${name}: ${landmark}`);
-          await person.assertAccessible(`${name}, wide`);
-          await page.setViewportSize(narrow);
-          await settle(person);
-          await person.assertAccessible(`${name}, narrow`);
-          await page.setViewportSize(smallest);
-          assert.ok((await overflow(person)) <= 0, `${name} is ${await overflow(person)} wider than 320 pixels`);
-        }
-        person.assertClean();
-        await person.close();
-      });
+  for (const [language, whenWide, whenNarrow] of [
+    ['he', 'light', 'dark'],
+    ['en', 'dark', 'light'],
+  ] as const)
+    test(`${language}: wide and ${whenWide}, narrow and ${whenNarrow}; sizes of buttons; focus is never hidden`, async () => {
+      const { person, page, settle } = await signedIn(language, { colorScheme: whenNarrow });
+      for (const [name, path] of pages()) {
+        await page.setViewportSize(wide);
+        await page.emulateMedia({ colorScheme: whenWide });
+        await person.open(path);
+        await settle();
+        assert.equal(
+          await page.evaluate('getComputedStyle(document.documentElement).direction'),
+          language === 'he' ? 'rtl' : 'ltr',
+        );
+        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
+        for (const landmark of ['banner', 'navigation', 'main'] as const)
+          assert.ok((await page.getByRole(landmark).count()) >= 1, `${name}: ${landmark}`);
+        await person.assertAccessible(`${name}, wide`);
+        if (language === 'en') await assertButtons(person, name);
+        await page.setViewportSize(narrow);
+        await page.emulateMedia({ colorScheme: whenNarrow });
+        await settle();
+        await person.assertAccessible(`${name}, narrow`);
+        await page.setViewportSize(smallest);
+        assert.ok((await overflow(person)) <= 0, `${name} is ${await overflow(person)} wider than 320 pixels`);
+      }
+      person.assertClean();
+      await person.close();
+    });
 
   test('right to left: the first column stands at the right, and so do its cells; ids and phones read left to right', async () => {
-    const person = await newPerson(service, { language: 'he' });
-    const { page } = person;
-    await person.open('/console/');
-    await person.signIn(dana.username);
+    const { person, page } = await signedIn('he');
     await person.open(`/console/${service.appId}/Accounts`);
     const header = page.getByRole('columnheader');
     await header.nth(1).waitFor();
@@ -114,35 +135,27 @@ describe('every page', () => {
     person.assertClean();
     await person.close();
   });
-
-  test('every button is 24 pixels wide and high at least, and focus is never hidden', async () => {
-    const person = await newPerson(service);
-    const { page } = person;
-    await person.open('/console/');
-    await person.signIn(dana.username);
-    for (const [name, path] of pages()) {
-      await person.open(path);
-      await settle(person);
-      const small = await page.evaluate(`[...document.querySelectorAll('button, [role=button], select, input[type=checkbox]')]
-        .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
-        .map((one) => ({ rect: one.getBoundingClientRect(), name: one.getAttribute('aria-label') || one.textContent || one.outerHTML.slice(0, 80) }))
-        .filter(({ rect }) => rect.width > 1 && (rect.width < 24 || rect.height < 24))
-        .map(({ rect, name }) => name.trim() + ' ' + Math.round(rect.width) + 'x' + Math.round(rect.height))`);
-      assert.deepEqual(small, [], name);
-      const hidden: string[] = [];
-      for (let count = 0; count < 25; count++) {
-        await page.keyboard.press('Tab');
-        const covered = await page.evaluate(`(() => {
-          const one = document.activeElement;
-          if (!one || one === document.body) return '';
-          const { x, y, width, height } = one.getBoundingClientRect();
-          const at = document.elementFromPoint(x + width / 2, y + Math.min(height / 2, 12));
-          return !at || one.contains(at) || at.contains(one) ? '' : (one.getAttribute('aria-label') || one.textContent || one.tagName);
-        })()`);
-        if (covered) hidden.push(String(covered));
-      }
-      assert.deepEqual(hidden, [], name);
-    }
-    await person.close();
-  });
 });
+
+/** Asserts that every button is at least 24 pixels wide and high, and that nothing covers the focus. */
+async function assertButtons({ page }: Person, name: string): Promise<void> {
+  const small = await page.evaluate(`[...document.querySelectorAll('button, [role=button], select, input[type=checkbox]')]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+    .map((one) => ({ rect: one.getBoundingClientRect(), name: one.getAttribute('aria-label') || one.textContent || one.outerHTML.slice(0, 80) }))
+    .filter(({ rect }) => rect.width > 1 && (rect.width < 24 || rect.height < 24))
+    .map(({ rect, name }) => name.trim() + ' ' + Math.round(rect.width) + 'x' + Math.round(rect.height))`);
+  assert.deepEqual(small, [], name);
+  const hidden: string[] = [];
+  for (let count = 0; count < 25; count++) {
+    await page.keyboard.press('Tab');
+    const covered = await page.evaluate(`(() => {
+      const one = document.activeElement;
+      if (!one || one === document.body) return '';
+      const { x, y, width, height } = one.getBoundingClientRect();
+      const at = document.elementFromPoint(x + width / 2, y + Math.min(height / 2, 12));
+      return !at || one.contains(at) || at.contains(one) ? '' : (one.getAttribute('aria-label') || one.textContent || one.tagName);
+    })()`);
+    if (covered) hidden.push(String(covered));
+  }
+  assert.deepEqual(hidden, [], name);
+}

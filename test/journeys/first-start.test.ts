@@ -1,4 +1,4 @@
-/** Journey 1: the first start. The service prints an address; whoever opens it signs in with the password that was made, and finds the tables. */
+/** Journey 1: the first start. The service prints an address; there the administrator signs in with the generated password and finds the tables. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { anyEngine, startService } from '../support/service.ts';
 import { otherPassword } from '../support/users.ts';
 
 test('from the printed address to the tables, in both languages', async () => {
-  // Another system than usual: it is made by this very start.
+  // Not the usual system, so that this start creates it.
   const service = await startService({ engine: anyEngine[0] ?? 'sqlite', env: { APP_ID: 'first-system' } });
   const [, address = ''] = /Console: (\S+)/.exec(service.output()) ?? [];
   assert.equal(address, `${service.url}/console/`);

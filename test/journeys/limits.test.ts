@@ -1,11 +1,12 @@
-/** What a grid does where it cannot do what it was asked: a filter by no field, cells without an editor, dates half typed, small rights. */
+/** What the grid does when it cannot do what the user asks: filters by unknown fields, cells without an editor, partial dates, few rights. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newPerson, type Person } from '../support/browser.ts';
+import type { Person } from '../support/browser.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { newRole, signUp, type User } from '../support/users.ts';
+import { SignIns } from './sign-ins.ts';
 
 describe('what cannot be done', () => {
   let service: Service;
@@ -35,15 +36,11 @@ describe('what cannot be done', () => {
 
   const grid = (where?: object) =>
     `/console/${service.appId}/${table}${where ? `?where=${encodeURIComponent(JSON.stringify(where))}` : ''}`;
-  const opened = async (user: User, language: 'he' | 'en' = 'en'): Promise<Person> => {
-    const person = await newPerson(service, { language });
-    await person.open('/console/');
-    await person.signIn(user.username);
-    return person;
-  };
+  const signIns = new SignIns(() => service);
+  const opened = (user: User, language: 'he' | 'en' = 'en'): Promise<Person> => signIns.open(user, { language });
   const stored = async () => (await service.call('GET', `/platform/classes/${table}/${objectId}`)).body;
 
-  for (const [language, said, remove] of [
+  for (const [language, message, remove] of [
     ['en', /does not have, or that you may not see: .*Foo/, 'Remove this condition'],
     ['he', /אינו בטבלה הזו.*Foo/, 'הסרת התנאי הזה'],
   ] as const)
@@ -51,7 +48,7 @@ describe('what cannot be done', () => {
       const person = await opened(dana, language);
       const { page } = person;
       await person.open(grid({ Foo: 1, Name: 'Only one' }));
-      await page.getByRole('alert').filter({ hasText: said }).waitFor();
+      await page.getByRole('alert').filter({ hasText: message }).waitFor();
       await person.assertAccessible();
       await page.getByRole('button', { name: remove }).click();
       await page.getByRole('gridcell', { name: 'Only one' }).waitFor();
@@ -61,7 +58,7 @@ describe('what cannot be done', () => {
       await person.close();
     });
 
-  test('a date that is typed in part, or not at all, does not take away the one that is there', async () => {
+  test('a date that is typed in part, or not at all, does not remove the present one', async () => {
     const person = await opened(dana);
     const { page } = person;
     await person.open(grid());
@@ -137,7 +134,7 @@ describe('what cannot be done', () => {
     await person.close();
   });
 
-  test('where colours are forced the current choice is seen', async () => {
+  test('with forced colours the current choice is visible', async () => {
     const person = await opened(dana);
     const { page } = person;
     await page.emulateMedia({ forcedColors: 'active' });
@@ -178,7 +175,7 @@ describe('what cannot be done', () => {
     await person.close();
   });
 
-  test('who may list records and not open them has no link to them, and a page that says so; no question is answered wrongly', async () => {
+  test('a user who may list records but not open them has no link to them, and a page that says so; no filter is answered wrongly', async () => {
     const person = await opened(small);
     const { page } = person;
     await person.open(grid());
@@ -217,7 +214,7 @@ describe('what cannot be done', () => {
     await person.close();
   });
 
-  test('a name that could be no field of any table is told in the same words', async () => {
+  test('a name that cannot be a field of any table is reported in the same words', async () => {
     const person = await opened(dana);
     const { page } = person;
     await person.open(grid({ ['q'.repeat(900)]: 1 }));
@@ -280,7 +277,7 @@ describe('what cannot be done', () => {
     await person.close();
   });
 
-  test('who may not read histories is told so, without an error', async () => {
+  test('a user who may not read histories sees a note, without an error', async () => {
     await service.call('PUT', `/platform/schemas/${table}`, { body: { timeline: { displayFields: {}, index: {} } } });
     const person = await opened(dana);
     const { page } = person;

@@ -6,7 +6,7 @@ import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { join, signUp, type User } from '../support/users.ts';
 
-/** Milliseconds for what a browser does on a busy machine. */
+/** Timeout for the browser on a busy machine. */
 const PATIENCE_MS = 20_000;
 
 describe('a day of sales', () => {
@@ -49,7 +49,7 @@ describe('a day of sales', () => {
   const press = async (...keys: string[]) => {
     for (const key of keys) await person.page.keyboard.press(key);
   };
-  /** Moves on by Tab until something of the name has the focus. */
+  /** Presses Tab until an element with the name has the focus. */
   const tabTo = async (name: RegExp, key = 'Tab') => {
     for (let count = 0; count < 120; count++) {
       const focused = await person.page.evaluate(`(() => {
@@ -73,7 +73,7 @@ describe('a day of sales', () => {
     await page.getByRole('heading', { level: 1, name: 'רותי (VIP) 3' }).waitFor();
   });
 
-  test('a status by its name, a date by its digits; the timeline tells who, from what, to what', async () => {
+  test('a status by its name, a date by its digits; the timeline shows who, from what, to what', async () => {
     const { page } = person;
     await page.getByLabel('סטטוס ליד', { exact: true }).waitFor();
     await tabTo(/^סטטוס ליד/);
@@ -92,9 +92,9 @@ describe('a day of sales', () => {
     }, PATIENCE_MS);
     const timeline = page.getByRole('region', { name: 'ציר זמן' });
     await timeline.getByText('דנה כהן').first().waitFor();
-    const told = await timeline.innerText();
-    for (const text of ['ליד חדש', 'בטיפול', 'סטטוס ליד', '05.10.2026']) assert.ok(told.includes(text), `${text} in ${told}`);
-    assert.ok(!told.includes(String(statusId.get('בטיפול'))), 'no ids');
+    const shown = await timeline.innerText();
+    for (const text of ['ליד חדש', 'בטיפול', 'סטטוס ליד', '05.10.2026']) assert.ok(shown.includes(text), `${text} in ${shown}`);
+    assert.ok(!shown.includes(String(statusId.get('בטיפול'))), 'no ids');
   });
 
   test('a filter in words, saved as a view that is there in another browser, and that others do not see', async () => {

@@ -9,7 +9,7 @@ import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { join, signUp } from '../support/users.ts';
 
-/** Milliseconds for what a browser does on a busy machine. */
+/** Timeout for the browser on a busy machine. */
 const PATIENCE_MS = 20_000;
 
 describe('two people, one record', () => {
@@ -99,12 +99,12 @@ describe('two people, one record', () => {
       shown: () => ben.page.getByRole('heading', { name: `Changed ${objectId}` }),
     },
   })) {
-    for (const isTold of [false, true]) {
-      test(`what another changes while the ${what} is opened shows too${isTold ? ', told before the first answer is here' : ''}`, async () => {
+    for (const isSignalled of [false, true]) {
+      test(`what another changes while the ${what} is opened shows too${isSignalled ? ', signalled before the first answer is here' : ''}`, async () => {
         const { page } = ben;
         const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
-        const { promise: told, resolve: hasTold } = Promise.withResolvers<void>();
-        // The watching of changes could begin late.
+        const { promise: signalled, resolve: hasSignalled } = Promise.withResolvers<void>();
+        // Delays the first poll for changes, which may begin late.
         await page.route(/\/changes$/, async (route) => {
           await Promise.race([changed, delay(1_500)]);
           await route.continue();
@@ -112,7 +112,7 @@ describe('two people, one record', () => {
         await page.route(/\/changes\?/, async (route) => {
           const response = await route.fetch();
           await route.fulfill({ response });
-          if (((await response.json()) as ChangesAnswer).tables.includes(table)) hasTold();
+          if (((await response.json()) as ChangesAnswer).tables.includes(table)) hasSignalled();
         });
         await page.route(
           (url) => url.pathname.endsWith(asks()),
@@ -120,7 +120,7 @@ describe('two people, one record', () => {
             const response = await route.fetch();
             await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Name: `Changed ${objectId}` } });
             hasChanged();
-            if (isTold) await Promise.race([told.then(() => delay(300)), delay(PATIENCE_MS)]);
+            if (isSignalled) await Promise.race([signalled.then(() => delay(300)), delay(PATIENCE_MS)]);
             await route.fulfill({ response });
           },
           { times: 1 },
@@ -137,7 +137,7 @@ describe('two people, one record', () => {
     await save(ana);
     await holds({ City: 'Jaffa' });
     await type(ben, 'City', 'Lod');
-    // Longer than its place in the dialog.
+    // Longer than its box in the dialog.
     const acre = `Acre${' by the sea'.repeat(200)}`;
     await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { City: acre } });
     await save(ben);
@@ -156,7 +156,7 @@ describe('two people, one record', () => {
     await timeline.getByText('Jaffa').first().waitFor();
   });
 
-  test('one deletes while the other types: he is told, and his typing is there to be copied', async () => {
+  test('one deletes while the other types: a message says so, and the typed text is there to be copied', async () => {
     await type(ben, 'Note', 'typed in vain');
     await ana.page.getByRole('button', { name: 'Delete', exact: true }).click();
     await ana.page

@@ -1,4 +1,4 @@
-/** Who may do what: taken away, or given, by way of one process, it counts on another within a second. */
+/** Permissions that are granted or revoked through one process apply on another within a second. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, path, type Store, unique } from '../support/records.ts';
@@ -22,7 +22,7 @@ import {
   type User,
 } from '../support/users.ts';
 import { addSystem, callSystem, printed, succeed } from '../systems/cli.ts';
-import { both, describeProcesses, sorted, times, warm } from './processes.ts';
+import { both, describeProcesses, ROUNDS, sorted, times, warm } from './processes.ts';
 
 describeProcesses('access over two processes', (stores) => {
   const [a, b] = both(stores);
@@ -37,7 +37,7 @@ describeProcesses('access over two processes', (stores) => {
     assertRefused(await find(store, table, user), denied('find', table));
 
   test('a session that was opened on one counts on the other, and ends there when it is ended', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const user = await signUp(a);
       const second = await newSession(b, user);
       for (const token of [user.token, second])
@@ -48,7 +48,7 @@ describeProcesses('access over two processes', (stores) => {
     }
   });
 
-  test('all sessions of a user end on the other when his password is changed by the master key', async () => {
+  test('all sessions of a user end on the other when the password is changed by the master key', async () => {
     const user = await signUp(a);
     await warm(() => me(b, user.token));
     await changeUser(a, user, { password: otherPassword });
@@ -68,7 +68,7 @@ describeProcesses('access over two processes', (stores) => {
     await soon(async () => assert.equal((await login(a, { username: user.username, password })).status, 200));
   });
 
-  test('a user who is deleted on one is nobody on the other', async () => {
+  test('a user who is deleted on one is unknown on the other', async () => {
     const user = await signUp(a);
     await warm(() => me(b, user.token));
     assert.equal((await a.call('DELETE', `/platform/users/${user.id}`)).status, 200);
@@ -78,8 +78,8 @@ describeProcesses('access over two processes', (stores) => {
   test('eight wrong passwords over both processes lock the user on both', async () => {
     const user = await signUp(a);
     const answers = await times(24, (n) => login(n % 2 ? a : b, { username: user.username, password: `Wrong${n}Pass` }));
-    const told = answers.filter(({ body }) => body.error === 'Invalid username/password.');
-    assert.ok(told.length <= 8, `${told.length} attempts were told that they were wrong`);
+    const wrong = answers.filter(({ body }) => body.error === 'Invalid username/password.');
+    assert.ok(wrong.length <= 8, `${wrong.length} attempts were answered as wrong`);
     for (const store of [a, b]) assert.match((await login(store, { username: user.username, password })).body.error, /locked/);
   });
 
@@ -190,8 +190,8 @@ describeProcesses('access over two processes', (stores) => {
     }
   });
 
-  test('a user name, an e-mail address and a role name are taken once, whoever comes first on whichever process', async () => {
-    for (let round = 0; round < 5; round++) {
+  test('a user name, an e-mail address and a role name are taken once, on whichever process a request comes first', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
       const username = newName();
       const users = await times(8, (n) =>
         (n % 2 ? a : b).call('POST', '/platform/users', {

@@ -16,7 +16,7 @@ if (engines.includes('postgres'))
     });
     after(() => service.stop());
 
-    /** On a connection of its own, which any of the processes may take. */
+    /** Sends a request on a new connection, which any of the processes may accept. */
     const ask = (method: string, at: string, body?: object) => {
       const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
       return send(service, { method, path: at, headers, body: body === undefined ? '' : JSON.stringify(body) });
@@ -35,7 +35,7 @@ if (engines.includes('postgres'))
       });
     });
 
-    /** The processes that the service has started, by number. */
+    /** Returns the process ids of the workers. */
     const workers = () =>
       readFileSync(`/proc/${service.process.pid}/task/${service.process.pid}/children`, 'utf8').trim().split(' ').map(Number);
 
@@ -44,7 +44,7 @@ if (engines.includes('postgres'))
       assert.equal(before.length, 3);
       const [killed = 0] = before;
       process.kill(killed, 'SIGKILL');
-      // A connection that is handed to it until the service knows of its end is lost with it.
+      // A connection that is handed to it before the service notices its end is lost.
       await soon(async () => assert.ok(!workers().includes(killed)));
       await wait(100);
       for (const { status } of await times(20, () => ask('GET', path('Accounts')))) assert.equal(status, 200);

@@ -1,4 +1,4 @@
-/** Several processes on one database: a session of one is good at the others, and what one writes the others tell of. */
+/** The console on several processes: a session of one is valid on the others, and each signals what another writes. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import { soon } from '../support/soon.ts';
 import { join, signUp } from '../support/users.ts';
 import { describeProcesses } from './processes.ts';
 
-/** CONTRACT "Console": what others change shows within three seconds; two of them are between two questions. */
-const TOLD_MS = 3_000;
+/** Changes of others show within three seconds, two of which lie between two polls (console.md#the-change-signal). */
+const SIGNAL_MS = 3_000;
 
 describeProcesses('the console', ([one, other]) => {
   assert.ok(one && other);
   let visitor: Visitor;
-  /** The same browser, led to the other process. */
+  /** The same browser, routed to the other process. */
   let atOther: Visitor;
   const led = (to: Store, from: Visitor): Visitor => {
     const there = new Visitor(to.service());
@@ -48,20 +48,20 @@ describeProcesses('the console', ([one, other]) => {
     let { now } = await changes(visitor);
     await other.call('POST', '/platform/classes/Accounts', { body: { Name: 'Written elsewhere' } });
     const began = performance.now();
-    const told = new Set<string>();
-    while (!told.has('Accounts')) {
-      assert.ok(performance.now() - began < TOLD_MS, 'in time');
+    const signalled = new Set<string>();
+    while (!signalled.has('Accounts')) {
+      assert.ok(performance.now() - began < SIGNAL_MS, 'in time');
       const answer = await changes(visitor, now);
-      for (const table of answer.tables) told.add(table);
+      for (const table of answer.tables) signalled.add(table);
       now = answer.now;
       await wait(50);
     }
   });
 
   test('a browser that is led to one and the other in turn is told nothing when nothing is written', async () => {
-    // A process does not know what was written before it was first asked, and what was written just before is told of twice.
+    // A process does not know what was written before its first poll, and signals what was written just before it twice.
     for (const each of [visitor, atOther]) await changes(each);
-    await wait(TOLD_MS + 1_000);
+    await wait(SIGNAL_MS + 1_000);
     let { now } = await changes(visitor);
     for (let count = 0; count < 6; count++) {
       const answer = await changes(count % 2 === 0 ? atOther : visitor, now);

@@ -1,24 +1,30 @@
-/** Several services on one database. */
+/** Suites of several services on one database. */
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
+import type { TestDatabase } from '../../src/storage/postgres/testing/server.ts';
 import { makeDatabase } from '../support/data.ts';
 import { type Store, storeOf } from '../support/records.ts';
 import { type Answer, engines, type Service, startService } from '../support/service.ts';
 
-/** What the service promises of many processes holds on PostgreSQL, which alone can be shared. */
+/** Rounds of a race that both processes run. PROCESS_ROUNDS sets more of them for a long run. */
+export const ROUNDS = Number(process.env.PROCESS_ROUNDS ?? 4);
+
+/** Services on one database that the suites of this process share. */
+const running: Service[] = [];
+let database: TestDatabase | undefined;
+
+after(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+  await database?.drop();
+});
+
+/** A suite of several services on one PostgreSQL database: SQLite cannot be shared. */
 export function describeProcesses(name: string, body: (stores: readonly Store[]) => void, count = 2): void {
   if (!engines.includes('postgres')) return;
   describe(name, () => {
-    const running: Service[] = [];
-    let remove = async (): Promise<void> => {};
     before(async () => {
-      const database = await makeDatabase(true);
-      remove = database.drop;
-      running.push(...(await startServices(count, database)));
-    });
-    after(async () => {
-      await Promise.all(running.map((service) => service.stop()));
-      await remove();
+      database ??= await makeDatabase(true);
+      running.push(...(await startServices(Math.max(0, count - running.length), database)));
     });
     body(
       Array.from({ length: count }, (_, n) =>
@@ -32,7 +38,7 @@ export function describeProcesses(name: string, body: (stores: readonly Store[])
   });
 }
 
-/** So many services on one database, started at the same moment. @throws where one does not start; the others are stopped then */
+/** Starts several services on one database at the same moment. @throws if one does not start; then the others are stopped */
 export async function startServices(
   count: number,
   database: { url: string },
@@ -46,30 +52,30 @@ export async function startServices(
   throw failed.reason;
 }
 
-/** Runs something often, so that all that can be remembered of it is. */
+/** Repeats a request so that every cache that may hold its answer does. */
 export async function warm(what: () => Promise<unknown>): Promise<void> {
   for (let n = 0; n < 3; n++) await what();
   await Promise.all([what(), what(), what(), what()]);
 }
 
-/** Runs it so many times at the same moment. */
+/** Runs something several times at the same moment. */
 export const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
-/** The same for what goes on beside the test, which awaits it later. */
+/** As `times`, for work in the background that the test awaits later. */
 export function together<T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> {
   const all = times(count, make);
   all.catch(() => {});
   return all;
 }
 
-/** Splits answers by success; none may be a fault. */
+/** Splits answers by success. Asserts that none is a 5xx. */
 export function sorted(answers: readonly Answer[]): { done: Answer[]; refused: Answer[] } {
   for (const { status, text } of answers) assert.ok(status < 500, `${status} ${text}`);
   return { done: answers.filter(({ status }) => status < 300), refused: answers.filter(({ status }) => status >= 300) };
 }
 
-/** Both of two. */
+/** Returns the first two. */
 export function both(stores: readonly Store[]): [Store, Store] {
   const [a, b] = stores;
   assert.ok(a && b);

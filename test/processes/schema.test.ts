@@ -1,9 +1,9 @@
-/** Tables and fields that one process makes, changes and drops, seen and met by another. */
+/** Tables and fields that one process makes, changes and drops, as another process sees them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, date, mismatch, path, pointer, unique } from '../support/records.ts';
 import { soon } from '../support/soon.ts';
-import { both, describeProcesses, sorted, times, together, warm } from './processes.ts';
+import { both, describeProcesses, ROUNDS, sorted, times, together, warm } from './processes.ts';
 
 describeProcesses('schema over two processes', (stores) => {
   const [a, b] = both(stores);
@@ -35,7 +35,7 @@ describeProcesses('schema over two processes', (stores) => {
   });
 
   test('a field added on one is written on the other at once: same type 200, another type 111, no column twice', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const table = await a.table();
       const id = await b.create(table, {});
       await a.create(table, { Fresh: round });
@@ -46,7 +46,7 @@ describeProcesses('schema over two processes', (stores) => {
   });
 
   test('both add the same field at once with the same type: all are written, one column', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const table = await a.table();
       await soon(async () => assert.ok(await b.fields(table)));
       const { done } = sorted(await times(20, (n) => (n % 2 ? a : b).post(table, { Fresh: n })));
@@ -62,7 +62,7 @@ describeProcesses('schema over two processes', (stores) => {
   });
 
   test('both add the same field at once with different types: one type wins, the other writes are 111', async () => {
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 2 * ROUNDS; round++) {
       const table = await a.table();
       const values = [true, { x: 1 }, ['x'], date('2024-05-06T07:08:09.010Z')];
       const answers = await times(8, (n) => (n % 2 ? a : b).post(table, { Fresh: values[n % 4] }));
@@ -75,7 +75,7 @@ describeProcesses('schema over two processes', (stores) => {
   });
 
   test('both make a table at once, by a schema and by writes: one table, with the fields of both', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const table = unique('T');
       const { done } = sorted(await times(8, (n) => (n % 2 ? a : b).post(table, { [`F${n}`]: n, Same: n })));
       assert.equal(done.length, 8);
@@ -108,13 +108,13 @@ describeProcesses('schema over two processes', (stores) => {
       }
       return statuses;
     });
-    // Where nobody has written it since, it is not there.
+    // If no write has made it since, it does not exist.
     const dropped = async () => {
       const answer = await drop(a, table, 'Gone');
       if (answer.status !== 200) assertRefused(answer, { code: 255 });
     };
     try {
-      for (let round = 0; round < 10; round++) await dropped();
+      for (let round = 0; round < 2 * ROUNDS; round++) await dropped();
     } finally {
       over = true;
     }
@@ -155,7 +155,7 @@ describeProcesses('schema over two processes', (stores) => {
     await reading;
   });
 
-  test('a table dropped on one: the other answers as for a table that never was, and makes it anew', async () => {
+  test('a table dropped on one: the other answers as for a table that never was, and makes it again', async () => {
     const table = await a.table({ S: 'String' });
     const id = await b.create(table, { S: 'x' });
     await warm(() => b.get(table, id));
@@ -171,7 +171,7 @@ describeProcesses('schema over two processes', (stores) => {
   });
 
   test('the delete guard looks through a Pointer field that the other process has just added', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const target = await a.table();
       const ids = await times(4, () => a.create(target, {}));
       await warm(() => a.get(target, ids[0] ?? ''));
@@ -187,12 +187,12 @@ describeProcesses('schema over two processes', (stores) => {
   test('a record is pointed at and deleted at once: one comes after the other', async () => {
     const target = await a.table();
     const source = await a.table({ To: { type: 'Pointer', targetClass: target } });
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 2 * ROUNDS; round++) {
       const id = await a.create(target, {});
       const [removed, pointed] = await Promise.all([a.remove(target, id), b.post(source, { To: pointer(target, id) })]);
       sorted([removed, pointed]);
       if (removed.status !== 200) assertRefused(removed, { code: 119 });
-      // A Pointer to what is not there may be written: the delete came first then.
+      // A Pointer to a missing record may be written: then the delete came first.
       assert.equal(pointed.status, 201, pointed.text);
     }
   });
