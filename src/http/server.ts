@@ -25,13 +25,13 @@ import { dataEndpoints } from './routes/index.ts';
 
 /** Time for a client to send a whole request, whatever the route (`BodyTimeouts` sets a shorter limit for most), and to send its headers. */
 const REQUEST_TIMEOUT_MS = MAX_BODY_TIMEOUT_MS + MINUTE_MS;
-const HEADERS_TIMEOUT_MS = 20_000;
+export const HEADERS_TIMEOUT_MS = 20_000;
 /** Time that a connection may be idle, in addition to the time limit of a query. */
 const QUIET_TIMEOUT_MS = 120_000;
 /** Queries travel in the URL: a long list of ids should fit. */
-const HEADER_BYTES = 64 * 1024;
+export const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual idle timeout of load balancers, so that the balancer closes idle connections, not this server. */
-const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** Settings of the HTTP server. */
 export interface HttpOptions extends FunctionOptions {

@@ -60,10 +60,10 @@ export interface MailerParts {
   readonly closeTimeoutMs?: number;
 }
 
-const RETRY_DELAYS_MS = [500, 2_000, 8_000];
+export const RETRY_DELAYS_MS = [500, 2_000, 8_000];
 const CLOSE_TIMEOUT_MS = 3_000;
 /** Timeout of an attempt, regardless of progress. */
-const ATTEMPT_TIMEOUT_MS = 300_000;
+export const ATTEMPT_TIMEOUT_MS = 300_000;
 const noServer = 'SMTP_URL is not set';
 /** Messages sent concurrently: one of each system in turn, so that no system waits for all messages of another. */
 export const CONCURRENCY = 3;

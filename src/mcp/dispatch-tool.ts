@@ -15,7 +15,7 @@ import { shorten } from './results/truncate.ts';
 import type { McpServices } from './services.ts';
 
 /** Time limit of a call. */
-const CALL_TIMEOUT_MS = MINUTE_MS;
+export const CALL_TIMEOUT_MS = MINUTE_MS;
 
 /** What the calls of one request share. */
 export interface CallScope {

@@ -52,7 +52,7 @@ interface ToolRequest {
 /** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
 const FRAME_LEVELS = 5;
 /** Maximum number of JSON values in a body: each takes many times its bytes, and parsing blocks the event loop. */
-const MAX_VALUES = 1_000_000;
+export const MAX_VALUES = 1_000_000;
 
 /** Handles one request: body, application id, caller, protocol, in this order. Throws errors for `failureOf`. */
 export async function handleRequest(server: McpServer, request: FastifyRequest, reply: FastifyReply): Promise<void> {

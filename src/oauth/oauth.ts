@@ -49,9 +49,9 @@ export interface OAuthParts {
  * Requests per minute from one address that register a client (a row kept for a day), start a sign-in (a row kept for an hour), or make the service
  * fetch a client's metadata document.
  */
-const REGISTRATIONS_PER_MINUTE = 60;
-const AUTHORIZATIONS_PER_MINUTE = 300;
-const FETCHES_PER_MINUTE = 60;
+export const REGISTRATIONS_PER_MINUTE = 60;
+export const AUTHORIZATIONS_PER_MINUTE = 300;
+export const FETCHES_PER_MINUTE = 60;
 
 /**
  * Sign-in for agents: each system is an OAuth 2.1 authorization server of its own (docs/adr/0014-sign-in.md). Reference: sign-in.md#authorization.

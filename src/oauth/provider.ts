@@ -21,7 +21,7 @@ import { grantClaim, markClaim, type TokenReader } from './tokens.ts';
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
-const lifetimes = {
+export const lifetimes = {
   accessToken: HOUR_S,
   code: 60,
   interaction: HOUR_S,
@@ -34,12 +34,12 @@ const lifetimes = {
 const now = (): number => Math.floor(Date.now() / 1_000);
 
 /** Maximum size of a client's metadata document. */
-const MAX_DOCUMENT_BYTES = 16 * 1024;
+export const MAX_DOCUMENT_BYTES = 16 * 1024;
 
 /** Maximum length of an authorization URL, whose parameters are stored until the user has answered. */
-const MAX_URL_LENGTH = 8_192;
+export const MAX_URL_LENGTH = 8_192;
 /** Maximum length of `state`, which is stored with the request. */
-const MAX_STATE_LENGTH = 2_048;
+export const MAX_STATE_LENGTH = 2_048;
 
 function refuseLongAddress(context: KoaContextWithOIDC): void {
   const language = chooseLanguage({ acceptLanguage: context.get('accept-language') });

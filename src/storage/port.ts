@@ -15,7 +15,7 @@ import type { RawAccess, StoreSnapshot } from './raw-access.ts';
 export type JsonText = string | AsyncIterable<string>;
 
 /** Default limit of a text that is collected in memory, in characters. */
-const MAX_TEXT_CHARS = 64 * 1024 * 1024;
+export const MAX_TEXT_CHARS = 64 * 1024 * 1024;
 
 /**
  * Collects the text into one string.

@@ -1,6 +1,6 @@
 import * as importing from '../../../src/crm/import/convert.ts';
+import * as indexQuery from '../../../src/crm/search/index-query.ts';
 import * as searchIndex from '../../../src/crm/search/search-index.ts';
-import * as soughtWords from '../../../src/crm/search/sought-words.ts';
 import * as page from '../../../src/crm/site/page.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import * as parameters from '../../../src/mcp/definition/parameters.ts';
@@ -14,7 +14,7 @@ import * as messages from '../../../src/mcp/transport/messages.ts';
 import * as metadata from '../../../src/oauth/clients/metadata.ts';
 import * as oauth from '../../../src/oauth/oauth.ts';
 import * as provider from '../../../src/oauth/provider.ts';
-import * as bounds from '../../../src/oauth/storage/bounds.ts';
+import * as itemLimits from '../../../src/oauth/storage/item-limits.ts';
 import { bytes, characters, count, duration, type LimitGroup, shared } from './limit.ts';
 
 const lifetime = (seconds: number) => duration(seconds * 1_000);
@@ -73,13 +73,13 @@ export const agentLimits: readonly LimitGroup[] = [
       },
       {
         of: 'messages of a batch; with a valid credential',
-        value: `${messages.openBatch.messages}; ${messages.knownBatch.messages}`,
+        value: `${messages.anonymousBatchLimits.messages}; ${messages.batchLimits.messages}`,
         beyond: '400',
         see: 'agents.md#limits-for-agents',
       },
       {
         of: 'lists of tools in a batch; with a valid credential',
-        value: `${messages.openBatch.listings}; ${messages.knownBatch.listings}`,
+        value: `${messages.anonymousBatchLimits.listings}; ${messages.batchLimits.listings}`,
         beyond: '400',
         see: 'agents.md#limits-for-agents',
       },
@@ -91,7 +91,7 @@ export const agentLimits: readonly LimitGroup[] = [
       },
       {
         of: 'words of a search that the index is asked for',
-        value: count(soughtWords.MAX_WORDS),
+        value: count(indexQuery.MAX_WORDS),
         beyond: 'further words only filter',
         see: 'agents.md#answers',
       },
@@ -138,7 +138,7 @@ export const agentLimits: readonly LimitGroup[] = [
       },
       {
         of: 'waiting sign-ins, and unused clients, of a system',
-        value: `${count(bounds.MAX_ITEMS)} each`,
+        value: `${count(itemLimits.MAX_ITEMS)} each`,
         beyond: 'the oldest of the address with most is deleted',
         see: 'sign-in.md#clients',
       },
@@ -150,13 +150,13 @@ export const agentLimits: readonly LimitGroup[] = [
       },
       {
         of: 'metadata document of a client',
-        value: bytes(provider.DOCUMENT_BYTES),
+        value: bytes(provider.MAX_DOCUMENT_BYTES),
         beyond: 'the client is refused',
         see: 'sign-in.md#clients',
       },
       {
         of: 'address of an authorization request; its `state`',
-        value: `${characters(provider.MAX_ADDRESS_LENGTH)}; ${characters(provider.MAX_STATE_LENGTH)}`,
+        value: `${characters(provider.MAX_URL_LENGTH)}; ${characters(provider.MAX_STATE_LENGTH)}`,
         beyond: '`invalid_request`',
         see: 'sign-in.md#authorization',
       },

@@ -5,8 +5,8 @@ import * as custom from '../../../src/functions/custom/index.ts';
 import { isValidEmail, isValidPhone } from '../../../src/functions/forms/input.ts';
 import * as jsonBody from '../../../src/http/files/json-body.ts';
 import * as jsonUpload from '../../../src/http/files/json-upload.ts';
-import * as placed from '../../../src/http/files/placed.ts';
 import * as privateReads from '../../../src/http/files/private.ts';
+import * as reservedBytes from '../../../src/http/files/reserved-bytes.ts';
 import * as signedPost from '../../../src/http/files/signed-post.ts';
 import * as upload from '../../../src/http/files/upload.ts';
 import * as form from '../../../src/http/functions/form.ts';
@@ -36,7 +36,7 @@ export const fileLimits: readonly LimitGroup[] = [
       },
       {
         of: 'JSON upload: what is beside its `base64`; place of the key `base64`',
-        value: `${bytes(jsonBody.REST_BYTES)}; in the first ${bytes(jsonUpload.HEAD_BYTES)}`,
+        value: `${bytes(jsonBody.MAX_REST_BYTES)}; in the first ${bytes(jsonUpload.HEAD_BYTES)}`,
         beyond: 'it is taken as a file, or 400, code 107',
         see: 'files.md#json-upload',
       },
@@ -48,7 +48,7 @@ export const fileLimits: readonly LimitGroup[] = [
       },
       {
         of: 'uploads of a process that are under way',
-        value: shared(placed.onDisk, bytes),
+        value: shared(reservedBytes.diskBounds, bytes),
         beyond: 'they wait; 408 if slow meanwhile',
         see: 'files.md#upload',
       },
@@ -110,13 +110,13 @@ export const functionLimits: readonly LimitGroup[] = [
       },
       {
         of: 'calls of custom functions of a system that run at the same time; that wait',
-        value: `${custom.bounds.atOnce}; ${count(custom.bounds.waiting)}`,
+        value: `${custom.CALL_LIMITS.concurrency}; ${count(custom.CALL_LIMITS.maxWaiting)}`,
         beyond: 'they wait; 503',
         see: 'functions.md#custom-functions',
       },
       {
         of: 'message of an error that a function throws',
-        value: characters(failure.MAX_SHOWN_LENGTH),
+        value: characters(failure.MAX_MESSAGE_LENGTH),
         beyond: 'it is cut',
         see: 'functions.md#custom-functions',
       },

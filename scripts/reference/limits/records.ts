@@ -71,13 +71,13 @@ export const queryLimits: readonly LimitGroup[] = [
       },
       {
         of: 'text that includes put into one record',
-        value: characters(expansion.MAX_RECORD_EXPANSION),
+        value: characters(expansion.MAX_RECORD_EXPANSION_CHARS),
         beyond: '413, code 116',
         see: 'queries.md#include',
       },
       {
         of: 'answer that is built in memory (agent tools, functions, batches)',
-        value: characters(port.MAX_WHOLE_TEXT),
+        value: characters(port.MAX_TEXT_CHARS),
         beyond: '413, code 116',
         see: 'queries.md#query-limits',
       },

@@ -98,7 +98,7 @@ export const requestLimits: readonly LimitGroup[] = [
       },
       {
         of: 'requests sent ahead on one connection',
-        value: `${connections.MAX_REQUESTS_AHEAD}, of ${bytes(connections.MAX_LENGTH_AHEAD)} together`,
+        value: `${connections.MAX_PIPELINED_REQUESTS}, of ${bytes(connections.MAX_PIPELINED_BYTES)} together`,
         beyond: 'the connection is closed',
         see: 'requests.md#connections',
       },
@@ -109,8 +109,8 @@ export const requestLimits: readonly LimitGroup[] = [
         see: 'requests.md#slow-clients',
       },
       {
-        of: `values of bodies over ${bytes(longBodies.LONG_BODY_LENGTH)} in one process, until they are answered`,
-        value: `${count(longBodies.valuesWithin(Number.POSITIVE_INFINITY).all)}, less if the heap is small; the same shares`,
+        of: `values of bodies over ${bytes(longBodies.MIN_LONG_BODY_LENGTH)} in one process, until they are answered`,
+        value: `${count(longBodies.maxValuesInMemory(Number.POSITIVE_INFINITY).all)}, less if the heap is small; the same shares`,
         beyond: 'bodies wait',
         see: 'requests.md#slow-clients',
       },

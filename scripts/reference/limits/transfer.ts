@@ -10,7 +10,7 @@ import * as retention from '../../../src/transfer/jobs/retention.ts';
 import * as run from '../../../src/transfer/jobs/run-job.ts';
 import { bytes, characters, count, duration, type LimitGroup } from './limit.ts';
 
-const MAX_EXPORTS = Math.floor(bytesInMemory(Number.POSITIVE_INFINITY) / exporting.BYTES_OF_EXPORT);
+const MAX_EXPORTS = Math.floor(bytesInMemory(Number.POSITIVE_INFINITY) / exporting.EXPORT_BYTES);
 
 export const transferLimits: readonly LimitGroup[] = [
   {
@@ -54,13 +54,13 @@ export const transferLimits: readonly LimitGroup[] = [
       },
       {
         of: 'time that a finished job is kept; that `--continue` knows an import',
-        value: `${duration(retention.KEPT_MS.request)}; ${duration(retention.KEPT_MS.command)}`,
+        value: `${duration(retention.RETENTION_MS.request)}; ${duration(retention.RETENTION_MS.command)}`,
         beyond: '404; the import starts over',
         see: 'import.md#continue',
       },
       {
         of: 'time that the command waits for a store that is not available',
-        value: duration(importRecords.PATIENCE_MS),
+        value: duration(importRecords.MAX_RETRY_MS),
         beyond: 'it ends with 1; `--continue` continues',
         see: 'import.md#import-command',
       },

@@ -74,7 +74,7 @@ export const userLimits: readonly LimitGroup[] = [
       },
       {
         of: 'sign-ins a minute from one network, if `RATE_LIMIT_LOGIN` is 0',
-        value: count(signIn.SIGN_INS_PER_MINUTE),
+        value: count(signIn.DEFAULT_SIGN_INS_PER_MINUTE),
         beyond: '429',
         see: 'console.md#sign-in-to-the-console',
       },

@@ -14,9 +14,9 @@ import { fillerFor } from '../templates/template.ts';
 type Run = ActionRun<'e-mail'>;
 
 /** Recipients that every mail server accepts for one message (RFC 5321, 4.5.3.1.8). */
-const MAX_RECIPIENTS = 100;
+export const MAX_RECIPIENTS = 100;
 /** Length limits, in characters, of a filled subject and of a list of addresses in the row. */
-const MAX_SUBJECT_LENGTH = 1_000;
+export const MAX_SUBJECT_LENGTH = 1_000;
 const MAX_LIST_LENGTH = 50_000;
 
 /** Pointer fields of `Emails` that link a message to records, and their target tables. */

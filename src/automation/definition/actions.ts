@@ -6,14 +6,14 @@ import { pointerOf } from '../../values/types/pointer.ts';
 import type { Action, ActionData, ActionType, Template } from '../model/model.ts';
 import { arrayOf, at, booleanAt, excerpt, filledText, objectOf, optionalText, refuse, textAt } from './assertions.ts';
 
-const MAX_ACTIONS = 100;
+export const MAX_ACTIONS = 100;
 /** Length of all actions together as JSON, in characters. Bounded because definitions are kept in memory. */
-const MAX_ACTIONS_LENGTH = 5_000_000;
-const MAX_ADDRESSES_LENGTH = 10_000;
-const MAX_SUBJECT_LENGTH = 1_000;
-const MAX_HTML_LENGTH = 1_000_000;
-const MAX_CONTENT_LENGTH = 10_000;
-const MAX_ICON_LENGTH = 2_000;
+export const MAX_ACTIONS_LENGTH = 5_000_000;
+export const MAX_ADDRESSES_LENGTH = 10_000;
+export const MAX_SUBJECT_LENGTH = 1_000;
+export const MAX_HTML_LENGTH = 1_000_000;
+export const MAX_CONTENT_LENGTH = 10_000;
+export const MAX_ICON_LENGTH = 2_000;
 
 /** Action ids: 10 characters. */
 const actionId = /^[0-9A-Za-z_-]{10}$/;

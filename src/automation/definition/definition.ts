@@ -21,10 +21,10 @@ export const definitionFields = [
 /** Hidden field with the objectId of the user with whose rights a trigger acts; empty for the master. */
 export const authorField = '_author';
 
-const MAX_NAME_LENGTH = 1_000;
+export const MAX_NAME_LENGTH = 1_000;
 const MAX_EVENTS = 1_000;
 /** Length of criteria as JSON, in characters. Bounded because definitions are kept in memory. */
-const MAX_CRITERIA_LENGTH = 1_000_000;
+export const MAX_CRITERIA_LENGTH = 1_000_000;
 const none: ReadonlySet<TriggerEvent> = new Set();
 
 /**

@@ -6,8 +6,8 @@ import { sizeOf } from './definition.ts';
 import { activeTriggers } from './trigger-cache.ts';
 
 /** Limits per system for the number of definitions and their total length in characters, because all of them are kept in memory. */
-const MAX_DEFINITIONS = 1_000;
-const MAX_DEFINITIONS_LENGTH = 20_000_000;
+export const MAX_DEFINITIONS = 1_000;
+export const MAX_DEFINITIONS_LENGTH = 20_000_000;
 /** Time after which a checked definition is either in the cache or was never stored. */
 const PENDING_MS = 5_000;
 

@@ -6,8 +6,8 @@ import { excerpt, filledText, objectOf, optionalText, refuse } from './assertion
 
 /** 29 February may be eight years away, since some century years are not leap years. */
 const MAX_WAIT_MS = 9 * 366 * DAY_MS;
-const MAX_CRON_LENGTH = 500;
-const MAX_ZONE_LENGTH = 100;
+export const MAX_CRON_LENGTH = 500;
+export const MAX_ZONE_LENGTH = 100;
 
 /** Valid time zones met so far, to avoid repeated look-ups. */
 const zones = new Set<string>();

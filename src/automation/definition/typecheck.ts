@@ -11,7 +11,7 @@ import { pathsIn, piecesOf } from '../templates/parse.ts';
 import { excerpt, isId, refuse } from './assertions.ts';
 
 /** Templates in the actions of a definition. Bounded because each is resolved whenever the action runs. */
-const MAX_TEMPLATES = 10_000;
+export const MAX_TEMPLATES = 10_000;
 
 /**
  * Asserts that a definition fits the current tables.

@@ -27,7 +27,7 @@ const RETRY_DELAYS_MS = [
 ];
 
 /** Maximum length of `ErrorMessage` in characters. */
-const MAX_ERROR_LENGTH = 2_000;
+export const MAX_ERROR_LENGTH = 2_000;
 
 /**
  * Makes one attempt to send a queued message and records the result in its row of `Emails`. If the message is given up, the action's row in

@@ -9,9 +9,9 @@ import type { TriggerEvent, TriggeringRecord } from './model.ts';
 const className = '_syslogTriggers';
 
 /** Maximum length of a row's `data` in characters. Reference: triggers.md#trigger-log. */
-const MAX_DATA_LENGTH = 100_000;
+export const MAX_DATA_LENGTH = 100_000;
 /** Maximum length of an error text in characters. */
-const MAX_ERROR_LENGTH = 10_000;
+export const MAX_ERROR_LENGTH = 10_000;
 
 /** The columns of a row, in the order of its values. Fixed, so that one statement serves all rows. */
 const columns: readonly Column[] = [

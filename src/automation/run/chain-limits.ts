@@ -4,7 +4,7 @@ import type { Store } from '../../storage/port.ts';
 /** Maximum level of a chain. Reference: triggers.md#chain-depth. */
 export const MAX_DEPTH = 3;
 /** Maximum number of actions that one client write causes, on all levels. Reference: triggers.md#chain-depth. */
-const MAX_ACTIONS = 10_000;
+export const MAX_ACTIONS = 10_000;
 /** Chains remembered per system: the most recently active ones. */
 const MAX_CHAINS = 20_000;
 

@@ -12,7 +12,7 @@ import type { Progress, Started } from './progress.ts';
 import type { WriteRun } from './write-job.ts';
 
 /** Starts of an action that were interrupted by the end of their process, after which it is given up: the action may be the cause. */
-const MAX_INTERRUPTED_STARTS = 5;
+export const MAX_INTERRUPTED_STARTS = 5;
 
 /**
  * Executes an action. Its writes, its row in the log and its completion are one commit; so are the row of an error and the completion.

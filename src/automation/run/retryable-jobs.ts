@@ -24,7 +24,7 @@ import type { JobContext } from './services.ts';
 /** Concurrent jobs per kind. Separate slots, so that a hanging mail server does not delay functions. */
 const CONCURRENCY: Readonly<Record<RetryableKind, number>> = { mail: 3, code: 8 };
 /** How long unexpected faults are retried. */
-const RETRY_WINDOW_MS = DAY_MS;
+export const RETRY_WINDOW_MS = DAY_MS;
 /** Attempts of a call that were interrupted by the end of their process, after which it is given up: the call may be the cause. */
 const MAX_INTERRUPTED_ATTEMPTS = 6;
 /** Interval at which a wait checks for shutdown. */

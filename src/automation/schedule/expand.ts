@@ -14,7 +14,7 @@ import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
 import { nextRecords, writeRows } from './records.ts';
 
 /** Maximum records per run. Reference: triggers.md#schedules. */
-const MAX_RECORDS = 1_000;
+export const MAX_RECORDS = 1_000;
 /** Records per read and commit; few enough for a quick read. */
 const PAGE_SIZE = 200;
 

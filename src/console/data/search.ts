@@ -17,7 +17,7 @@ import type { SearchAnswer, SearchResult } from '../protocol/protocol.ts';
 import { findable, isListed } from './model.ts';
 import { numberOf, refuse, textOf } from './wire/parameters.ts';
 
-const MAX_QUERY_LENGTH = 200;
+export const MAX_QUERY_LENGTH = 200;
 const MAX_TABLES_LENGTH = 10_000;
 /** Maximum length of the returned matching text. */
 const MAX_MATCHED_LENGTH = 200;

@@ -56,7 +56,7 @@ function readBoolean(value: JsonValue): Converted {
 
 const SEPARATOR = ';';
 /** Maximum number of items in a list given as one text. */
-const MAX_ITEMS = 10_000;
+export const MAX_ITEMS = 10_000;
 
 /** Returns the items of a list: an array, or a text separated by `;`. A text with more than `MAX_ITEMS` items counts as one item. */
 export function itemsOf(value: JsonValue): readonly JsonValue[] {

@@ -4,7 +4,7 @@ import { PHONE_END, SEARCH_INDEX } from '../../schema/search-index.ts';
 import { countsOf, type PhoneQuery } from './phones.ts';
 
 /** Maximum number of words looked up in the index; the terms of the search check the rest. */
-const MAX_WORDS = 8;
+export const MAX_WORDS = 8;
 /** Maximum number of records that the index returns for one search. */
 const MAX_FOUND = 2_000;
 

@@ -4,9 +4,9 @@ import { badArguments } from '../refusals.ts';
 import { type Components, componentsOf, sizeOf } from './components.ts';
 import { PAGES, readVersioned, type Versioned } from './versions.ts';
 
-const MAX_COMPONENTS = 2_000;
+export const MAX_COMPONENTS = 2_000;
 /** Maximum number of components of a stored page; other clients may write larger pages than the tools do. */
-const MAX_READ = 20_000;
+export const MAX_READ = 20_000;
 const MAX_LEVELS = 20;
 const MAX_BYTES = 1_000_000;
 

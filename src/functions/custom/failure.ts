@@ -3,7 +3,7 @@ import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../erro
 /** Message for callers if the actual reason must not be revealed. */
 const HIDDEN_REASON = 'The function failed.';
 /** Maximum length of a message for callers, in characters. */
-const MAX_MESSAGE_LENGTH = 1_000;
+export const MAX_MESSAGE_LENGTH = 1_000;
 /** Maximum length of a message and of a stack in the log, in characters. */
 const MAX_LOGGED_LENGTHS = { message: 2_000, stack: 8_000 };
 /** Length of the chain of causes in the log. */

@@ -69,7 +69,7 @@ export class CustomFunctions {
 }
 
 /** Limits per system for concurrent and waiting calls by requests. Calls by triggers are limited by their queue. */
-const CALL_LIMITS = { concurrency: 64, maxWaiting: 1_000 };
+export const CALL_LIMITS = { concurrency: 64, maxWaiting: 1_000 };
 
 const queueOf = memoByObject<Store, FairQueue>(() => new FairQueue(CALL_LIMITS));
 

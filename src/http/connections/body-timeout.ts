@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../kernel/time.ts';
 import type { Connections } from './connections.ts';
 
 /** Default time limit for a request body, from its first byte to its last. */
-const BODY_TIMEOUT_MS = 120_000;
+export const BODY_TIMEOUT_MS = 120_000;
 /** The longest time limit that a route may set. */
 export const MAX_BODY_TIMEOUT_MS = HOUR_MS;
 /** Interval of the checks; a body may exceed its limit by this much. */

@@ -218,8 +218,8 @@ export function isAnswering(connection: Socket): boolean {
  * Limits of what a client may pipeline behind an unanswered request: number of requests, and their approximate bytes in memory. A client that exceeds
  * them is disconnected.
  */
-const MAX_PIPELINED_REQUESTS = 100;
-const MAX_PIPELINED_BYTES = 256 * 1024;
+export const MAX_PIPELINED_REQUESTS = 100;
+export const MAX_PIPELINED_BYTES = 256 * 1024;
 
 /** What is queued on a connection. */
 interface Pipelined {

@@ -80,7 +80,8 @@ const MIB = 1024 * 1024;
  * Memory for bodies until their requests are answered, and for answers until they are sent, in bytes. On small machines a quarter of the heap (which
  * also holds the parsed values), and at least several bodies of the largest kind.
  */
-export const MAX_BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));
+export const bytesInMemory = (heapBytes: number): number => Math.max(96 * MIB, Math.min(256 * MIB, heapBytes / 4));
+export const MAX_BYTES_IN_MEMORY = bytesInMemory(getHeapStatistics().heap_size_limit);
 /** Shares of the memory that requests hold: bodies, pages of an export. */
 export const memoryBounds = {
   all: MAX_BYTES_IN_MEMORY,

@@ -10,7 +10,7 @@ import type { HttpServices } from '../endpoint/services.ts';
 import { bytesOf, hasLeft } from './body.ts';
 
 /** Time limit for the body of an import. */
-const BODY_TIMEOUT_MS = 900_000;
+export const BODY_TIMEOUT_MS = 900_000;
 
 /** Registers the import of a file as a job. The handler reads the body itself, whatever its content type. Reference: import.md#import-jobs. */
 export function registerImport(server: FastifyInstance, services: HttpServices): void {

@@ -6,7 +6,7 @@ import { Base64Decoder } from '../../files/index.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
 /** Limit in bytes of a JSON upload without its base64: parses in some milliseconds. */
-const MAX_REST_BYTES = 256 * 1024;
+export const MAX_REST_BYTES = 256 * 1024;
 /** Maximum size of a base64 string that stays in the text. */
 const MAX_INLINE_BYTES = 64 * 1024;
 /** Size of a read chunk. */

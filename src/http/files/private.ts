@@ -69,7 +69,7 @@ async function viewerOf(
 }
 
 /** Limit in characters of the return address: many clients accept no more than 16 KB of headers. */
-const MAX_RETURN_LENGTH = 8_000;
+export const MAX_RETURN_LENGTH = 8_000;
 
 /** Redirects to the sign-in page, which returns here. Reference: console.md#sign-in-to-the-console. */
 function redirectToSignIn({ addresses }: HttpServices, request: FastifyRequest, reply: FastifyReply): void {

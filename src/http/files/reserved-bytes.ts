@@ -4,7 +4,7 @@ import { type Bounds, Places } from '../../admission/places.ts';
 
 const MIB = 1024 * 1024;
 /** Shares of the disk space that uploads may take while they arrive or are inspected. Further uploads wait, unread. */
-const diskBounds: Bounds = { all: 2048 * MIB, ofSystem: 1536 * MIB, ofCaller: 1024 * MIB };
+export const diskBounds: Bounds = { all: 2048 * MIB, ofSystem: 1536 * MIB, ofCaller: 1024 * MIB };
 /** Minimum share of an upload: an open file has a cost too. */
 const MIN_BYTES = MIB;
 

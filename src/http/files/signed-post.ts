@@ -25,7 +25,7 @@ const formLimits = {
 };
 
 /** Limit of all field values of a form together: they stay in memory while the file arrives, without a reservation. */
-const MAX_FIELDS_LENGTH = 32 * 1024;
+export const MAX_FIELDS_LENGTH = 32 * 1024;
 
 /** Registers the form upload that a policy of the disk store permits. Its fields are its credentials. Reference: files.md#large-uploads. */
 export function registerSignedPost(server: FastifyInstance, services: HttpServices): void {

@@ -21,9 +21,9 @@ import { ReservedBytes, uploadReservations } from './reserved-bytes.ts';
 import { Upload, type Uploader } from './upload-exchange.ts';
 
 /** Time limit of a file's bytes: 32 MiB at 0.3 Mbit/s. */
-const UPLOAD_TIMEOUT_MS = 900_000;
+export const UPLOAD_TIMEOUT_MS = 900_000;
 /** Time limit while no system is named yet: 32 MiB in base64 at 1.2 Mbit/s, including waiting. */
-const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
+export const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
 /** Dependencies of the upload routes. */
 interface Uploads {
   readonly services: HttpServices;

@@ -5,9 +5,9 @@ import { checkText } from '../../values/index.ts';
 import { decodePair } from '../endpoint/parse-request.ts';
 
 /** Maximum number of values of a form: more than real forms have, and fast to parse. */
-const MAX_VALUES = 100_000;
+export const MAX_VALUES = 100_000;
 /** Maximum number of distinct names of a form: each key of a very large object costs several times as much as a value. */
-const MAX_NAMES = 5_000;
+export const MAX_NAMES = 5_000;
 
 /**
  * Parses a form (`application/x-www-form-urlencoded`) or a query string. A repeated name, or one that ends in `[]` (which is removed), yields an

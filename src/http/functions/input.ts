@@ -7,7 +7,7 @@ import { type Envelope, envelopeOf, fieldsOf, parseEnvelope, stripConsumed } fro
 import { parseForm } from './form.ts';
 
 /** Maximum number of values in a body. Bodies come from anonymous clients and are parsed in one turn: some 100 ms at worst. */
-const MAX_VALUES = 200_000;
+export const MAX_VALUES = 200_000;
 
 /** The input of a call. */
 export interface CallInput {

@@ -15,7 +15,7 @@ const MAX_SYNC_BYTES = 16 * 1024;
  * use half of them. Further answers are sent uncompressed.
  */
 export const MAX_COMPRESSORS = 64;
-const MAX_COMPRESSORS_PER_NETWORK = MAX_COMPRESSORS / 2;
+export const MAX_COMPRESSORS_PER_NETWORK = MAX_COMPRESSORS / 2;
 
 /** Flushes each piece of a stream when it is available instead of waiting for the next one. */
 const gzip = { level: 5, flush: zlib.constants.Z_SYNC_FLUSH };

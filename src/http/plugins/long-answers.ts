@@ -4,7 +4,7 @@ import { networkOf } from '../../kernel/network.ts';
 import { MAX_BYTES_IN_MEMORY } from '../endpoint/body-reader.ts';
 
 /** Minimum length of an answer that is counted; shorter ones are within the cost of a connection. */
-const LONG_ANSWER_LENGTH = 256 * 1024;
+export const LONG_ANSWER_LENGTH = 256 * 1024;
 
 /**
  * Limits the memory of answers that clients have not taken yet, for all routes. Must be registered before the routes. Reference:

@@ -30,12 +30,12 @@ const MAX_CONCURRENT_LENGTH = 2_000_000;
 /** Maximum concurrent items that edit a value in place: each may answer with the resulting value, which may be as large as a record. */
 const MAX_CONCURRENT_EDITS = 25;
 /** When the answers exceed this length, the remaining items are rejected, because all answers are held in memory until the end. */
-const MAX_ANSWERS_LENGTH = 64 * 1024 * 1024;
+export const MAX_ANSWERS_LENGTH = 64 * 1024 * 1024;
 /**
  * Time after which open items (which need only the application id) are no longer started: a password check waits for all others, and the whole body
  * stays in memory.
  */
-const MAX_OPEN_MS = 30_000;
+export const MAX_OPEN_MS = 30_000;
 /** Number of items routed per turn of the event loop. */
 const ROUTE_BATCH_SIZE = 20_000;
 
@@ -150,7 +150,7 @@ function endOfChunk(items: readonly RoutedItem[], start: number): number {
 }
 
 /** Maximum number of open items, which need only the application id: the recommended size of a batch. Reference: batch.md#batch-limits. */
-const MAX_OPEN_ITEMS = 50;
+export const MAX_OPEN_ITEMS = 50;
 
 /** @throws batchRoute (107) */
 function checkOpenItems(items: readonly RoutedItem[]): void {

@@ -7,9 +7,9 @@ import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { StallGuardedPieces } from '../endpoint/stall-guard.ts';
 
 /** Memory of an export that waits for its client: the page being sent and the next one, already read. */
-const EXPORT_BYTES = 2 * 1024 * 1024;
+export const EXPORT_BYTES = 2 * 1024 * 1024;
 /** How long an export waits for its memory reservation. */
-const MAX_WAIT_MS = 30_000;
+export const MAX_WAIT_MS = 30_000;
 
 const contentTypes: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8; header=present',

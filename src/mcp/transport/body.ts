@@ -15,7 +15,7 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const MIB = 1024 * 1024;
 /** Memory limits: bytes of short bodies, number of long bodies. A long body is held several times: raw, as text, as values. Others wait, unread. */
 const shortBodies = { all: 64 * MIB, ofSystem: 48 * MIB, ofCaller: 32 * MIB } as const;
-const longBodies = { all: 4, ofSystem: 3, ofCaller: 2 } as const;
+export const longBodies = { all: 4, ofSystem: 3, ofCaller: 2 } as const;
 
 /** Memory reservations for bodies. */
 export interface BodyReservations {

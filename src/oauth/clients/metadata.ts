@@ -1,9 +1,9 @@
 import { kindOfRedirect, REDIRECT_FORM } from './redirect.ts';
 
 /** Limits of client metadata. */
-const MAX_REDIRECTS = 20;
-const MAX_REDIRECT_LENGTH = 2_000;
-const MAX_REDIRECTS_LENGTH = 8_000;
+export const MAX_REDIRECTS = 20;
+export const MAX_REDIRECT_LENGTH = 2_000;
+export const MAX_REDIRECTS_LENGTH = 8_000;
 const MAX_NAME_LENGTH = 200;
 const MAX_TEXT_LENGTH = 1_000;
 

@@ -6,7 +6,7 @@ import { keyOf } from './encryption.ts';
 import { itemTable } from './items.ts';
 
 /** Maximum number of open items of a kind in a system: at their maximum size 16 MB. */
-const MAX_ITEMS = 1_000;
+export const MAX_ITEMS = 1_000;
 /** Number of additions between two checks. */
 const CHECK_EVERY = 25;
 

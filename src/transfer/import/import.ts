@@ -29,7 +29,7 @@ const SMALL_BATCH_ROWS = 50;
 /** Maximum duration of a group, so that progress is committed and reported regularly. */
 const MAX_GROUP_MS = 4_000;
 /** A group is retried for this long while the store is unavailable. */
-const MAX_RETRY_MS = 120_000;
+export const MAX_RETRY_MS = 120_000;
 /** Minimum delay before a retry: a commit without an answer may complete slightly late. */
 const RETRY_DELAY_MS = 1_000;
 

@@ -17,11 +17,11 @@ import { finishJob, runRows, TakenOver } from './run-job.ts';
 /** Maximum size of a request body. Reference: import.md#import-jobs. */
 export const MAX_BODY_BYTES = 200 * 1024 * 1024;
 /** Maximum number of unfinished jobs per system. */
-const MAX_JOBS = 10;
+export const MAX_JOBS = 10;
 /** Maximum number of bodies received concurrently per system and process. */
-const MAX_ARRIVING = 2;
+export const MAX_ARRIVING = 2;
 /** Maximum number of systems whose jobs this process executes concurrently; together they use at most half of the event loop. */
-const MAX_RUNNING = 8;
+export const MAX_RUNNING = 8;
 /** Interval for checking for jobs left by other processes. */
 const POLL_INTERVAL_MS = 2_000;
 /** Every this many polls, all open systems are checked, whatever was seen before. */

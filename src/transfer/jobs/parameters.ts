@@ -13,7 +13,7 @@ import { checkEncoding } from '../import/source/encoding.ts';
 import { type Format, formats } from '../import/source/format.ts';
 
 /** Maximum number of characters of a row: parsing one blocks the event loop. */
-const MAX_ROW_LENGTH = 1024 * 1024;
+export const MAX_ROW_LENGTH = 1024 * 1024;
 
 /** An import over HTTP. */
 export interface JobRequest extends ImportRequest {

@@ -7,7 +7,7 @@ import { importTable } from '../import/write/progress.ts';
 import { dropRejects } from './job-rows.ts';
 
 /** Retention of finished imports: jobs over HTTP, and imports by command, which `--continue` needs. */
-const RETENTION_MS = { request: 7 * DAY_MS, command: 90 * DAY_MS } as const;
+export const RETENTION_MS = { request: 7 * DAY_MS, command: 90 * DAY_MS } as const;
 const BATCH_SIZE = 100;
 
 /** Deletes data of imports that ended longer ago than `RETENTION_MS`. @param shouldStop polled between batches */

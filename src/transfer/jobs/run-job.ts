@@ -23,7 +23,7 @@ const BATCH_ROWS = 50;
 const MAX_BATCH_LENGTH = 1024 * 1024;
 
 /** Maximum number of names of unimported content that a job lists: a MongoDB document may have any number. */
-const MAX_LEFT_OUT = 50;
+export const MAX_LEFT_OUT = 50;
 
 /** Another process executes the job now, or the job was deleted. */
 export class TakenOver extends Error {}

@@ -12,7 +12,7 @@ import { jump } from './jump.ts';
 import { readOrder } from './order.ts';
 
 const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 200;
+export const MAX_LIMIT = 200;
 const MAX_SKIP = 1_000_000_000;
 const MAX_ORDER_LENGTH = 2_000;
 const MAX_KEYS_LENGTH = 64 * 1024;

@@ -14,7 +14,7 @@ import { contentOf } from './content.ts';
 import { aclOf, fieldsOf, newFields, ownerOf, viewKeys, viewOf } from './stored.ts';
 
 /** Maximum number of views listed per table. */
-const MAX_VIEWS = 500;
+export const MAX_VIEWS = 500;
 
 const getViews: ApiEndpoint = {
   method: 'GET',

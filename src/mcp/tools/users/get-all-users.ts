@@ -5,7 +5,7 @@ import { type JsonObject, omitUndefined } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
 /** Reference: agents.md#limits-for-agents. */
-const MAX_USERS = 100;
+export const MAX_USERS = 100;
 
 /** Reference: tools.md#get-all-users. */
 export const getAllUsers = defineTool({

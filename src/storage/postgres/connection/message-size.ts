@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
  * Maximum size of a message of the server (usually one row). Far more than a record holds, but a query can build larger values, which the driver
  * would assemble in memory.
  */
-const MAX_MESSAGE_BYTES = 96 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 96 * 1024 * 1024;
 
 /** Message type (1 byte) and length (4 bytes, including itself). */
 const HEADER_BYTES = 5;

@@ -9,7 +9,7 @@ export const MAX_PREFIX_LETTERS = 3;
  * Maximum number of search words to look for behind prefix letters: the first ones. SQLite searches for 400 forms of each, which takes it 5 ms even
  * if none occurs.
  */
-const MAX_PREFIXED_WORDS = 10;
+export const MAX_PREFIXED_WORDS = 10;
 
 const hebrewWord = /^[א-ת][^ ]+$/;
 

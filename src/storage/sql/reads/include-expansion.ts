@@ -24,7 +24,7 @@ const LARGE_ROW_CHARS = 256 * 1024;
 /** Maximum characters of records that includes put into the rows of a page. */
 const MAX_PAGE_EXPANSION_CHARS = 4 * 1024 * 1024;
 /** The same for a single record. */
-const MAX_RECORD_EXPANSION_CHARS = 64 * 1024 * 1024;
+export const MAX_RECORD_EXPANSION_CHARS = 64 * 1024 * 1024;
 
 /** Reads the records that includes put in place of Pointers. */
 export interface TargetSource {
