@@ -16,6 +16,7 @@ const checks = new Map([
   ['sources', ['scripts/sources.ts']],
   ['mentions', ['scripts/mentions.ts']],
   ['reference', ['scripts/reference.ts']],
+  ['prose', ['scripts/prose.ts']],
   ['lock', ['scripts/lock.ts']],
 ]);
 

@@ -1,7 +1,11 @@
-/** Checks that files and folders named in documents and comments exist. A stale path misleads its reader. */
+/**
+ * Checks that files and folders named in documents and comments exist, and pages and headings that they refer to (links.ts). A stale path misleads
+ * its reader.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { commentLines } from './comments.ts';
+import { linkFindings } from './links.ts';
 
 const TREE = ['{src,test,bench,scripts,bin,examples,template,docs,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
 const DOCUMENTS = '{*.md,{docs,bench,examples,test}/**/*.md}';
@@ -71,7 +75,7 @@ function around(folder: string): string[] {
 }
 
 if (import.meta.main) {
-  const findings = mentionFindings(process.cwd());
+  const findings = [...mentionFindings(process.cwd()), ...linkFindings(process.cwd())];
   for (const line of findings) console.error(line);
   process.exitCode = findings.length > 0 ? 1 : 0;
 }
