@@ -32,7 +32,7 @@ const phrases: readonly Rule[] = [
   [/\bwhoever\b/i, '"the caller", or "any … that"'],
   [/\b(?:what(?:ever)?|that|which) is none\b/i, '"anything else", or "that is not …"'],
   [/\bwho asks\b/i, '"the caller"'],
-  [/\b(?:is|are|was|were) told\b(?! apart)/i, '"is logged", "is reported" or "is returned"'],
+  [/\b(?:is|are|was|were) told\b(?! apart| to\b)/i, '"is logged", "is reported" or "is returned"'],
   [/\btell(?:s|ing)? of\b/i, '"reports" or "describes"'],
   [/\bby and by\b/i, '"gradually", or "in the background"'],
   [/\bhad at once\b/i, '"is available immediately"'],

@@ -16,7 +16,7 @@ const ALONE =
   /outages|faults|locks|recovery|dead-connections|reads\.test|listener|autovacuum|fill-search-index|reader-pool|migrations\.test|automation\.test|ending|loader|liveness|garbage-collect|taken-away|place\.test|settle-updates/;
 
 /** Suites that take the longest, first: what starts last ends the run. */
-const LONGEST_FIRST = [
+const RUN_ORDER = [
   /^test\/(automation|files|systems|permissions)\//,
   /^test\/transfer\/(backup|move)/,
   /^test\/journeys\//,
@@ -59,7 +59,7 @@ export function groupsOf(files) {
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
   /** @param {string[]} group */
-  const rank = ([first = '']) => LONGEST_FIRST.findIndex((pattern) => pattern.test(first)) >>> 0;
+  const rank = ([first = '']) => RUN_ORDER.findIndex((pattern) => pattern.test(first)) >>> 0;
   return [...groups.values()].sort((a, b) => rank(a) - rank(b));
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './runtime.mjs';
-import { FOLDERS, TOGETHER, testsAt } from './test-files.mjs';
+import { FOLDERS, groupsOf, TOGETHER, testsAt } from './test-files.mjs';
 
 const testsUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -20,4 +20,12 @@ test('a run of all tests leaves no file of tests out, and runs none twice', () =
   const entries = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const folders = entries.map(({ name }) => name).filter((name) => name !== 'node_modules' && !name.startsWith('.'));
   assert.deepEqual(reached.sort(), folders.flatMap(testsUnder).sort());
+});
+
+test('groups hold every file once; unit tests of a folder share a process, suites do not', () => {
+  const files = FOLDERS.flatMap(testsAt);
+  const groups = groupsOf(files);
+  assert.deepEqual(groups.flat().sort(), files.sort());
+  const shared = groups.filter((group) => group.length > 1);
+  assert.ok(shared.length > 20 && shared.flat().every((file) => !file.startsWith(join('test', ''))));
 });

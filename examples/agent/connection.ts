@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is JSON that the example looks at field by field.
 export type Json = any;
 
-/** Who asks: the holder of an API key, or a user by the access token of his sign-in. */
+/** The caller: an API key, or the access token of a user who signed in. */
 export interface Credential {
   apiKey?: string | undefined;
   token?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * A public form: whoever sends an e-mail address is on the list. Sending it again changes nothing but what is new.
+ * A public form that adds an e-mail address to a list. Sending it again changes only what is new.
  *
  *     curl -X POST "$BASE_URL/functions/$APP_ID/newsletter" -H 'Content-Type: application/json' \
  *       -d '{"email": "dana@example.com", "name": "Dana", "interests": ["gardening"]}'

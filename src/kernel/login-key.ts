@@ -16,7 +16,7 @@ export function loginKey(text: string): string {
 const address = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+$/u;
 export const MAX_ADDRESS_LENGTH = 320;
 
-/** Returns the key of an e-mail address; `null` for a text that is none. */
+/** Returns the key of an e-mail address; `null` for a text that is not an address. */
 export function emailKey(text: string): string | null {
   const key = loginKey(text);
   return key.length <= MAX_ADDRESS_LENGTH && address.test(key) ? key : null;

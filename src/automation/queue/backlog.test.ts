@@ -15,7 +15,7 @@ eachWithStore(async (fresh) => {
 
 const bounds = { characters: 4_000, small: 100, rows: 100 };
 /** Characters per read in these tests, as if text could not be longer. */
-const MOST = 10_000;
+const MAX_CHARACTERS = 10_000;
 
 /** Returns the store with reads that fail if they would exceed the limit. */
 function narrow(): { readonly store: Store; readonly reads: number[] } {
@@ -24,7 +24,7 @@ function narrow(): { readonly store: Store; readonly reads: number[] } {
     const found = await store.reader.find(query);
     const text = await wholeText(found.results);
     reads.push(text.length);
-    if (text.length > MOST) throw new RangeError('Invalid string length');
+    if (text.length > MAX_CHARACTERS) throw new RangeError('Invalid string length');
     return { ...found, results: text };
   };
   const over = <T extends object>(target: T, more: Partial<T>): T =>
@@ -77,7 +77,7 @@ test('long snapshots come in portions, in order, and those that do not fit by th
     at === 7 ? 'row7 The record is too large for triggers.' : `row${at} ${record(length).length}`,
   );
   assert.deepEqual(found, wanted);
-  assert.ok(reads.filter((length) => length > MOST).length < 10, String(reads));
+  assert.ok(reads.filter((length) => length > MAX_CHARACTERS).length < 10, String(reads));
 });
 
 test('rows that are long come where every read is bounded, however few of them an earlier read had', async () => {
