@@ -1,4 +1,4 @@
-/** The load generator: a process of its own that runs the jobs it is sent, one at a time, and answers their results. */
+/** The load generator: a separate process that executes the jobs it receives, one at a time, and returns their results. */
 import { type Job, runJob } from './load/job.ts';
 import { runTransfers, type Transfers } from './load/transfers.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R] [--against DIR]`: runs the named workloads (all of them where
- * none is named), one after the other, and prints a table of each. See bench/README.md.
+ * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R] [--against DIR]`: runs the named workloads, by default all, one after
+ * another, and
+ * prints a table for each. See bench/README.md.
  */
 import { parseArgs } from 'node:util';
 import type { BenchContext } from './support/context.ts';
@@ -47,10 +48,10 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['soak', soak],
 ]);
 const MINUTES_EACH = 15;
-/** Those that fill two engines with a million records first. */
+/** Time limit of workloads that first fill two engines with a million records. */
 const LONG_MINUTES = 60;
 const long = new Set(['console', 'search']);
-/** Seconds of a soak, on each engine, where nothing else is said. */
+/** Default duration of a soak per engine. */
 const soakSeconds = 3_600;
 
 const { values, positionals } = parseArgs({
@@ -63,7 +64,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-/** Without the other version there is nothing to compare with; a soak takes hours. */
+/** `versions` needs another version to compare with, and a soak takes hours. */
 const all = [...workloads.keys()].filter((name) => name !== 'soak' && (name !== 'versions' || values.against !== undefined));
 for (const name of positionals.length > 0 ? positionals : all) {
   const scratch = new Scratch();

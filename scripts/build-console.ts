@@ -1,6 +1,7 @@
 /**
- * Builds the program of the console, where it is not built yet: installs its packages, which are apart from the service's, has Vite build it,
- * and puts compressed copies beside the files.
+ * Builds the console if it is not up to date: installs its packages, which are separate from the service's, runs Vite, and adds compressed copies of
+ * the
+ * files.
  * Usage: node scripts/build-console.ts [directory]
  */
 import { spawnSync } from 'node:child_process';
@@ -12,7 +13,7 @@ import { builtOfSources, MANIFEST, packageDir, programDir } from '../src/console
 import { ensureInstalled, LaunchError, launching } from './runtime.mjs';
 
 const consoleDir = join(packageDir, 'console');
-/** Programs of sources before these that are kept: an older one may be served by a process that goes on. */
+/** Number of builds kept: a running process may still serve an older one. */
 const MAX_KEPT = 3;
 const POLL_MS = 200;
 
@@ -71,7 +72,7 @@ function removeOld(): void {
   for (const { path } of byAge.slice(MAX_KEPT)) rmSync(path, { recursive: true, force: true });
 }
 
-/** Runs work in one process at a time. A lock whose process is gone is taken over. */
+/** Runs work in one process at a time. A lock whose process has ended is taken over. */
 async function withLock(file: string, work: () => void): Promise<void> {
   while (!take(file)) await wait(POLL_MS);
   try {
@@ -95,7 +96,7 @@ function take(file: string): boolean {
 function isHeld(file: string): boolean {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
-    // It may have been made and not written yet.
+    // The file may have been created but not written yet.
     if (!(pid > 0)) return Date.now() - statSync(file).mtimeMs < 10_000;
     process.kill(pid, 0);
     return true;

@@ -1,4 +1,4 @@
-/** Makes the JavaScript of the published package: dist, with type declarations and the files that the code reads beside itself. */
+/** Builds the published package in dist: JavaScript, type declarations, and the files that the code reads next to itself. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
@@ -7,7 +7,7 @@ const compiler = ['node_modules/@typescript/native/bin/tsc', '--project', 'tscon
 const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-// The compiler rewrites the endings of imports only, and worker threads are started by URL.
+// The compiler rewrites extensions in imports only, but worker threads are started by URL.
 for (const file of globSync('dist/**/*.js')) {
   const text = readFileSync(file, 'utf8');
   const rewritten = text.replace(/(new URL\(\s*['"]\.{1,2}\/[^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g, '$1.js$2');

@@ -1,11 +1,11 @@
 /**
- * The browser that the tests of the console run in: Debian's Chromium, or the one that CHROMIUM names.
- * Usage: node scripts/chromium.ts, which installs it where it is missing and this machine is Debian's kind with root's rights.
+ * Locates the browser for the tests of the console: Debian's Chromium, or the one named by CHROMIUM.
+ * Usage: node scripts/chromium.ts installs it if it is missing, on Debian and derivatives as root.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** How to come by one, for people. */
+/** Instructions for installing it. */
 const HOW =
   'The tests of the console need Chromium: run "apt-get install chromium fonts-noto-core" as root, or set CHROMIUM to its path.';
 
@@ -17,7 +17,7 @@ const places = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** @returns the path of the program. @throws Error that says how to come by one */
+/** Returns the path of the browser. @throws Error with instructions */
 export function chromiumPath(): string {
   const found = process.env.CHROMIUM ?? places.find((path) => existsSync(path));
   if (found === undefined || !existsSync(found)) throw new Error(HOW);
@@ -33,7 +33,7 @@ function isThere(): boolean {
   }
 }
 
-/** With fonts that have Hebrew, so that widths are those of a machine that people use. */
+/** Includes fonts with Hebrew, so that text widths are realistic. */
 function install(): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const options = { env, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] };

@@ -1,6 +1,6 @@
 /**
- * Checks the layer rule of `.dependency-cruiser.mjs`, that no folders import each other, and that every source file was
- * really looked at: a cruise without a usable TypeScript parser finds nothing and reports success.
+ * Checks the layer rules of `.dependency-cruiser.mjs`, that no folders import each other, and that every source file was examined: without a usable
+ * TypeScript parser, dependency-cruiser finds nothing and reports success.
  */
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -32,10 +32,10 @@ export async function layerViolations(baseDir: string): Promise<string[]> {
 }
 
 /**
- * Folders that import each other, directly or through others, types included, and folders with a single file. Unit tests and their fixtures
- * do not count.
+ * Finds folders that import each other, directly or indirectly, including type imports, and folders with a single file. Ignores unit tests and
+ * fixtures.
  *
- * @returns one line per circle or folder
+ * @returns one line per cycle or folder
  */
 function folderViolations(modules: readonly IModule[]): string[] {
   const sources = modules.filter(({ source }) => isSource(source));
@@ -47,25 +47,25 @@ function folderViolations(modules: readonly IModule[]): string[] {
   const isLone = (folder: string) => !isLayer(folder) && !folders.some(([other]) => other.startsWith(`${folder}/`));
   return [
     ...folders
-      .map(([folder]) => circleFrom(folder, imports))
-      .filter((circle) => circle !== null)
-      .map((circle) => `folders-in-order: ${circle.length === 2 ? circle.join(' <-> ') : [...circle, circle[0]].join(' -> ')}`),
+      .map(([folder]) => cycleFrom(folder, imports))
+      .filter((cycle) => cycle !== null)
+      .map((cycle) => `folders-in-order: ${cycle.length === 2 ? cycle.join(' <-> ') : [...cycle, cycle[0]].join(' -> ')}`),
     ...folders
       .filter(([folder, files]) => files?.length === 1 && isLone(folder))
       .map(([folder]) => `folder-of-one-file: ${folder}`),
   ];
 }
 
-/** The shortest way of imports from a folder back to it. Each circle is found from the first of its folders by name. */
-function circleFrom(folder: string, imports: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | null {
-  const ways = [[folder]];
+/** Returns the shortest import cycle through a folder. Each cycle is found from its alphabetically first folder. */
+function cycleFrom(folder: string, imports: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | null {
+  const paths = [[folder]];
   const seen = new Set<string>();
-  for (const way of ways)
-    for (const next of imports.get(way.at(-1) ?? folder) ?? []) {
-      if (next === folder && way.length > 1) return way;
+  for (const path of paths)
+    for (const next of imports.get(path.at(-1) ?? folder) ?? []) {
+      if (next === folder && path.length > 1) return path;
       if (next <= folder || seen.has(next)) continue;
       seen.add(next);
-      ways.push([...way, next]);
+      paths.push([...path, next]);
     }
   return null;
 }

@@ -1,7 +1,7 @@
 /**
- * Completes the lock files, of the service and of the console, with the optional platform packages that npm left out because the registry of the moment did not
- * have them: `npm ci` refuses a lock file without them (https://github.com/npm/cli/issues/4828).
- * Fails, too, where an entry has no integrity hash.
+ * Completes the lock files of the service and the console with optional platform packages that npm omitted because the registry in use did not have
+ * them:
+ * `npm ci` refuses a lock file without them (https://github.com/npm/cli/issues/4828). Fails if an entry has no integrity hash.
  * Usage: node scripts/lock.ts [--fix]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390
 
 /**
  * @param packages the `packages` of a lock file.
- * @returns the entries that it lacks, by path; only of packages whose name tells their platform.
+ * @returns missing entries by path, limited to packages whose name contains their platform.
  */
 export function missingPlatforms(packages: Record<string, LockedPackage>): Map<string, LockedPackage> {
   const missing = new Map<string, LockedPackage>();
@@ -41,7 +41,7 @@ export function missingPlatforms(packages: Record<string, LockedPackage>): Map<s
 
 /**
  * @param packages the `packages` of a lock file.
- * @returns paths of the entries that say nothing of what their package holds.
+ * @returns paths of the entries without an integrity hash.
  */
 export function withoutIntegrity(packages: Record<string, LockedPackage>): string[] {
   return Object.entries(packages)

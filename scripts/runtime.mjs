@@ -1,6 +1,6 @@
 /**
- * Finds, or installs, what the project runs on. Plain JavaScript without dependencies: it is the only code that has to run
- * on an older Node and before anything is installed.
+ * Finds or installs the runtime of the project. Plain JavaScript without dependencies, because it must run on an older Node and before anything is
+ * installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -8,42 +8,43 @@ import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The Node major the sources need: type stripping and `node:sqlite`. */
+/** Node major version that the sources need, for type stripping and `node:sqlite`. */
 const NEEDED_MAJOR = 24;
 
 /** The package's own directory. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What Node makes of the sources is kept: starts, and starts of threads, take half the time and memory. */
+/** Compile cache of Node: halves the time and memory for starting processes and threads. */
 export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/node');
 
 const LOCK = join(root, 'package-lock.json');
 
 const currentIsNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR;
 
-/** A failure with a message for the terminal, without a stack. */
+/** A failure that is reported by its message, without a stack. */
 export class LaunchError extends Error {}
 
-/** npm speaks of what goes wrong only. */
+/** Makes npm report errors only. */
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * Installs the dependencies when `node_modules` does not hold what `package-lock.json` names.
+ * Installs the dependencies if `node_modules` differs from `package-lock.json`.
  *
- * @param {{ production?: boolean, folder?: string }} [options] `production`: without development dependencies, unless some are there already;
- *   `folder`: of the package, else this one.
- * @throws {LaunchError} when npm cannot install.
+ * @param {{ production?: boolean, folder?: string }} [options] `production`: omit development dependencies unless some are installed already;
+ * `folder`: of the
+ *   package, by default this one.
+ * @throws {LaunchError} if npm cannot install.
  */
 export function ensureInstalled({ production = false, folder = root } = {}) {
-  // The published package carries no lock file; npm installed its dependencies.
+  // The published package has no lock file; npm installed its dependencies.
   const wanted = readPackages(join(folder, 'package-lock.json'));
-  // What npm has installed.
+  // npm's record of what it has installed.
   const present = readPackages(join(folder, 'node_modules/.package-lock.json'));
   if (!wanted || isInstalled(wanted, present, !production)) return;
   process.stderr.write('Installing dependencies (npm ci) ...\n');
   const isWhole = !production || Object.values(present ?? {}).some(({ dev }) => dev);
   const quiet = [isWhole ? '--include=dev' : '--omit=dev', ...QUIET];
-  // `npm ci` refuses a lock file that a registry without every platform's packages has written; `npm install` reads it.
+  // `npm ci` refuses a lock file written with a registry that lacks some platform packages; `npm install` accepts it.
   const first = npm(['ci', ...quiet], folder);
   if (first.ok) return;
   const second = npm(['install', '--no-save', ...quiet], folder);
@@ -51,13 +52,13 @@ export function ensureInstalled({ production = false, folder = root } = {}) {
 }
 
 /**
- * Finds the Node binary to run the sources with: the pinned one of the npm package `node`, else this process's own.
+ * Finds the Node binary to run the sources with: the pinned one of the npm package `node`, else the current one.
  *
  * @returns {string} an absolute path.
- * @throws {LaunchError} when there is no Node of the needed major.
+ * @throws {LaunchError} if there is no Node of the required major version.
  */
 export function findNode() {
-  // npm puts the pinned Node first in the path of what it starts: this process may run on a file that `npm ci` has just removed.
+  // npm puts the pinned Node first in PATH, so this process may run on a file that `npm ci` has just removed.
   const found = pinnedNode() ?? (currentIsNewEnough && existsSync(process.execPath) ? process.execPath : installedNode());
   if (found) return found;
   throw new LaunchError(
@@ -65,24 +66,24 @@ export function findNode() {
   );
 }
 
-/** @returns {string | undefined} the pinned Node, which was missing. */
+/** Installs the pinned Node. @returns {string | undefined} its path */
 function installedNode() {
   if (existsSync(join(root, 'node_modules/node/package.json'))) {
-    // npm was told to ignore install scripts: the package is there, the binary that its script fetches is not.
+    // With `ignore-scripts`, the package is installed but its script has not fetched the binary.
     npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error']);
     return pinnedNode();
   }
-  // Without the development dependencies, of which it is one: the package that its script would fetch.
+  // Without development dependencies, which include the package `node`: installs the platform package that its script would fetch.
   const version = readPackages(LOCK)?.['node_modules/node']?.version;
   if (!version) return undefined;
   process.stderr.write(`Installing Node ${version} ...\n`);
-  // npm has to see the lock file, or it would replace what that names by what the registry has by now.
+  // npm must see the lock file; otherwise it would replace locked versions by current ones.
   npm(['install', '--no-save', '--omit=dev', ...QUIET, `${platformPackage()}@${version}`]);
   return pinnedNode();
 }
 
 /**
- * Node's flags for a sub-command of the program.
+ * Returns Node's flags for a sub-command.
  *
  * @param {string | undefined} command its name.
  * @returns {string[]}
@@ -90,18 +91,19 @@ function installedNode() {
 export function flagsOf(command) {
   const quiet = '--disable-warning=ExperimentalWarning';
   if (command === 'start') return [quiet];
-  // Commands that go through many records make short-lived texts: a small young generation, and an old one that is collected when it has
-  // doubled, keep memory low, at no cost in time. Rows on their way to PostgreSQL outlive a small one, which costs an import a tenth of its time.
+  // Bulk commands produce short-lived strings: a small young generation, and an old one that is collected when it has doubled, keep memory low at no
+  // cost in
+  // time. Rows on their way to PostgreSQL outlive a small young generation, which costs an import a tenth of its time.
   const youngMegabytes = command === 'import' || command === 'migrate' ? 32 : 8;
   return [`--max-semi-space-size=${youngMegabytes}`, '--heap-growing-percent=100', quiet];
 }
 
 /**
- * Runs a command on a Node binary with this process's own terminal, passes signals on, and ends as the command ends.
+ * Runs a command on a Node binary with this process's terminal, forwards signals, and exits like the command.
  *
  * @param {string} node the binary.
  * @param {string[]} args its arguments.
- * @param {NodeJS.ProcessEnv} [env] variables on top of this process's own.
+ * @param {NodeJS.ProcessEnv} [env] additional variables.
  */
 export function run(node, args, env = {}) {
   const path = [join(root, 'node_modules/.bin'), process.env.PATH].filter(Boolean).join(delimiter);
@@ -111,7 +113,7 @@ export function run(node, args, env = {}) {
   });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => {
-      // A terminal sends its interrupt to the whole process group, so the command has it already.
+      // A terminal sends its interrupt to the whole process group, so the command has received it already.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
   }
@@ -124,7 +126,7 @@ export function run(node, args, env = {}) {
 }
 
 /**
- * Where npm is killed outright, nobody passes a signal on: the command would live on and keep its port.
+ * Terminates the command if npm is killed without forwarding a signal; otherwise it would live on and keep its port.
  *
  * @param {import('node:child_process').ChildProcess} child
  */
@@ -137,9 +139,9 @@ function endWithNpm(child) {
 }
 
 /**
- * Runs a launcher's body and turns a {@link LaunchError} into one message and exit code 1.
+ * Runs a launcher's body; reports a {@link LaunchError} by its message, with exit code 1.
  *
- * @param {() => void | Promise<void>} body what to do.
+ * @param {() => void | Promise<void>} body
  */
 export async function launching(body) {
   try {
@@ -152,11 +154,11 @@ export async function launching(body) {
 }
 
 /**
- * Compares names and versions: file times say nothing after a checkout or a restored cache.
+ * Compares names and versions; file times are meaningless after a checkout or a restored cache.
  *
  * @param {Record<string, LockedPackage>} wanted
  * @param {Record<string, LockedPackage> | undefined} present
- * @param {boolean} needsDev whether the development dependencies have to be there too
+ * @param {boolean} needsDev whether development dependencies are required too
  */
 function isInstalled(wanted, present, needsDev) {
   if (!present) return false;
@@ -171,7 +173,7 @@ function isInstalled(wanted, present, needsDev) {
 /**
  * @typedef {{ version?: string, optional?: boolean, dev?: boolean, devOptional?: boolean, link?: boolean }} LockedPackage
  * @param {string} file
- * @returns {Record<string, LockedPackage> | undefined} undefined where there is no readable file.
+ * @returns {Record<string, LockedPackage> | undefined} undefined if there is no readable file.
  */
 function readPackages(file) {
   try {
@@ -181,7 +183,7 @@ function readPackages(file) {
   }
 }
 
-/** @returns {string} the name of the npm package that holds Node for this machine. */
+/** @returns {string} name of the npm package with the Node binary for this platform. */
 function platformPackage() {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
@@ -203,11 +205,11 @@ function isNewEnough(file) {
 
 /**
  * @param {string[]} args
- * @param {string} [cwd] the package's directory
+ * @param {string} [cwd] directory of the package
  */
 function npm(args, cwd = root) {
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
-  // Without node_modules/.bin: npm must not run on the very binary that it is about to replace.
+  // Without node_modules/.bin: npm must not run on the binary that it is about to replace.
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.startsWith(join(root, 'node_modules')));
   const options = { cwd, encoding: /** @type {const} */ ('utf8'), env: { ...process.env, PATH: path.join(delimiter) } };
   const result =

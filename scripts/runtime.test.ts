@@ -1,4 +1,4 @@
-/** The launcher in a clone without packages, with an npm that only notes what it is asked for. */
+/** The launcher in a clone without packages, with a fake npm that records its arguments. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,8 +16,9 @@ const packages = {
 };
 
 /**
- * Writes down its arguments and installs what they name: the packages of the lock file, or a Node that is this one. Where it may not
- * look at the lock file, nothing of it stays as it was.
+ * Records its arguments and installs what they name: the packages of the lock file, or the current Node. If it may not read the lock file, it changes
+ * all
+ * packages.
  */
 const fakeNpm = `
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +42,7 @@ const module = (source: string) => `data:text/javascript,${encodeURIComponent(so
 
 /** Makes a process believe that it is an older Node. */
 const older = module("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })");
-/** Makes a process believe that it is the Node that was installed: npm puts that first in the path of what it starts. */
+/** Makes a process believe that it is the installed Node, which npm puts first in PATH. */
 const pinned = module(
   "import { globSync } from 'node:fs'; process.execPath = globSync(process.cwd() + '/node_modules/node-*/bin/node')[0] ?? process.execPath",
 );
@@ -60,7 +61,7 @@ function bareClone(): string {
   return clone;
 }
 
-/** @returns what the command printed, and what npm was asked for meanwhile */
+/** @returns the output of the command, and the recorded arguments of npm */
 function launch(clone: string, command: string, posing?: string): { stdout: string; asked: string[] } {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,

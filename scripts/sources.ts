@@ -1,7 +1,7 @@
-/** Checks what no other tool does: the length of the files, and that nothing names the machine it was written on. */
+/** Checks that no other tool covers: the length of files, and that no file names the machine it was written on. */
 import { globSync, readFileSync } from 'node:fs';
 
-/** Lines of a source file; a table of tests may be longer. */
+/** Maximum number of lines of a source file; tests with tables may be longer. */
 const MAX_LINES = 300;
 const MAX_TEST_LINES = 450;
 
@@ -13,7 +13,7 @@ const EVERYWHERE = [
   '.dependency-cruiser.mjs',
 ];
 
-/** An absolute path below a directory that people or machines keep their work in. */
+/** An absolute path below a directory in which people or machines keep their work. */
 const MACHINE_PATH = /(?:^|[\s"'`(=:])(?:file:\/\/)?\/(?:work|home|root|Users|opt|mnt|srv)\/[\w.-]+/;
 
 /** A package address of a registry other than npm's own. */
@@ -39,7 +39,7 @@ export function sourceFindings(): string[] {
   return findings;
 }
 
-/** Half of the files, and nine in ten, are no longer than these: for the reader of the report. */
+/** Summary of file lengths for the reader of the report. */
 function lengths(): string {
   const sorted = globSync('src/**/*.ts', { exclude: ['**/*.test.ts'] })
     .map((file) => lines(file).length)

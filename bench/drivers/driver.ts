@@ -1,9 +1,9 @@
-/** One way of talking to PostgreSQL, as the `driver` workload uses it. Statements are prepared by whatever means the driver has. */
+/** A PostgreSQL driver as used by the `driver` workload. Statements are prepared in the driver's own way. */
 export interface Driver {
   readonly name: string;
-  /** A statement by itself. Rows are arrays where the driver can. */
+  /** Executes a single statement. Rows are arrays if the driver supports that. */
   query(text: string, values: readonly (string | number)[]): Promise<readonly unknown[]>;
-  /** Statements of one text in one transaction. */
+  /** Executes statements of the same text in one transaction. */
   transaction(text: string, values: readonly (readonly (string | number)[])[]): Promise<unknown>;
   end(): Promise<void>;
 }

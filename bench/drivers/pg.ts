@@ -15,7 +15,7 @@ function named(text: string, values: readonly (string | number)[]) {
   return { name, text, values: [...values] as Values, rowMode: 'array' as const };
 }
 
-/** `pg` as most programs use it: a pool, one statement at a time on each connection. */
+/** `pg` as commonly used: a pool with one statement at a time per connection. */
 export function pgPool(url: string, connections: number): Driver {
   const pool = new pg.Pool({ connectionString: url, max: connections });
   return {
@@ -35,7 +35,7 @@ export function pgPool(url: string, connections: number): Driver {
   };
 }
 
-/** `pg` with its pipeline mode, by its own query method: statements on two connections, transactions on as many more as the others have. */
+/** `pg` in its pipeline mode, through its own query method: two connections for statements, the remaining ones for transactions. */
 export async function pgPipelined(url: string, connections: number): Promise<Driver> {
   const made = Array.from({ length: connections }, () => new pg.Client({ connectionString: url, pipeline: true }));
   const clients = await Promise.all(made.map((client) => client.connect()));
@@ -63,7 +63,7 @@ export async function pgPipelined(url: string, connections: number): Promise<Dri
   };
 }
 
-/** The service's own connections: `pg` pipelined, statements of a turn sent together, rows made without its result objects. */
+/** The service's own connections: pipelined `pg` that batches the statements of a turn and builds rows without its result objects. */
 export async function ownConnections(url: string, connections: number): Promise<Driver> {
   const database = await connectDatabase(url, { timeLimit: 30_000, connections });
   return {

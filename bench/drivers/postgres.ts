@@ -8,7 +8,7 @@ interface Sql {
   end(): Promise<void>;
 }
 
-/** The npm package `postgres`, which is not among ours: found where NODE_PATH leads to it. `null` where it is not there. */
+/** The npm package `postgres`, which is not a dependency: resolved through NODE_PATH. Returns `null` if it is not installed. */
 export async function postgresPackage(url: string, connections: number): Promise<Driver | null> {
   let path: string;
   try {

@@ -2,19 +2,20 @@ import { connect, type Socket } from 'node:net';
 
 type Finished = (status: number) => void;
 const headEnd = Buffer.from('\r\n\r\n');
-/** No bytes. */
+/** An empty body. */
 export const none = Buffer.alloc(0);
 
 /**
- * One keep-alive HTTP/1.1 connection that sends ready-made bytes and only counts what comes back: on two cores the
- * client must cost far less than the server it measures.
+ * A keep-alive HTTP/1.1 connection that sends prepared bytes and only counts the answers: on two cores the client must cost far less than the server
+ * it
+ * measures.
  */
 export class Connection {
   private readonly socket: Socket;
   private rest: Buffer = none;
   private finished: Finished | undefined;
   private status = 0;
-  /** Bytes of the body, or of the chunk, that are still to come; undefined while the head is. */
+  /** Bytes of the body or chunk still to come; undefined while the head is incomplete. */
   private remaining: number | undefined;
   private chunked = false;
 
@@ -27,7 +28,7 @@ export class Connection {
     });
   }
 
-  /** Sends one request, in two pieces where its body is many requests'; `finished` is called with the status when the whole answer is there. */
+  /** Sends a request, in two parts if many requests share the body. `finished` is called with the status when the answer is complete. */
   send(request: Buffer, body: Buffer, finished: Finished): void {
     this.finished = finished;
     this.socket.write(request);
@@ -73,7 +74,7 @@ export class Connection {
     return used;
   }
 
-  /** A chunk's line end counts as part of the chunk; the last, empty chunk ends with an empty line of trailers. */
+  /** The line end after a chunk counts as part of it; the last, empty chunk ends with an empty line of trailers. */
   private readChunkSize(input: Buffer): number {
     const end = input.indexOf('\r\n');
     if (end === -1) return 0;

@@ -5,30 +5,30 @@ export interface Job {
   kind: 'requests';
   host: string;
   port: number;
-  /** Whole requests as text, sent in turn; connections start at different places. */
+  /** Complete requests as text, sent in turn; connections start at different positions. */
   requests: string[];
   connections: number;
-  /** Measured time; `warmup` seconds go before it. */
+  /** Duration of the measurement; `warmup` seconds precede it. */
   seconds: number;
   warmup: number;
-  /** Requests a second over all connections; without it each connection sends as soon as it has its answer. */
+  /** Requests per second over all connections; without it, each connection sends again as soon as it has its answer. */
   rate?: number;
 }
 
 export interface LoadResult {
-  /** Answered in the measured time. */
+  /** Answers during the measurement. */
   requests: number;
-  /** Answered in all, those of the warm-up too. */
+  /** All answers, including those of the warm-up. */
   answered: number;
   perSecond: number;
-  /** Latencies in milliseconds; at a fixed rate they count from the moment the request was due. */
+  /** Latencies in milliseconds; at a fixed rate they count from the time the request was due. */
   p50: number;
   p99: number;
-  /** Answers by status, where it is not 200 or 201. */
+  /** Answers by status, other than 200 and 201. */
   failures: Record<string, number>;
 }
 
-/** Runs one job to its end. */
+/** Executes a job. */
 export async function runJob(job: Job): Promise<LoadResult> {
   const requests = job.requests.map((text) => Buffer.from(text));
   const begin = performance.now() + job.warmup * 1000;
@@ -70,7 +70,7 @@ function runConnection(job: Job, requests: Buffer[], index: number, end: number,
         return;
       }
       const request = requests[turn++ % requests.length] as Buffer;
-      // A timer may fire a little early; a late start counts as the server's delay, since its last answer held it up.
+      // A timer may fire slightly early; a late start counts as delay of the server, since its previous answer caused it.
       const from = interval === 0 ? performance.now() : Math.min(due, performance.now());
       connection.send(request, none, (status) => {
         record(from, status);

@@ -2,23 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { Connection, none } from './connection.ts';
 
-/** A bounded number of large requests or answers. */
+/** A fixed number of large requests or answers. */
 export interface Transfers {
   kind: 'transfers';
   host: string;
   port: number;
   /** Heads of requests as text, sent in turn. */
   heads: string[];
-  /** Bytes of a body that follows each head: an image to all appearances, incompressible. 0: none. */
+  /** Size of the body that follows each head: incompressible bytes that look like an image. 0 for no body. */
   body: number;
-  /** Requests in all, over all connections. */
+  /** Number of requests over all connections. */
   count: number;
   connections: number;
 }
 
 export interface TransfersResult {
   seconds: number;
-  /** Answers by status, where it is not 200 or 201. */
+  /** Answers by status, other than 200 and 201. */
   failures: Record<string, number>;
 }
 

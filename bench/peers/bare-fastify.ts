@@ -1,6 +1,7 @@
 /**
- * The peer of the service: the same routes in bare Fastify over one hand-written SQLite table, with no keys, no schema,
- * no permissions and no checks. Arguments: the database file. Prints `listening on <url>` when it is ready.
+ * Peer of the service: the same routes in bare Fastify over one hand-written SQLite table, without keys, schema, permissions or checks. Arguments:
+ * the
+ * database file. Prints `listening on <url>` when it is ready.
  */
 import Fastify from 'fastify';
 import { BareStore } from './bare-store.ts';

@@ -1,7 +1,7 @@
 /**
- * The peer of file transfers: a bare node:http server without keys, checks or knowledge of what it keeps. `POST /` pipes the body to a file
- * and syncs it; `GET /disk/N` pipes the Nth file; `GET /memory` sends a buffer. Arguments: a directory, the bytes of that buffer.
- * Prints `listening on <url>` when it is ready.
+ * Peer for file transfers: a bare node:http server without keys or checks. `POST /` pipes the body to a file and syncs it; `GET /disk/N` pipes the
+ * Nth file;
+ * `GET /memory` sends a buffer. Arguments: a directory, the size of that buffer. Prints `listening on <url>` when it is ready.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';
@@ -22,7 +22,7 @@ const server = createServer(async (request, response) => {
   }
   response.writeHead(200, { 'Content-Type': 'image/jpeg', 'Content-Length': buffer.length });
   if (url === '/memory') response.end(buffer);
-  // The client goes once it has all, which may be before the stream has ended here.
+  // The client may close the connection before the stream has ended here.
   else await pipeline(createReadStream(join(directory, url.slice('/disk/'.length))), response).catch(() => {});
 });
 

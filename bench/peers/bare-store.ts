@@ -19,7 +19,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 type Fields = Record<string, unknown>;
 
-/** One table in SQLite as a competent engineer would write it by hand: prepared statements, one commit each, no checks. */
+/** One table in SQLite as hand-written by a competent engineer: prepared statements, one commit each, no checks. */
 export class BareStore {
   private readonly database: DatabaseSync;
   private readonly insertOne: StatementSync;
@@ -77,15 +77,15 @@ export class BareStore {
     return row && toRecord(row);
   }
 
-  page(least: number, limit: number): Fields[] {
-    return this.selectPage.all(least, limit).map(toRecord);
+  page(minAmount: number, limit: number): Fields[] {
+    return this.selectPage.all(minAmount, limit).map(toRecord);
   }
 
   count(city: string): number {
     return Number(this.countCity.get(city)?.n);
   }
 
-  /** Runs several writes in one transaction. */
+  /** Executes several writes in one transaction. */
   together<T>(work: () => T): T {
     this.database.exec('BEGIN IMMEDIATE');
     try {
@@ -114,7 +114,7 @@ function toColumn(name: string, value: unknown): SQLInputValue {
   return value as SQLInputValue;
 }
 
-/** The wire form of the interface, so that both sides send the same bytes. */
+/** The wire form of the service, so that both sides send the same bytes. */
 function toRecord(row: Record<string, unknown>): Fields {
   return {
     ...row,

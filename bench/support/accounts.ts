@@ -15,10 +15,10 @@ const firstNames = ['משה', 'דנה', 'יוסי', 'Lea', 'אבי', 'רחל', '
 const lastNames = ['כהן', 'לוי', 'מזרחי', 'פרץ', 'Cohen', 'ביטון', 'דהן', 'אברהם', 'פרידמן', 'Smith'];
 const cities = ['תל אביב', 'ירושלים', 'חיפה', 'Haifa', 'באר שבע', 'אילת', 'עכו', 'לוד', 'רמלה', 'צפת'];
 
-/** Ids of rows that accounts point at, by table. */
+/** Ids of rows that accounts point to, by table. */
 type Targets = Readonly<Record<'AccountStatuses' | 'LeadSource' | 'Industries' | 'Tags', readonly string[]>>;
 
-/** Eight rows of each table that accounts point at. */
+/** Creates eight rows in each table that accounts point to. */
 async function addTargets(target: Target): Promise<Targets> {
   const rowsOf = async (className: string): Promise<string[]> => {
     const requests = Array.from({ length: 8 }, (_, at) => ({
@@ -38,7 +38,7 @@ async function addTargets(target: Target): Promise<Targets> {
   return { AccountStatuses, LeadSource, Industries, Tags };
 }
 
-/** An account with what a business of some years holds: 18 of the table's fields, about 1,200 bytes of JSON. */
+/** An account as in a business of some years: 18 of the table's fields, about 1,200 bytes of JSON. */
 function wideAccount(seed: number, targets: Targets): Record<string, unknown> {
   const { PhoneNumber, Email, Comment, DueDate } = makeRecord(seed);
   const [F_name, L_name] = [firstNames[seed % 10], lastNames[spread(seed, 10)]];
@@ -70,8 +70,9 @@ function wideAccount(seed: number, targets: Targets): Record<string, unknown> {
 }
 
 /**
- * Fills the Accounts of a service that starts on a directory, and leaves it stopped: with the import sub-command, after indexes by two fields
- * that the template has none of, one of almost as many values as records, one of few.
+ * Fills the Accounts of a new service by the `import` sub-command, and leaves the service stopped. First adds two indexes that the template does not
+ * have:
+ * one with almost as many values as records, one with few.
  * @returns a user who may read them
  */
 export async function makeAccounts(

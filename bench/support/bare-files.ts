@@ -10,7 +10,7 @@ import type { Target } from './target.ts';
 
 const program = fileURLToPath(new URL('../peers/bare-files.ts', import.meta.url));
 
-/** Starts the bare server of files. @param directory empty @param size bytes of a file */
+/** Starts the bare file server. @param directory must be empty @param size of a file in bytes */
 export async function startBareFiles(
   scratch: Scratch,
   directory: string,
@@ -30,7 +30,7 @@ export async function startBareFiles(
   };
 }
 
-/** Writes files and syncs them, so many at a time, without a network. @returns seconds */
+/** Writes and syncs files, this many concurrently, without a network. @returns seconds */
 export async function writeFiles(directory: string, files: { size: number; count: number; writers: number }): Promise<number> {
   const bytes = randomBytes(files.size);
   let written = 0;

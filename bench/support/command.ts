@@ -13,7 +13,7 @@ export interface CommandResult {
   memory: MemoryWatch;
 }
 
-/** Runs one sub-command of the program on a data directory and waits for its end. @param env more settings */
+/** Executes a sub-command on a data directory. @param env additional settings */
 export async function runCommand(
   scratch: Scratch,
   dataDir: string,
@@ -40,7 +40,7 @@ export async function runCommand(
   return { code, seconds: (performance.now() - started) / 1000, output, memory };
 }
 
-/** The reason a command gave for failing: its last line that says something. */
+/** Returns the reason for a failure: the last non-empty line of output. */
 export function reason({ code, output }: CommandResult): string {
   const lines = output.split('\n').filter((line) => /[a-z]/i.test(line) && !/^\s+at |^Node\.js/.test(line));
   return `exit code ${code}: ${lines.at(-1)?.trim() ?? 'no output'}`;

@@ -1,12 +1,12 @@
 import type { Scratch } from './scratch.ts';
 
-/** What a workload is told: sizes it may be asked to change, and where its processes and directories are kept. */
+/** Input of a workload: optional sizes, and the registry of its processes and directories. */
 export interface BenchContext {
-  /** Undefined: the workload's own default. */
+  /** The workload's own default if undefined. */
   records: number | undefined;
   seconds: number;
   rounds: number;
-  /** The directory of another version of the service. */
+  /** Directory of another version of the service. */
   against: string | undefined;
   scratch: Scratch;
 }

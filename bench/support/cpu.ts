@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** Ticks of /proc in a second; Linux has this number on every machine that Node runs on. */
+/** Clock ticks of /proc per second; 100 on every Linux machine that Node runs on. */
 const TICKS_PER_SECOND = 100;
-/** Fields of /proc/PID/stat behind the name, which may hold spaces: user and system time. */
+/** Indexes of user and system time in /proc/PID/stat, after the name, which may contain spaces. */
 const [USER, SYSTEM] = [11, 12];
 
-/** CPU time that a process and its threads have used, in seconds; `NaN` where /proc does not tell. */
+/** Returns the CPU time that a process and its threads have used, in seconds; `NaN` without /proc. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -7,7 +7,7 @@ import { declareTable } from './fill.ts';
 import { makeRecord, table } from './records.ts';
 import type { Scratch } from './scratch.ts';
 
-/** A data directory whose system has the table, filled; no service runs on it. */
+/** A filled data directory on which no service runs. */
 export interface Filled {
   readonly dataDir: string;
   readonly appId: string;
@@ -15,7 +15,7 @@ export interface Filled {
   readonly env: Record<string, string>;
 }
 
-/** Fills a new data directory by the `import` sub-command, which is the fastest. @param database of PostgreSQL; else embedded */
+/** Fills a new data directory by the `import` sub-command, which is fastest. @param database of PostgreSQL; embedded if absent */
 export async function fillByImport(scratch: Scratch, records: number, database?: { url: string }): Promise<Filled> {
   const dataDir = await scratch.directory();
   const env: Record<string, string> = database ? { DATABASE_URL: database.url } : {};
@@ -30,7 +30,7 @@ export async function fillByImport(scratch: Scratch, records: number, database?:
   return { dataDir, appId, env };
 }
 
-/** Records as NDJSON, some at a time. */
+/** Returns records as NDJSON, in chunks. */
 export function* linesOf(records: number): Generator<string> {
   const block = 1_000;
   for (let first = 0; first < records; first += block) {

@@ -3,20 +3,20 @@ import { fields, indexes, makeRecord, table } from './records.ts';
 import { count, note } from './report.ts';
 import { send, type Target } from './target.ts';
 
-/** The service as a target: requests go with the API key, as a client's server would send them. */
+/** The service as a target: requests carry the API key, like those of a client's server. */
 export function serviceTarget(service: Service): Target {
   const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-API-Key': service.apiKey };
   return { name: 'service', url: service.url, headers };
 }
 
-/** Declares the table with its indexes (CONTRACT, Schemas), which needs the master key. */
+/** Creates the table with its indexes, which needs the master key (schemas.md#create-a-table). */
 export async function declareTable(service: Service): Promise<void> {
   const body = { className: table, fields, indexes };
   const { status, text } = await service.call('POST', `/platform/schemas/${table}`, { body });
   if (status !== 200) throw new Error(`declaring ${table} answered ${status} ${text}`);
 }
 
-/** Where records go, and the body of the one of a number. */
+/** Path for records, and the body of each. */
 export interface Filling {
   readonly path: string;
   make(seed: number): Record<string, unknown>;
@@ -24,7 +24,7 @@ export interface Filling {
 
 const usual: Filling = { path: `/platform/classes/${table}`, make: makeRecord };
 
-/** Creates `records` records in batches over HTTP; answers every objectId. */
+/** Creates `records` records in batches over HTTP; returns all objectIds. */
 export async function fill(target: Target, records: number, perBatch = 500, { path, make }: Filling = usual): Promise<string[]> {
   const started = performance.now();
   const ids: string[] = [];

@@ -6,17 +6,17 @@ import type { Service } from '../../test/support/service.ts';
 import { password } from '../../test/support/users.ts';
 import type { Scratch } from './scratch.ts';
 
-/** What anything at all may take, in milliseconds. */
-const PATIENCE_MS = 60_000;
-/** Between two turns of the wheel. */
-const WHEEL_EVERY_MS = 33;
+/** Timeout of any step, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+/** Interval between two turns of the wheel. */
+const WHEEL_INTERVAL_MS = 33;
 
-/** A browser of somebody who is signed in. */
+/** The browser of a signed-in user. */
 export class Desk {
   readonly page: Page;
   readonly grid: GridView;
   readonly #context: BrowserContext;
-  #askedKeys = '';
+  #requestedKeys = '';
 
   private constructor(context: BrowserContext, page: Page) {
     this.#context = context;
@@ -24,13 +24,13 @@ export class Desk {
     this.grid = new GridView(page);
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
-      if (pathname.includes('/rows/')) this.#askedKeys = searchParams.get('keys') ?? '';
+      if (pathname.includes('/rows/')) this.#requestedKeys = searchParams.get('keys') ?? '';
     });
   }
 
-  /** The fields that the grid asked for last, as it names them. */
-  get askedKeys(): string {
-    return this.#askedKeys;
+  /** The fields in the grid's last request, as sent. */
+  get requestedKeys(): string {
+    return this.#requestedKeys;
   }
 
   static async launch(scratch: Scratch): Promise<Browser> {
@@ -40,7 +40,7 @@ export class Desk {
     return browser;
   }
 
-  /** Signs in elsewhere first: nothing of the program is in the new one's cache. */
+  /** Opens a new browser context after signing in, so that it has nothing of the console in its cache. */
   static async open(browser: Browser, service: Service, username: string): Promise<Desk> {
     const options = {
       baseURL: service.url,
@@ -50,39 +50,39 @@ export class Desk {
     };
     const other = await browser.newContext(options);
     const page = await other.newPage();
-    await page.goto('/console/', { timeout: PATIENCE_MS });
-    await page.getByRole('textbox', { name: 'Username' }).fill(username, { timeout: PATIENCE_MS });
+    await page.goto('/console/', { timeout: TIMEOUT_MS });
+    await page.getByRole('textbox', { name: 'Username' }).fill(username, { timeout: TIMEOUT_MS });
     await page.getByRole('textbox', { name: 'Password' }).fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation').first().waitFor({ timeout: PATIENCE_MS });
+    await page.getByRole('navigation').first().waitFor({ timeout: TIMEOUT_MS });
     const context = await browser.newContext({ ...options, storageState: await other.storageState() });
     await other.close();
     return new Desk(context, await context.newPage());
   }
 
-  /** Opens an address. @returns milliseconds until the first rows are seen, and until the number of all is */
+  /** Opens an address. @returns milliseconds until the first rows, and until the total count, are visible */
   async show(address: string): Promise<{ rowsMs: number; countMs: number }> {
     const started = performance.now();
     await this.page.goto(address, { waitUntil: 'commit' });
-    await this.grid.settled(PATIENCE_MS);
+    await this.grid.settled(TIMEOUT_MS);
     const rowsMs = performance.now() - started;
-    await this.grid.counted(PATIENCE_MS);
+    await this.grid.counted(TIMEOUT_MS);
     return { rowsMs, countMs: performance.now() - started };
   }
 
-  /** Draws the scroll bar. @param part of its way, 0 to 1 @returns milliseconds until every row that is seen there has its record */
+  /** Moves the scroll bar. @param part position from 0 to 1 @returns milliseconds until every visible row has its record */
   async jump(part: number): Promise<number> {
     const before = (await this.grid.rows())[0]?.index ?? -1;
     const started = performance.now();
     await this.grid.scrollTo(part);
-    await this.grid.movedFrom(before, PATIENCE_MS);
-    await this.grid.settled(PATIENCE_MS);
+    await this.grid.movedFrom(before, TIMEOUT_MS);
+    await this.grid.settled(TIMEOUT_MS);
     return performance.now() - started;
   }
 
   /**
    * Turns the wheel.
-   * @returns the longest time in milliseconds that a row was in the window without its record, and how many rows were scrolled through
+   * @returns the longest time in milliseconds that a visible row lacked its record, and the number of rows scrolled
    */
   async wheel(seconds: number, pixelsEach: number): Promise<{ emptyMs: number; rows: number }> {
     const from = (await this.grid.rows())[0]?.index ?? 0;
@@ -91,15 +91,15 @@ export class Desk {
     await this.page.evaluate(RECORDER);
     const end = performance.now() + seconds * 1_000;
     const turns: Promise<void>[] = [];
-    // Does not wait for the page: a hand does not either.
-    for (; performance.now() < end; await wait(WHEEL_EVERY_MS)) turns.push(this.page.mouse.wheel(0, pixelsEach));
+    // Does not wait for the page; a user does not either.
+    for (; performance.now() < end; await wait(WHEEL_INTERVAL_MS)) turns.push(this.page.mouse.wheel(0, pixelsEach));
     await Promise.all(turns);
     const emptyMs: number = await this.page.evaluate('globalThis.stopRecorder()');
-    await this.grid.settled(PATIENCE_MS);
+    await this.grid.settled(TIMEOUT_MS);
     return { emptyMs, rows: ((await this.grid.rows())[0]?.index ?? 0) - from };
   }
 
-  /** Bytes of live objects of the page. */
+  /** Returns the bytes of live objects of the page. */
   async heapBytes(): Promise<number> {
     const session = await this.#context.newCDPSession(this.page);
     await session.send('HeapProfiler.enable');
@@ -114,7 +114,7 @@ export class Desk {
   }
 }
 
-/** Looks at every frame at the rows that are seen. */
+/** Inspects the visible rows in every frame. */
 const RECORDER = `(() => {
   const since = new Map();
   let longest = 0;

@@ -4,21 +4,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Service } from '../../test/support/service.ts';
 import { memoryOf } from './memory.ts';
 
-/** What a service takes at a moment. Bytes, or counts. */
+/** Resources of a service at one moment, in bytes or counts. */
 export interface Health {
-  /** Live objects, after a collection. */
+  /** Live objects, after a garbage collection. */
   heap: number;
-  /** Buffers beside the heap, after a collection. */
+  /** External buffers, after a garbage collection. */
   buffers: number;
   resident: number;
   /** Open files and sockets. */
   descriptors: number;
   sockets: number;
-  /** Logs of changes of the embedded engine. */
+  /** Size of the write-ahead logs of the embedded engine. */
   wal: number;
 }
 
-/** Loaded into the service: collects garbage at a signal, then writes down what is left. A thread has no signals. */
+/** Preloaded into the service: on a signal, collects garbage and writes the remaining sizes to a file. Threads receive no signals. */
 const COLLECTOR = `
   import { renameSync, writeFileSync } from 'node:fs';
   import { setFlagsFromString } from 'node:v8';
@@ -36,13 +36,13 @@ const COLLECTOR = `
     });
   }`;
 
-/** The settings of a service whose health is asked for. @param file where it writes down what its heap has */
+/** Settings of a service whose health is measured. @param file to which it writes its heap sizes */
 export const collecting = (file: string): Record<string, string> => ({
   BENCH_HEAP: file,
   NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(COLLECTOR).toString('base64')}`,
 });
 
-/** @param file as of `collecting` */
+/** Returns the resources of a service. @param file as in `collecting` */
 export async function healthOf({ process, dataDir }: Service, file: string): Promise<Health> {
   const before = changedAt(file);
   process.kill('SIGUSR2');

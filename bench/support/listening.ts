@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** The address that a server prints once it listens. @throws Error where it ends before @param name for that error */
+/** Returns the address that a server prints when it listens. @throws Error if it exits before @param name for that error */
 export function listening(child: ChildProcess & { readonly stdout: Readable }, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';

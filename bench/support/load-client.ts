@@ -9,7 +9,7 @@ export type { LoadResult } from '../load/job.ts';
 export type LoadOptions = Pick<Job, 'connections' | 'seconds' | 'warmup' | 'rate'>;
 export type TransferOptions = Pick<Transfers, 'body' | 'count' | 'connections'>;
 
-/** The handle of a load generator process. */
+/** Handle of a load generator process. */
 export class LoadClient {
   private readonly child: ChildProcess;
 
@@ -17,7 +17,7 @@ export class LoadClient {
     this.child = scratch.watch(fork(fileURLToPath(new URL('../load.ts', import.meta.url)), { serialization: 'advanced' }));
   }
 
-  /** Sends the requests in turn at `target`; throws when any answer was neither 200 nor 201. */
+  /** Sends the requests to `target` in turn; throws if any answer is neither 200 nor 201. */
   async run(target: Target, requests: Prepared[], options: LoadOptions): Promise<LoadResult> {
     const { hostname, port } = new URL(target.url);
     const job: Job = {
@@ -30,7 +30,7 @@ export class LoadClient {
     return this.ask(target, requests[0], job);
   }
 
-  /** Sends `count` large requests, or such as have large answers. @returns seconds; throws as `run` does */
+  /** Sends `count` large requests, or requests with large answers. @returns seconds; throws as `run` does */
   async transfer(target: Target, requests: Prepared[], options: TransferOptions): Promise<number> {
     const { hostname, port } = new URL(target.url);
     const heads = requests.map((request) => toHead(target, request, options.body));
@@ -53,7 +53,7 @@ export class LoadClient {
   }
 }
 
-/** A request without the bytes of its body, of which there are so many. */
+/** Returns the head of a request for a body of this many bytes. */
 function toHead(target: Target, { method, path }: Prepared, bytes: number): string {
   const headers: Record<string, string> = { Host: new URL(target.url).host, ...target.headers };
   if (bytes > 0) Object.assign(headers, { 'Content-Type': 'image/jpeg', 'Content-Length': bytes });

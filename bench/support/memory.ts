@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Memory of a process in bytes; `own` leaves out file pages that the system may drop (0 where it is not told). */
+/** Memory of a process in bytes. `own` excludes file pages, which the system can drop (0 if unknown). */
 export interface Memory {
   resident: number;
   own: number;
 }
 
-/** Reads /proc, or asks `ps` where there is none; `undefined` once the process is gone. */
+/** Reads /proc, or runs `ps` without it; `undefined` if the process has ended. */
 export function memoryOf(pid: number): Memory | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -26,7 +26,7 @@ function fromPs(pid: number): Memory | undefined {
   }
 }
 
-/** Looks at a process every 10 ms until it is stopped. */
+/** Samples a process every 10 ms until stopped. */
 export class MemoryWatch {
   readonly start: Memory;
   readonly peak: Memory;

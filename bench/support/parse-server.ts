@@ -10,7 +10,7 @@ import { send, type Target } from './target.ts';
 
 const peer = fileURLToPath(new URL('../peers/parse-server/', import.meta.url));
 
-/** Installs Parse Server, and its SDK, into a directory of the scratch. */
+/** Installs Parse Server and its SDK into a directory of the scratch. */
 export async function installParseServer(scratch: Scratch): Promise<string> {
   const directory = await scratch.directory();
   await cp(peer, directory, { recursive: true });
@@ -20,7 +20,7 @@ export async function installParseServer(scratch: Scratch): Promise<string> {
   return directory;
 }
 
-/** Starts a program of its directory. */
+/** Starts a program in this directory. */
 export function runParseProgram(scratch: Scratch, directory: string, program: string, args: readonly string[]) {
   return scratch.watch(
     spawn(process.execPath, [join(directory, program), ...args], {
@@ -31,7 +31,7 @@ export function runParseProgram(scratch: Scratch, directory: string, program: st
   );
 }
 
-/** Waits for the end of a program that has to succeed. */
+/** Waits for a program to end successfully. */
 export function succeeded(child: ReturnType<typeof spawn>, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -39,7 +39,7 @@ export function succeeded(child: ReturnType<typeof spawn>, name: string): Promis
   });
 }
 
-/** Starts Parse Server on an empty database and declares the table. */
+/** Starts Parse Server on an empty database and creates the table. */
 export async function startParseServer(scratch: Scratch, databaseUrl: string): Promise<Target> {
   const directory = await installParseServer(scratch);
   const child = runParseProgram(scratch, directory, 'server.mjs', [databaseUrl]);

@@ -3,16 +3,16 @@ import type { Service } from '../../test/support/service.ts';
 import { table } from './records.ts';
 import { milliseconds } from './report.ts';
 
-/** Milliseconds between two point reads. */
-const PAUSE_MS = 5;
+/** Delay between two point reads in milliseconds. */
+const READ_INTERVAL_MS = 5;
 const WARM_MS = 1_000;
-/** The hundredth part of what is read in it is what a p99 rests on. */
-const QUIET_MS = 15_000;
+/** Duration of the baseline: a p99 rests on one hundredth of its reads. */
+const BASELINE_MS = 15_000;
 
-/** Milliseconds that point reads took, sorted. */
+/** Durations of point reads in milliseconds, sorted. */
 type Took = readonly number[];
 
-/** Point reads by one client, quiet and beside something. */
+/** Point reads by one client, with and without other load. */
 export class PointReads {
   readonly #service: Service;
   readonly #ids: readonly string[];
@@ -23,7 +23,7 @@ export class PointReads {
     this.#ids = ids;
   }
 
-  /** Looks for records to read, and how long that takes where nothing else is done. */
+  /** Selects records to read, and measures the baseline without other load. */
   static async begin(service: Service): Promise<PointReads> {
     const { body } = await service.call('GET', `/platform/classes/${table}`, { query: { limit: 100 } });
     const reads = new PointReads(
@@ -31,11 +31,11 @@ export class PointReads {
       body.results.map(({ objectId }: { objectId: string }) => objectId),
     );
     await reads.#during(wait(WARM_MS));
-    reads.quiet = await reads.#during(wait(QUIET_MS));
+    reads.quiet = await reads.#during(wait(BASELINE_MS));
     return reads;
   }
 
-  /** Reads for as long as some work takes. */
+  /** Reads for the duration of some work. */
   async beside<T>(work: Promise<T>): Promise<{ result: T; took: Took }> {
     const [result, took] = await Promise.all([work, this.#during(work)]);
     return { result, took };
@@ -52,15 +52,15 @@ export class PointReads {
       const began = performance.now();
       await this.#service.call('GET', `/platform/classes/${table}/${this.#ids[at % this.#ids.length]}`, { as: 'apiKey' });
       took.push(performance.now() - began);
-      await wait(PAUSE_MS);
+      await wait(READ_INTERVAL_MS);
     }
     return took.sort((a, b) => a - b);
   }
 }
 
-/** The value below which a share of them are. */
+/** Returns a quantile. */
 export const quantile = (took: Took, share: number): number => took[Math.floor(took.length * share)] ?? 0;
 
-/** Quiet and busy, of a table of results. */
+/** Formats baseline and loaded durations for a table of results. */
 export const besideOf = (quiet: Took, busy: Took, share: number): string =>
   `${milliseconds(quantile(quiet, share))}, ${milliseconds(quantile(busy, share))}`;

@@ -1,4 +1,4 @@
-/** The records of every workload: 12 fields of 7 types, about 500 bytes of JSON, the same in every run. */
+/** The records of every workload: 12 fields of 7 types, about 500 bytes of JSON, identical in every run. */
 export const table = 'Bench';
 export const cities = 200;
 export const amounts = 1_000_000;
@@ -19,7 +19,7 @@ export const fields = {
 };
 export const indexes = { byAmount: { Amount: 1 }, byCity: { City: 1 } };
 
-/** A number from 0 up to `below`, spread evenly over consecutive seeds, the same for the same seed. */
+/** Returns a number from 0 to `below` (exclusive), spread evenly over consecutive seeds; deterministic. */
 export function spread(seed: number, below: number): number {
   let mixed = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 0;

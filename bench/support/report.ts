@@ -1,4 +1,4 @@
-/** Prints rows under a heading, columns as wide as they need. The first column is text, the others are set right. */
+/** Prints a table. The first column is aligned left, the others right. */
 export function printTable(heading: string, columns: string[], rows: string[][]): void {
   const widths = columns.map((column, index) => Math.max(column.length, ...rows.map((row) => row[index]?.length ?? 0)));
   const line = (cells: string[]) =>
@@ -9,7 +9,7 @@ export function printTable(heading: string, columns: string[], rows: string[][])
   for (const row of rows) console.log(line(row));
 }
 
-/** A line of progress, apart from the tables. */
+/** Prints a line of progress to stderr, apart from the tables. */
 export function note(text: string): void {
   console.error(`  ${text}`);
 }
@@ -36,7 +36,7 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Marks a figure as reaching its target or not. */
+/** Returns whether a figure reached its target, as text. */
 export function verdict(reached: boolean): string {
   return reached ? 'reached' : 'MISSED';
 }

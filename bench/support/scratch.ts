@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Service, startService } from '../../test/support/service.ts';
 
-/** The processes and directories of one workload, all gone after `dispose`. */
+/** The processes and directories of one workload; `dispose` removes all of them. */
 export class Scratch {
   private readonly children: ChildProcess[] = [];
   private readonly directories: string[] = [];
@@ -16,22 +16,22 @@ export class Scratch {
     return path;
   }
 
-  /** Keeps hold of a child process; answers it. */
+  /** Registers a child process for termination, and returns it. */
   watch<T extends ChildProcess>(child: T): T {
     this.children.push(child);
     return child;
   }
 
-  /** Keeps hold of what is to be closed at the end. */
+  /** Registers an object to be closed at the end. */
   keep(closing: { close(): Promise<void> }): void {
     this.closing.push(closing);
   }
 
   /**
    * Starts the service on a directory of this scratch.
-   * @param database of PostgreSQL, where it is to be used
-   * @param program another version's `main.ts`
-   * @param env more settings
+   * @param database of PostgreSQL, if it is to be used
+   * @param program `main.ts` of another version
+   * @param env additional settings
    */
   async service(
     dataDir: string,

@@ -1,4 +1,4 @@
-/** A server under measurement: the service, or the bare peer that answers the same routes. */
+/** A server under measurement: the service, or a bare peer with the same routes. */
 export interface Target {
   name: string;
   url: string;
@@ -11,7 +11,7 @@ export interface Prepared {
   body?: unknown;
 }
 
-/** Sends one request; throws on any status but 200 and 201, since a refused request measures nothing. */
+/** Sends one request; throws on any status except 200 and 201, since a refused request measures nothing. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are read field by field
 export async function send(target: Target, { method, path, body }: Prepared): Promise<any> {
   const response = await fetch(`${target.url}${path}`, {

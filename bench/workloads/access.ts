@@ -7,14 +7,14 @@ import { count, median, milliseconds, note, printTable, ratio, verdict } from '.
 import { type Prepared, send, type Target } from '../support/target.ts';
 
 const connections = 32;
-/** The share of the master key's rate that a session with roles should reach: permissions cost less than 15 %. */
-const least = 0.85;
+/** Minimum share of the master key's rate for a session with roles: permissions may cost up to 15 %. */
+const MIN_RATE_SHARE = 0.85;
 const rate = 400;
 const password = 'Bench1Password';
 const users = 20;
 const path = `/platform/classes/${table}`;
 
-/** The same table under the master key and under a session with roles; then logins, and what they do to reads. */
+/** Compares the same table under the master key and under a session with roles; then logins, and their effect on reads. */
 export async function access({ records = 20_000, seconds, rounds, scratch }: BenchContext): Promise<void> {
   const service = await scratch.service(await scratch.directory());
   await declareTable(service);
@@ -42,7 +42,14 @@ export async function access({ records = 20_000, seconds, rounds, scratch }: Ben
   }
   const rows = kinds.map(([kind]) => {
     const [key, own] = [master, session].map(({ name }) => median(rates.get(`${kind}/${name}`) ?? [])) as [number, number];
-    return [`read one, ${kind}`, count(key), count(own), ratio(own / key), `≥ ${ratio(least)}`, verdict(own / key >= least)];
+    return [
+      `read one, ${kind}`,
+      count(key),
+      count(own),
+      ratio(own / key),
+      `≥ ${ratio(MIN_RATE_SHARE)}`,
+      verdict(own / key >= MIN_RATE_SHARE),
+    ];
   });
   const heading = `access: ${count(records)} records, ${connections} connections, medians of ${rounds} × ${seconds} s`;
   printTable(heading, ['', 'master key req/s', 'session req/s', 'ratio', 'target', ''], rows);
@@ -68,7 +75,7 @@ export async function guard(service: Service, ids: readonly string[]): Promise<v
   }
 }
 
-/** Makes the users. @returns their session tokens */
+/** Creates the users. @returns their session tokens */
 export async function signUp(service: Service): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < users; n++) {
@@ -78,7 +85,7 @@ export async function signUp(service: Service): Promise<string[]> {
   return tokens;
 }
 
-/** Puts the first user into a role inside another, and lets that other one read the table. @returns his session */
+/** Adds the first user to a role inside another role, which may read the table. @returns the user's session */
 export async function withRoles(service: Service, [token]: string[]): Promise<Target> {
   const own = serviceTarget(service);
   const session = target(service, 'session', { 'X-Platform-Session-Token': token ?? '' });
@@ -101,7 +108,7 @@ const login = (username: string, secret: string): Prepared => ({
   body: { username, password: secret },
 });
 
-/** Logins a second, and point reads at a fixed rate, quiet and beside them. */
+/** Measures logins per second, and point reads at a fixed rate with and without them. */
 async function logins(
   service: Service,
   session: Target,
@@ -138,7 +145,9 @@ async function logins(
   printTable(`access: logins, medians of ${rounds} × ${seconds} s`, ['', 'req/s', 'p50', 'p99'], rows);
 }
 
-/** How long wrong logins take, in turn: the time should not tell who has an account. Fewer for each user than lock him. */
+/**
+ * Measures the duration of failing logins, alternately for known and unknown names: it must not reveal which accounts exist. Stays below the lockout.
+ */
 async function wrongLogins(service: Service): Promise<void> {
   const known: number[] = [];
   const unknown: number[] = [];

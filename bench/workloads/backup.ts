@@ -11,15 +11,15 @@ import { makeRecord, table } from '../support/records.ts';
 import { count, megabytes, note, printTable, verdict } from '../support/report.ts';
 import { send } from '../support/target.ts';
 
-const least = { backup: 100_000, verify: 150_000, restore: 30_000 };
+const minRates = { backup: 100_000, verify: 150_000, restore: 30_000 };
 const mostGrowth = 60e6;
-/** Records that are created while a backup is taken. */
+/** Rate of creates during a backup, per second. */
 const WRITES_A_SECOND = 500;
 const WRITE_EVERY_MS = 20;
 
 /**
- * A system backed up, verified, restored as another; then backed up beside point reads, and beside creates; embedded, then on PostgreSQL.
- * Memory is compared with that of the same commands on a system with a tenth of the records.
+ * Backs up a system, verifies the backup and restores it as another system; then backs up during point reads and during creates; embedded, then on
+ * PostgreSQL. Memory is compared with that of the same commands for a tenth of the records.
  */
 export async function backup({ records = 1_000_000, scratch }: BenchContext): Promise<void> {
   const server = await testServer();
@@ -33,8 +33,8 @@ export async function backup({ records = 1_000_000, scratch }: BenchContext): Pr
     const engine = isEmbedded ? 'embedded' : 'PostgreSQL';
     const results = await commands(scratch, filled);
     const rows = Object.entries(results).flatMap(([name, { seconds, memory }]) => {
-      const target = least[name as keyof typeof least];
-      const growth = memory.peak.resident - before[name as keyof typeof least].memory.peak.resident;
+      const target = minRates[name as keyof typeof minRates];
+      const growth = memory.peak.resident - before[name as keyof typeof minRates].memory.peak.resident;
       const perSecond = records / seconds;
       return [
         [`${name}: records a second`, count(perSecond), `≥ ${count(target)}`, verdict(perSecond >= target)],
@@ -53,7 +53,10 @@ export async function backup({ records = 1_000_000, scratch }: BenchContext): Pr
 
 type Scratch = BenchContext['scratch'];
 
-async function commands(scratch: Scratch, { dataDir, appId, env }: Filled): Promise<Record<keyof typeof least, CommandResult>> {
+async function commands(
+  scratch: Scratch,
+  { dataDir, appId, env }: Filled,
+): Promise<Record<keyof typeof minRates, CommandResult>> {
   const to = await scratch.directory();
   const run = async (args: string[]) => {
     const result = await runCommand(scratch, dataDir, args, env);

@@ -19,33 +19,33 @@ const JUMP_MS = 1_000;
 const EMPTY_MS = 200;
 const HEAP_BYTES = 200e6;
 const MAX_ELEMENTS = 2_500;
-/** What p99 of other requests may come to. */
-const MOST_TIMES = 2;
-/** "Some seconds". */
+/** Maximum factor for the p99 of other requests. */
+const MAX_P99_FACTOR = 2;
+/** Time limit for the exact count ("some seconds"). */
 const COUNT_MS = 5_000;
 const STOP_MS = 1_000;
 
 const JUMPS = 50;
 const JUMPS_BEFORE_HEAP = 300;
 const WHEEL_SECONDS = 10;
-/** 30 times a second: 200 rows a second, as fast as anybody turns it. */
+/** Wheel delta, 30 times a second: 200 rows a second, the fastest that users scroll. */
 const WHEEL_PIXELS = 240;
-/** Of other clients. */
+/** Load of other clients. */
 const READS = { connections: 4, rate: 200, warmup: 0.5 };
-/** Between two jumps of somebody who does nothing else. */
-const BETWEEN_JUMPS_MS = 400;
+/** Delay between two jumps of a busy user. */
+const JUMP_INTERVAL_MS = 400;
 
-/** An engine with the records in it. */
-interface Place {
+/** An engine filled with records. */
+interface FilledEngine {
   readonly engine: string;
   readonly records: number;
   readonly username: string;
   start(): Promise<Service>;
-  /** Statements that the engine runs for others now. */
+  /** Returns the number of statements that the engine executes for other clients now. */
   running(service: Service): Promise<number>;
 }
 
-/** The console's grid over a million accounts in a browser, and what other clients feel of it; on either engine. */
+/** The console's grid over a million accounts in a browser, and its effect on other clients; on either engine. */
 export async function consoleGrid(context: BenchContext): Promise<void> {
   const { scratch, records = 1_000_000 } = context;
   const dataDir = await scratch.directory();
@@ -67,15 +67,15 @@ export async function consoleGrid(context: BenchContext): Promise<void> {
 
 type Row = readonly [name: string, measured: string, target: string, verdict: string];
 
-const judged = (name: string, ms: number, most: number): Row => [
+const judged = (name: string, ms: number, maxMs: number): Row => [
   name,
   milliseconds(ms),
-  `≤ ${milliseconds(most)}`,
-  verdict(ms <= most),
+  `≤ ${milliseconds(maxMs)}`,
+  verdict(ms <= maxMs),
 ];
 
-/** One engine: opens, jumps, turns the wheel, sorts by what no index answers; then other clients beside. */
-async function measure(context: BenchContext, place: Place): Promise<void> {
+/** Measures one engine: opening, jumps, the wheel, a sort without an index; then the effect on other clients. */
+async function measure(context: BenchContext, place: FilledEngine): Promise<void> {
   const browser = await Desk.launch(context.scratch);
   const rows: Row[] = [...(await firstRows(context, place, browser))];
   const service = await place.start();
@@ -98,10 +98,10 @@ async function measure(context: BenchContext, place: Place): Promise<void> {
   const elements = await desk.grid.elementCount();
   rows.push(['elements of the page', count(elements), `< ${count(MAX_ELEMENTS)}`, verdict(elements < MAX_ELEMENTS)]);
   rows.push(...(await stopping(desk, service, address('?order=Address'), place)));
-  const { askedKeys } = desk;
+  const { requestedKeys } = desk;
   await desk.close();
   await browser.close();
-  rows.push(...(await beside(context, service, place, askedKeys)));
+  rows.push(...(await beside(context, service, place, requestedKeys)));
   await service.stop();
   printTable(
     `console, ${place.engine}: ${count(place.records)} accounts`,
@@ -110,8 +110,8 @@ async function measure(context: BenchContext, place: Place): Promise<void> {
   );
 }
 
-/** A service that has just started and a browser that has nothing of it; then both once more, in turn. */
-async function firstRows({ rounds }: BenchContext, place: Place, browser: Browser): Promise<Row[]> {
+/** First rows with a fresh service and an empty browser cache; then with both warm. */
+async function firstRows({ rounds }: BenchContext, place: FilledEngine, browser: Browser): Promise<Row[]> {
   const [cold, warm, counts]: number[][] = [[], [], []];
   for (let round = 1; round <= rounds; round++) {
     const service = await place.start();
@@ -133,12 +133,12 @@ async function firstRows({ rounds }: BenchContext, place: Place, browser: Browse
   ];
 }
 
-/** Until the program of the console is built. */
+/** Waits until the console has been built. */
 async function ready(service: Service): Promise<void> {
   while (!(await (await fetch(`${service.url}/console/sign-in`)).text()).includes('<script type="module"')) await wait(500);
 }
 
-/** Of the way of the scroll bar; each is another than the one before. */
+/** Returns a scroll position, different from the previous one. */
 const placeOf = (at: number): number => (spread(at, 900) + 50) / 1_000;
 
 async function jumps(desk: Desk, name: string): Promise<Row[]> {
@@ -152,8 +152,8 @@ async function jumps(desk: Desk, name: string): Promise<Row[]> {
   ];
 }
 
-/** To the last row and some blocks up by PgUp: each row where the API has it. */
-async function ends(desk: Desk, service: Service, address: string, { records }: Place): Promise<Row> {
+/** Jumps to the last row and pages up some blocks; each row must match the API. */
+async function ends(desk: Desk, service: Service, address: string, { records }: FilledEngine): Promise<Row> {
   await desk.show(address);
   await desk.grid.enter();
   await desk.page.keyboard.press('Control+End');
@@ -195,8 +195,8 @@ async function wheel(desk: Desk): Promise<Row[]> {
   return rows;
 }
 
-/** A sort that no index answers: until the warning, and from the stop until the database has ended the statement. */
-async function stopping(desk: Desk, service: Service, address: string, place: Place): Promise<Row[]> {
+/** A sort without an index: time until the warning, and from the stop until the database has ended the statement. */
+async function stopping(desk: Desk, service: Service, address: string, place: FilledEngine): Promise<Row[]> {
   const { page } = desk;
   const started = performance.now();
   await page.goto(address, { waitUntil: 'commit' });
@@ -221,11 +221,11 @@ async function stopping(desk: Desk, service: Service, address: string, place: Pl
   ];
 }
 
-/** Point reads of another client, quiet and beside somebody who jumps and reads on, in turn. */
+/** Point reads of another client, alternately with and without a user who jumps and reads. */
 async function beside(
   { rounds, seconds, scratch }: BenchContext,
   service: Service,
-  { username, records }: Place,
+  { username, records }: FilledEngine,
   keys: string,
 ): Promise<Row[]> {
   const target = serviceTarget(service);
@@ -250,11 +250,11 @@ async function beside(
   return [
     ['point reads of others, quiet: p99', milliseconds(p99(quiet)), '–', ''],
     ['the same while somebody jumps: p99', milliseconds(p99(beset)), '–', ''],
-    ['ratio', ratio(times), `< ${ratio(MOST_TIMES)}`, verdict(times < MOST_TIMES)],
+    ['ratio', ratio(times), `< ${ratio(MAX_P99_FACTOR)}`, verdict(times < MAX_P99_FACTOR)],
   ];
 }
 
-/** What a grid asks for: first rows and count, then jumps with the blocks after. */
+/** Sends the requests of a grid: first rows and count, then jumps with the following blocks. */
 function jumpUntilStopped(visitor: Visitor, records: number, keys: string): { stop(): Promise<void> } {
   let goesOn = true;
   const ask = async (path: string) => {
@@ -272,7 +272,7 @@ function jumpUntilStopped(visitor: Visitor, records: number, keys: string): { st
         if (last === null) break;
         place = `after=${last}`;
       }
-      await wait(BETWEEN_JUMPS_MS);
+      await wait(JUMP_INTERVAL_MS);
     }
   })();
   return {
@@ -283,7 +283,7 @@ function jumpUntilStopped(visitor: Visitor, records: number, keys: string): { st
   };
 }
 
-/** Of the embedded engine: 1 while a reader thread works, which by itself none does. The event loop may have other things to do: upkeep. */
+/** For the embedded engine: 1 while a reader thread uses the CPU. The event loop is excluded, since it may have maintenance work. */
 async function busyThreads({ process: { pid } }: Service): Promise<number> {
   const threads = readdirSync(`/proc/${pid}/task`).filter((thread) => Number(thread) !== pid);
   const before = threads.map((thread) => ticksOf(pid, thread));
@@ -291,7 +291,7 @@ async function busyThreads({ process: { pid } }: Service): Promise<number> {
   return threads.some((thread, at) => ticksOf(pid, thread) - (before[at] ?? 0) > 6) ? 1 : 0;
 }
 
-/** The processor time of a thread, in hundredths of a second. */
+/** Returns the processor time of a thread, in hundredths of a second. */
 function ticksOf(pid: number | undefined, thread: string): number {
   const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);

@@ -5,7 +5,7 @@ import { count, milliseconds, printTable, ratio, verdict } from '../support/repo
 import type { Target } from '../support/target.ts';
 import { connections, measureInTurn, operations } from './operations.ts';
 
-/** The six operations at 32 connections, the service and bare Fastify in turn, round by round. */
+/** The six operations at 32 connections: service and bare Fastify alternately, in rounds. */
 export async function crud(context: BenchContext): Promise<void> {
   const { records = 100_000, seconds, rounds, scratch } = context;
   const service = await scratch.service(await scratch.directory());

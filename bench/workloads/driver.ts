@@ -16,7 +16,7 @@ const readOne = `SELECT ${columns} FROM ${schema}.t WHERE "id" = $1`;
 const list = `SELECT ${columns} FROM ${schema}.t WHERE "Amount" >= $1 ORDER BY "Amount" LIMIT 100`;
 const insert = `INSERT INTO ${schema}.t (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-/** Node drivers for PostgreSQL, in turn: point reads, lists, inserts one by one and 50 in a transaction. */
+/** PostgreSQL drivers for Node, alternately: point reads, lists, single inserts, and 50 inserts per transaction. */
 export async function driver({ records = 20_000, seconds, rounds }: BenchContext): Promise<void> {
   const given = process.env.DATABASE_URL;
   const server = given ? { url: given, close: async () => {} } : await sharedServer();

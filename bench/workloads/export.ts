@@ -10,7 +10,7 @@ import { besideOf, PointReads } from '../support/point-reads.ts';
 import { table } from '../support/records.ts';
 import { count, megabytes, note, printTable, verdict } from '../support/report.ts';
 
-/** What the command is asked for, and whether it has the target. */
+/** Variants of the command, and whether the target applies. */
 const kinds = [
   { name: 'csv', args: ['--format', 'csv'], isJudged: true },
   { name: 'ndjson', args: ['--format', 'ndjson'], isJudged: true },
@@ -20,7 +20,7 @@ const kinds = [
 const leastPerSecond = 100_000;
 const mostGrowth = 60e6;
 
-/** A table to a file by the `export` sub-command, then over HTTP with point reads beside; embedded, then on PostgreSQL. */
+/** Exports a table to a file by the `export` sub-command, then over HTTP during point reads; embedded, then on PostgreSQL. */
 export async function exportRecords({ records = 1_000_000, scratch }: BenchContext): Promise<void> {
   const server = await testServer();
   scratch.keep(server);

@@ -9,11 +9,11 @@ import { count as counted, median, megabytes, note, printTable, ratio } from '..
 import type { Prepared, Target } from '../support/target.ts';
 
 const SIZE = 8 * 2 ** 20;
-/** Files that downloads go over. */
+/** Number of files used for downloads. */
 const STORED = 32;
 const connections = 32;
 
-/** Who moves files, each in a direction: the service, a bare server, and the disk or the network alone. */
+/** What transfers files in each direction: the service, a bare server, or the disk or network alone. */
 const ways = ['upload', 'bare upload', 'write and fsync', 'download', 'bare download', 'from memory'] as const;
 type Way = (typeof ways)[number];
 const uploads = ways.slice(0, 3);
@@ -24,7 +24,7 @@ interface Round {
   memory: { before: Memory; uploading: Memory; downloading: Memory; after: Memory };
 }
 
-/** Uploads and downloads of files of 8 MiB at 32 connections, beside a bare server and beside what disk and network can do. */
+/** Uploads and downloads of 8 MiB files at 32 connections, compared with a bare server and with disk and network alone. */
 export async function files({ records: count = 192, rounds, scratch }: BenchContext): Promise<void> {
   const load = new LoadClient(scratch);
   const measured: Round[] = [];
@@ -65,11 +65,11 @@ export async function files({ records: count = 192, rounds, scratch }: BenchCont
 interface Setting extends Pick<BenchContext, 'scratch'> {
   load: LoadClient;
   count: number;
-  /** Whether the service comes first. */
+  /** Whether the service is measured first. */
   turn: boolean;
 }
 
-/** One round, on processes and directories of its own, so that the disk does not fill up. */
+/** Executes one round with its own processes and directories, so that the disk does not fill up. */
 async function measure({ scratch, load, count, turn }: Setting): Promise<Round> {
   const directories = [await scratch.directory(), await scratch.directory(), await scratch.directory()] as const;
   const service = await scratch.service(directories[0]);
@@ -114,7 +114,7 @@ async function measure({ scratch, load, count, turn }: Setting): Promise<Round> 
   return { seconds, memory: { before, uploading, downloading, after } };
 }
 
-/** Uploads the files that are downloaded later, which warms a server up, too. @returns their addresses, where the server tells */
+/** Uploads the files for later downloads, which also warms up the server. @returns their addresses, if the server returns them */
 async function store({ url, headers }: Target, { method, path }: Prepared): Promise<string[]> {
   const body = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), randomBytes(SIZE - 4)]);
   const addresses: string[] = [];

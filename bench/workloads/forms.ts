@@ -8,18 +8,18 @@ import { count, median, milliseconds, note, printTable, ratio, verdict } from '.
 import { type Prepared, send, type Target } from '../support/target.ts';
 import { connections } from './operations.ts';
 
-/** The share of a plain create's rate that a lead should reach. */
-const least = 0.5;
-/** As many as a client sends in the time of a round, so that a form that is new stays new. */
+/** Minimum share of a plain create's rate for a lead. */
+const MIN_RATE_SHARE = 0.5;
+/** At least as many as a client sends during a round, so that every new form stays new. */
 const perRound = 30_000;
 
-/** What a form of the web and a create by an integrator have in common. */
+/** Fields that a web form and a create by an integrator have in common. */
 function lead(seed: number): Record<string, unknown> {
   const { Name, PhoneNumber, Email, City, Comment } = makeRecord(seed);
   return { Name, PhoneNumber: phone(PhoneNumber), Email, City, Comment };
 }
 
-/** As people write it, so that no stored text is the one that is looked for. */
+/** Adds separators as people do, so that no stored text equals the searched one. */
 const phone = (digits: unknown) => String(digits).replace(/^(\d{3})(\d{3})/, '$1-$2-');
 
 const accounts: Filling = {
@@ -29,12 +29,12 @@ const accounts: Filling = {
 
 interface Kind {
   name: string;
-  /** Whether it has the target. */
+  /** Whether the target applies. */
   isJudged: boolean;
   request(seed: number, stored: number): Prepared;
 }
 
-/** The first is what the others are compared with. */
+/** The first is the baseline. */
 export const kindsOf = ({ appId }: Service): readonly Kind[] => {
   const form = (name: string, body: unknown): Prepared => ({ method: 'POST', path: `/functions/${appId}/${name}`, body });
   return [
@@ -78,7 +78,7 @@ export const kindsOf = ({ appId }: Service): readonly Kind[] => {
   ];
 };
 
-/** Forms beside plain creates of the same fields, in turn, with so many accounts stored; on either engine. */
+/** Compares forms with plain creates of the same fields, alternately, with this many accounts stored; on either engine. */
 export async function forms(context: BenchContext): Promise<void> {
   const { scratch } = context;
   await measure(context, 'embedded', await scratch.service(await scratch.directory()));
@@ -117,7 +117,7 @@ async function measure(
   const plain = middle(kinds[0] as Kind, 'perSecond');
   const rows = kinds.map((kind) => {
     const rate = middle(kind, 'perSecond');
-    const judged = kind.isJudged ? [`≥ ${ratio(least)}`, verdict(rate / plain >= least)] : ['–', ''];
+    const judged = kind.isJudged ? [`≥ ${ratio(MIN_RATE_SHARE)}`, verdict(rate / plain >= MIN_RATE_SHARE)] : ['–', ''];
     return [kind.name, count(rate), ratio(rate / plain), ...judged, milliseconds(middle(kind, 'p99'))];
   });
   const heading = `forms, ${engine}: ${count(records)} accounts, ${connections} connections, medians of ${rounds} × ${seconds} s`;

@@ -8,7 +8,7 @@ import { type Prepared, send, type Target } from '../support/target.ts';
 const connections = 8;
 const rate = 800;
 
-/** Point reads at a fixed, modest rate, with and without another client that runs one regex scan after the other. */
+/** Point reads at a fixed, modest rate, with and without a client that continuously executes regex scans. */
 export async function hostile({ records = 1_000_000, seconds, rounds, scratch }: BenchContext): Promise<void> {
   const service = await scratch.service(await scratch.directory());
   await declareTable(service);
@@ -49,7 +49,7 @@ export async function hostile({ records = 1_000_000, seconds, rounds, scratch }:
   console.log(`regex scans ended: ${scans.length}, ${milliseconds(median(scans))} each (median)`);
 }
 
-/** One client that asks for a regex no row matches, again as soon as it has its answer. */
+/** A client that repeatedly queries a regex that matches no row. */
 function scanUntilStopped(target: Target): { stop(): Promise<number[]> } {
   const where = encodeURIComponent(JSON.stringify({ Comment: { $regex: 'offer.*seats.*never said' } }));
   const scan: Prepared = { method: 'GET', path: `/platform/classes/${table}?where=${where}&limit=1` };

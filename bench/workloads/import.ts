@@ -10,7 +10,7 @@ import { linesOf } from '../support/fill-by-import.ts';
 import { makeRecord, table } from '../support/records.ts';
 import { count, megabytes, note, printTable, verdict } from '../support/report.ts';
 
-/** NDJSON and CSV into a declared, indexed, empty table by the `import` sub-command; embedded, the service being stopped, and on PostgreSQL. */
+/** Imports NDJSON and CSV into an empty indexed table by the `import` sub-command; embedded while the service is stopped, and on PostgreSQL. */
 export async function importRecords(context: BenchContext): Promise<void> {
   const server = await testServer();
   context.scratch.keep(server);
@@ -48,7 +48,7 @@ async function importAs(
   await again.stop();
   if (answer.body?.count !== records) throw new Error(`${answer.text} after an import of ${records} records`);
   const perSecond = records / result.seconds;
-  // Flat: the last fifth of the run needs no more than the second fifth did.
+  // Flat: the last fifth of the run needs no more memory than the second fifth.
   const { samples, peak } = result.memory;
   const fifth = (index: number) =>
     Math.max(0, ...samples.slice((samples.length * index) / 5, (samples.length * (index + 1)) / 5));
@@ -75,7 +75,7 @@ function* rows(records: number): Generator<string> {
   }
 }
 
-/** As an export writes it. */
+/** Formats a cell like an export. */
 function cellOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return quoted(String(value ?? ''));
   const { __type, iso, objectId } = value as Record<string, string>;

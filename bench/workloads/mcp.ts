@@ -8,26 +8,26 @@ import { count, median, milliseconds, note, printTable, ratio, verdict } from '.
 import { type Prepared, send, type Target } from '../support/target.ts';
 import { connections } from './operations.ts';
 
-/** What an answer may take at the median, in milliseconds, where nobody else asks. */
+/** Target of the median latency without other load, in milliseconds. */
 const targets = { list: 2, read: 3 } as const;
 
-/** The newest revision, and one of those before it. */
+/** The newest protocol revision, and an earlier one. */
 type Era = '2026-07-28' | '2025-06-18';
 
 interface Kind {
   name: string;
-  /** The latency that it has to keep to. */
-  most?: number;
+  /** Maximum latency in milliseconds, if the target applies. */
+  maxMs?: number;
   target: Target;
   request: Prepared;
-  /** Throws where an answer is not what was asked for. */
+  /** Throws if an answer is not the expected one. */
   check: (answer: Answer) => void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read field by field
 type Answer = any;
 
-/** The list of tools and reads of five records over them, beside the same read over REST, in turn; on either engine. */
+/** Compares the list of tools and reads of five records with the same read over REST, alternately; on either engine. */
 export async function mcp(context: BenchContext): Promise<void> {
   const { scratch } = context;
   await measure(context, 'embedded', await scratch.service(await scratch.directory()));
@@ -63,14 +63,14 @@ async function measure(
   const first = median(rates.get(kinds[0] as Kind) ?? []);
   const rows = kinds.map((kind) => {
     const [time, rate] = [median(alone.get(kind) ?? []), median(rates.get(kind) ?? [])];
-    const judged = kind.most === undefined ? ['–', ''] : [`< ${milliseconds(kind.most)}`, verdict(time < kind.most)];
+    const judged = kind.maxMs === undefined ? ['–', ''] : [`< ${milliseconds(kind.maxMs)}`, verdict(time < kind.maxMs)];
     return [kind.name, milliseconds(time), ...judged, count(rate), ratio(rate / first)];
   });
   const heading = `mcp, ${engine}: ${count(records)} records, medians of ${rounds} × ${seconds} s`;
   printTable(heading, ['', 'alone', 'target', '', `req/s at ${connections}`, 'of REST'], rows);
 }
 
-/** The kinds of requests of agents. The first is what the others are compared with. */
+/** Requests of agents. The first is the baseline. */
 export function kindsOf(service: Service): Kind[] {
   const rest = serviceTarget(service);
   const read = { table, limit: 5 };
@@ -92,16 +92,16 @@ export function kindsOf(service: Service): Kind[] {
     ...(['2025-06-18', '2026-07-28'] as const).flatMap((era): Kind[] => [
       {
         name: `Get-Data, limit 5, ${era}`,
-        most: targets.read,
+        maxMs: targets.read,
         ...askTool(service, era, 'tools/call', { name: 'Get-Data', arguments: read }),
         check: called,
       },
-      { name: `tools/list, ${era}`, most: targets.list, ...askTool(service, era, 'tools/list', {}), check: listed },
+      { name: `tools/list, ${era}`, maxMs: targets.list, ...askTool(service, era, 'tools/list', {}), check: listed },
     ]),
   ];
 }
 
-/** A request of the protocol, as clients of a revision send it. */
+/** A request as sent by clients of a protocol revision. */
 export function askTool(
   service: Service,
   era: Era,
@@ -126,7 +126,7 @@ export function askTool(
   };
 }
 
-/** What each request of the newest revision brings. */
+/** Metadata in each request of the newest revision. */
 const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },

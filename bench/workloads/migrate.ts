@@ -12,7 +12,7 @@ import { count, note, printTable, verdict } from '../support/report.ts';
 // biome-ignore lint/suspicious/noExplicitAny: objects are read field by field
 type Json = any;
 
-/** The SDK's view of a Parse Server and, after a migration, of the service: the same objects, for everybody. */
+/** Compares the SDK's view of a Parse Server with that of the service after a migration: the same objects, for every user. */
 export async function migrate({ records = 2_500, scratch }: BenchContext): Promise<void> {
   const server = await testServer();
   scratch.keep(server);
@@ -54,7 +54,10 @@ export async function migrate({ records = 2_500, scratch }: BenchContext): Promi
 const classes = ['Post', 'Place', 'Letter', '_User', '_Role'] as const;
 const objectsOf = (reading: Json): Json[] => classes.flatMap((className) => reading[className]);
 
-/** What the two readings do not share, but for what docs/decisions.md "Migration" says. Users and roles of the system itself are not compared. */
+/**
+ * Returns differences between the two readings, apart from expected ones (migration.md#migration-from-parse-server). Excludes the system's own users
+ * and roles.
+ */
 function differences(before: Json, after: Json, url: string): string[] {
   const known = new Set(objectsOf(before).map(({ objectId }) => objectId));
   const ours = (ids: string[]) => ids.filter((id) => known.has(id));
@@ -77,7 +80,7 @@ function differences(before: Json, after: Json, url: string): string[] {
   return found;
 }
 
-/** An object as it is to be here. */
+/** Returns an object as expected in this service. */
 function expected(className: string, object: Json, url: string): Json {
   const { authData: _, ...rest } = structuredClone(object);
   if (rest.ACL && Object.keys(rest.ACL).length === 0) rest.ACL = { '*': {} };
@@ -85,14 +88,14 @@ function expected(className: string, object: Json, url: string): Json {
   return plain({ ACL: {}, ...rest }, url);
 }
 
-/** Files have another address, of this service. */
+/** Normalises the addresses of files, which change. */
 function plain(object: Json, url: string): Json {
   if (!object?.cover) return object;
   const { name, url: address, public: isPublic } = object.cover;
   return { ...object, cover: { name, isHere: isPublic === true ? address.startsWith(url) : true } };
 }
 
-/** How many of the files that objects name are served with their bytes. */
+/** Returns how many files named by objects are served with their content. */
 async function servedFiles(service: Service, before: Json): Promise<number> {
   const named = before.Post.filter(({ cover }: Json) => cover);
   const [first] = named;

@@ -4,12 +4,12 @@ import { amounts, cities, makeRecord, spread, table } from '../support/records.t
 import { median, note } from '../support/report.ts';
 import { type Prepared, send, type Target } from '../support/target.ts';
 
-/** One kind of request, and what it has to reach. */
+/** A kind of request, with its targets. */
 export interface Operation {
   name: string;
-  /** The share of bare Fastify that DESIGN.md asks for, where it does. */
+  /** The design target as a share of bare Fastify's rate, if there is one. */
   target?: number;
-  /** What DESIGN.md asks for over Parse Server on PostgreSQL: of the embedded engine, and of PostgreSQL. */
+  /** The design targets as factors over Parse Server on PostgreSQL: for the embedded engine, and for PostgreSQL. */
   overParse: readonly [embedded: number, postgres: number];
   requests(ids: string[]): Prepared[];
 }
@@ -22,10 +22,10 @@ const query = (where: unknown, rest: string): Prepared => ({
 });
 const many = (length: number, make: (index: number) => Prepared) => Array.from({ length }, (_, index) => make(index));
 const pick = (ids: string[], seed: number) => ids[spread(seed, ids.length)] ?? '';
-// Records made for writing start above every loaded one.
+// Records created for writing are numbered above the loaded ones.
 const fresh = (index: number): Prepared => ({ method: 'POST', path, body: makeRecord(10_000_000 + index) });
 
-/** The six operations that DESIGN.md has targets for. */
+/** The six operations that have design targets. */
 export const operations: Operation[] = [
   {
     name: 'read one',
@@ -64,18 +64,18 @@ export const operations: Operation[] = [
   },
 ];
 
-/** Medians of what a target did in one operation. */
+/** Medians for a target and an operation. */
 export interface Measured {
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
   /** 99th percentile of the latencies, in milliseconds. */
   readonly p99: number;
 }
 
 /**
- * Measures every operation on every target in turn, round by round.
+ * Measures every operation on every target alternately, in rounds.
  * @param ids the records that each target holds
- * @returns what was measured of an operation and a target
+ * @returns measurements by operation and target
  */
 export async function measureInTurn(
   { rounds, seconds, scratch }: BenchContext,
@@ -88,7 +88,7 @@ export async function measureInTurn(
   const keyOf = (operation: Operation, target: Target) => `${operation.name}/${target.name}`;
   for (let round = 1; round <= rounds; round++) {
     for (const operation of operations) {
-      // The order turns every round, so that no side always finds the machine as another has left it.
+      // The order alternates, so that no side always follows the same other one.
       for (const target of round % 2 === 1 ? targets : targets.toReversed()) {
         const requests = operation.requests(ids.get(target) ?? []);
         const { perSecond, p99 } = await load.run(target, requests, { connections, seconds, warmup: 0.5 });
@@ -104,7 +104,7 @@ export async function measureInTurn(
   };
 }
 
-/** Both sides must do the same work before their speeds are compared. */
+/** Checks that both sides do the same work before comparing their speed. */
 async function checkAnswers(target: Target, ids: string[]): Promise<void> {
   for (const { name, requests } of operations.slice(0, 3)) {
     const [first] = requests(ids);

@@ -6,10 +6,10 @@ import { count, printTable, ratio, verdict } from '../support/report.ts';
 import type { Target } from '../support/target.ts';
 import { connections, measureInTurn, operations } from './operations.ts';
 
-/** The test server forgoes what makes commits last through a power cut; here they are to cost what they cost. */
+/** The test server disables durability; these settings restore it. */
 const asInstalled = { fsync: 'on', full_page_writes: 'on', wal_level: 'replica', max_wal_senders: 10 };
 
-/** The six operations: the service on either engine, and Parse Server on the same PostgreSQL, in turn, round by round. */
+/** The six operations: the service on either engine, and Parse Server on the same PostgreSQL, alternately, in rounds. */
 export async function parse(context: BenchContext): Promise<void> {
   const { records = 100_000, seconds, rounds, scratch } = context;
   const server = await testServer(asInstalled);

@@ -9,13 +9,13 @@ import { makeRecord, spread } from '../support/records.ts';
 import { count, median, megabytes, note, printTable } from '../support/report.ts';
 import { type Prepared, send, type Target } from '../support/target.ts';
 
-/** Clients, and how many requests all of them send in a second: some of what a machine can do. */
+/** Number of clients, and their total requests per second: a part of what a machine can handle. */
 const [CLIENTS, RATE] = [8, 60];
-/** How often the service is looked at in all. */
+/** Total number of samples. */
 const SAMPLES = 120;
 const path = '/platform/classes/Accounts';
 
-/** What is looked at: how it is written, and how much more of it at the end is still flat. */
+/** A sampled figure: its format, and the increase that still counts as flat. */
 interface Figure {
   name: string;
   of: keyof Health | 'backends';
@@ -37,7 +37,7 @@ const figures: readonly Figure[] = [
 
 type Sample = Partial<Record<Figure['of'], number>>;
 
-/** A moderate, steady load for a long time: whether what the service takes stays the same; on either engine (TEST_ENGINES, as of the tests). */
+/** A moderate, steady load for a long time, to detect growing use of resources; on either engine (TEST_ENGINES, as in tests). */
 export async function soak({ seconds, scratch }: BenchContext): Promise<void> {
   if (engines.includes('sqlite')) await hold('embedded', seconds, await start(await scratch.directory()));
   if (!engines.includes('postgres')) return;
@@ -100,7 +100,7 @@ function report(engine: string, seconds: number, samples: readonly Sample[], { s
   printTable(heading, ['', 'second', 'last', 'most', 'flat if', ''], rows);
 }
 
-/** Clients that create, change, read, search, count and log in, at a steady rate. */
+/** Clients that create, update, read, search, count and log in, at a steady rate. */
 class Load {
   sent = 0;
   failed = 0;

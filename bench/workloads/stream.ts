@@ -14,7 +14,7 @@ interface Measured {
   ownGrowth: number;
 }
 
-/** One answer of every record of the table: time to the first byte, total time, growth of the server's memory. */
+/** One answer with every record of the table: time to the first byte, total time, growth of the server's memory. */
 export async function stream({ records = 100_000, rounds, scratch }: BenchContext): Promise<void> {
   const dataDir = await scratch.directory();
   const first = await scratch.service(dataDir);
@@ -25,7 +25,7 @@ export async function stream({ records = 100_000, rounds, scratch }: BenchContex
   const path = `/platform/classes/${table}?limit=${records}`;
   const measured: Measured[] = [];
   for (let round = 0; round < rounds; round++) {
-    // A fresh process each time: what loading has left in memory must not hide the growth.
+    // A fresh process per round: memory retained from loading must not hide the growth.
     const service = await scratch.service(dataDir);
     const target = serviceTarget(service);
     for (let warm = 0; warm < 20; warm++) await send(target, { method: 'GET', path: `/platform/classes/${table}?limit=100` });

@@ -6,7 +6,7 @@ import { count, median, megabytes, note, printTable, verdict } from '../support/
 
 const addingSeconds = 240;
 
-/** Adding systems by the sub-command, then a start with all of them. `--records` is the number of systems. */
+/** Adds systems by the sub-command, then starts with all of them. `--records` is the number of systems. */
 export async function systems({ records: wanted = 100, scratch }: BenchContext): Promise<void> {
   const dataDir = await scratch.directory();
   const first = await scratch.service(dataDir);

@@ -9,14 +9,14 @@ import { count, median, milliseconds, note, printTable, ratio, verdict } from '.
 import { type Prepared, send, type Target } from '../support/target.ts';
 import { connections } from './operations.ts';
 
-/** The share of a plain create's rate that a create on a timeline table with one active trigger should reach. */
-const least = 0.5;
-/** Writes a second that the queue should keep up with, for how long, and how soon after them it should be empty, in seconds. */
+/** Minimum share of a plain create's rate for a create on a timeline table with one active trigger. */
+const MIN_RATE_SHARE = 0.5;
+/** Load that the queue should sustain, in writes per second; its duration, and the time within which the queue should then be empty, in seconds. */
 const steady = { rate: 1_000, seconds: 20, within: 5 };
 const perRound = 40_000;
 const path = '/platform/classes/Accounts';
 
-/** A create as clients send it. */
+/** A create as sent by clients. */
 export function account(seed: number, silence: object = {}): Prepared {
   const { Name, PhoneNumber, Email, City, Comment } = makeRecord(seed);
   return { method: 'POST', path, body: { Name, PhoneNumber, Email, City, Comment, ...silence } };
@@ -26,16 +26,16 @@ const silent = { dontRunPlatformTriggers: true, dontUpdatePlatformTimeline: true
 
 interface Kind {
   name: string;
-  /** Whether it has the target. */
+  /** Whether the target applies. */
   isJudged: boolean;
   silence: object;
-  /** The trigger that is active meanwhile, by its `Name`. */
+  /** `Name` of the trigger that is active during the measurement. */
   trigger?: string;
-  /** Whether each write is to be logged. */
+  /** Whether each write must be logged. */
   fires?: true;
 }
 
-/** The first is what the others are compared with. */
+/** The first is the baseline. */
 export const kinds: readonly Kind[] = [
   { name: 'plain create', isJudged: false, silence: silent },
   { name: 'with its timeline row', isJudged: false, silence: {} },
@@ -59,7 +59,7 @@ const definitions = [
   },
 ];
 
-/** Creates on a table with its timeline on, without triggers and with them, in turn; then a steady load; on either engine. */
+/** Creates on a table with its timeline on, with and without triggers, alternately; then a steady load; on either engine. */
 export async function triggers(context: BenchContext): Promise<void> {
   const { scratch } = context;
   await measure(context, 'embedded', await scratch.service(await scratch.directory()));
@@ -98,7 +98,7 @@ async function measure(
   const plain = middle(kinds[0] as Kind, 'perSecond');
   const rows = kinds.map((kind) => {
     const rate = middle(kind, 'perSecond');
-    const judged = kind.isJudged ? [`≥ ${ratio(least)}`, verdict(rate / plain >= least)] : ['–', ''];
+    const judged = kind.isJudged ? [`≥ ${ratio(MIN_RATE_SHARE)}`, verdict(rate / plain >= MIN_RATE_SHARE)] : ['–', ''];
     const after = `${(median(left.get(kind) ?? []) / 1000).toFixed(1)} s`;
     return [kind.name, count(rate), ratio(rate / plain), ...judged, milliseconds(middle(kind, 'p99')), after];
   });
@@ -107,7 +107,7 @@ async function measure(
   await keepUp(engine, target, runs, load);
 }
 
-/** A steady load with a trigger that makes a record for each write. */
+/** A steady load with a trigger that creates a record per write. */
 async function keepUp(engine: string, target: Target, runs: Triggers, load: LoadClient): Promise<void> {
   await runs.activate('create-object');
   const { rate, seconds, within } = steady;
@@ -129,11 +129,11 @@ async function keepUp(engine: string, target: Target, runs: Triggers, load: Load
   );
 }
 
-/** The triggers of the service, of which one is active at a time. */
+/** The triggers of the service, of which at most one is active. */
 export class Triggers {
   readonly #target: Target;
   readonly #ids: ReadonlyMap<string, string>;
-  /** Rows of the log when it was last looked at. */
+  /** Number of log rows at the last check. */
   #logged = 0;
 
   private constructor(target: Target, ids: ReadonlyMap<string, string>) {
@@ -159,26 +159,26 @@ export class Triggers {
 
   /**
    * Waits until no more runs are logged.
-   * @param least writes that have fired since it was last asked, each of which leaves two rows
-   * @returns milliseconds until the last one
-   * @throws Error where there are fewer: the queue was not worked off
+   * @param writes minimum number of writes that have fired since the last call; each leaves two rows
+   * @returns milliseconds until the last run
+   * @throws Error if fewer are logged, i.e. the queue was not completed
    */
-  async finished(least: number): Promise<number> {
+  async finished(writes: number): Promise<number> {
     const began = performance.now();
     let logged = -1;
     let last = began;
     while (performance.now() - last < 1_000) {
-      const asked = performance.now();
+      const askedAt = performance.now();
       const { count: now } = await send(this.#target, {
         method: 'GET',
         path: '/platform/classes/_syslogTriggers?limit=0&count=1',
       });
-      if (now !== logged) last = asked;
+      if (now !== logged) last = askedAt;
       logged = now;
       await wait(100);
     }
-    // At a steady rate a few requests are never sent.
-    if (logged - this.#logged < 2 * least * 0.9) throw new Error(`${logged - this.#logged} rows logged for ${least} writes`);
+    // At a steady rate some requests are never sent.
+    if (logged - this.#logged < 2 * writes * 0.9) throw new Error(`${logged - this.#logged} rows logged for ${writes} writes`);
     this.#logged = logged;
     return last - began;
   }

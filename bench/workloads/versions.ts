@@ -14,21 +14,21 @@ import { kindsOf as agentKindsOf } from './mcp.ts';
 import { connections, operations } from './operations.ts';
 import { account, Triggers, kinds as triggerKinds } from './triggers.ts';
 
-/** What counts as no slower: two versions of one speed are some per cent apart in a run of so few rounds. */
-const least = 0.93;
+/** Minimum speed that counts as no slower: with this few rounds, equal versions differ by some per cent. */
+const MIN_SPEED = 0.93;
 const perRound = 15_000;
 
-/** One kind of request; the same of both sides. */
+/** A kind of request, sent to both versions. */
 interface Kind {
   name: string;
-  /** The trigger that is active meanwhile. */
+  /** The trigger that is active during the measurement. */
   trigger?: string | undefined;
   fires?: boolean;
   target: Target;
   requests(): Prepared[];
 }
 
-/** Requests a second, and CPU time of the service for each in seconds: a machine that others use changes the first more. */
+/** Requests per second, and CPU seconds of the service per request. Other load on the machine affects the former more. */
 interface Figure {
   rate: number;
   cpu: number;
@@ -40,7 +40,7 @@ interface Side {
   triggers: Triggers;
 }
 
-/** This version and the one in another directory, in turn, on both engines. @throws Error without `--against` */
+/** Compares this version with the one in another directory, alternately, on both engines. @throws Error without `--against` */
 export async function versions(context: BenchContext): Promise<void> {
   const { scratch, against } = context;
   if (against === undefined) throw new Error('--against names the directory of the other version, with its packages installed');
@@ -64,7 +64,7 @@ export async function versions(context: BenchContext): Promise<void> {
 const start = async ({ scratch }: BenchContext, program?: string, database?: { url: string }): Promise<Service> =>
   scratch.service(await scratch.directory(), database, program);
 
-/** Fills a service with what all kinds of requests need. */
+/** Fills a service with the data that all kinds of requests need. */
 async function prepare({ records = 20_000 }: BenchContext, service: Service): Promise<Side> {
   await declareTable(service);
   const own = serviceTarget(service);
@@ -120,7 +120,15 @@ async function compare({ rounds, seconds, scratch, records }: BenchContext, engi
     const of = (figure: keyof Figure) => [now, before].map((all) => median(all.map((each) => each[figure]))) as [number, number];
     const [[own, other], [ownCpu, otherCpu]] = [of('rate'), of('cpu')];
     const speed = own / other;
-    return [name, count(own), count(other), ratio(speed), `≥ ${ratio(least)}`, verdict(speed >= least), ratio(ownCpu / otherCpu)];
+    return [
+      name,
+      count(own),
+      count(other),
+      ratio(speed),
+      `≥ ${ratio(MIN_SPEED)}`,
+      verdict(speed >= MIN_SPEED),
+      ratio(ownCpu / otherCpu),
+    ];
   });
   const heading = `versions, ${engine}: ${count(records ?? 20_000)} records of ${table} and of Accounts, medians of ${rounds} × ${seconds} s`;
   printTable(heading, ['', 'this req/s', 'other req/s', 'ratio', 'target', '', 'CPU a request'], rows);

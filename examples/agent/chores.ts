@@ -1,6 +1,5 @@
 /**
- * Ten chores that an agent does in a CRM system. Each tells in one line what it did, and throws where the service does not answer as it
- * should.
+ * Ten tasks that an agent performs in a CRM system. Each prints one line about its result, and throws if the service does not answer as expected.
  *
  *     node examples/agent/chores.ts --url http://127.0.0.1:8080/mcp/APP_ID --api-key API_KEY
  *     MCP_TOKEN=… node examples/agent/chores.ts --url http://127.0.0.1:8080/mcp/APP_ID
@@ -29,7 +28,7 @@ const chores: readonly (readonly [string, Chore])[] = [
 
 const { values } = parseArgs({ options: { url: { type: 'string' }, 'api-key': { type: 'string' } } });
 const { url, 'api-key': apiKey } = values;
-// biome-ignore lint/style/noProcessEnv: a command line shows in lists of processes.
+// biome-ignore lint/style/noProcessEnv: command lines are visible in process lists.
 const token = process.env.MCP_TOKEN;
 if (!url || !(apiKey || token)) {
   console.error('Usage: node examples/agent/chores.ts --url URL --api-key KEY (or MCP_TOKEN in the environment)');
@@ -37,7 +36,7 @@ if (!url || !(apiKey || token)) {
 }
 
 const connection = await connect(url, { apiKey, token });
-// Phones and ids of this run alone, so that it may run again in the same system.
+// Phones and ids unique to this run, so that it can be repeated in the same system.
 const day: Day = { ...connection, run: String(randomInt(1_000, 10_000)), startedAt: new Date().toISOString() };
 try {
   for (const [at, [title, chore]] of chores.entries()) console.log(`${String(at + 1).padStart(2)} ${title}: ${await chore(day)}`);

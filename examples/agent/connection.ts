@@ -2,27 +2,27 @@
 import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a tool answers is JSON that the example looks at field by field.
+// biome-ignore lint/suspicious/noExplicitAny: tools return JSON that the example inspects field by field.
 export type Json = any;
 
-/** The caller: an API key, or the access token of a user who signed in. */
+/** An API key, or the access token of a user who signed in. */
 export interface Credential {
   apiKey?: string | undefined;
   token?: string | undefined;
 }
 
 export interface Connection {
-  /** Calls a tool, which has to succeed; answers what it found or wrote. */
+  /** Calls a tool that must succeed; returns its result. */
   use(tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** Calls a tool that has to refuse; answers the text that tells an agent why. */
+  /** Calls a tool that must refuse; returns the error text for the agent. */
   refused(tool: string, args: Record<string, unknown>): Promise<string>;
   close(): Promise<void>;
 }
 
-/** @param url of a system's agent tools: `http://127.0.0.1:8080/mcp/APP_ID` */
+/** Connects to the agent tools. @param url of a system's agent tools: `http://127.0.0.1:8080/mcp/APP_ID` */
 export async function connect(url: string, { apiKey, token }: Credential): Promise<Connection> {
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : { 'X-Platform-API-Key': apiKey ?? '' };
-  // The present revision of the protocol where the server speaks it, else an earlier one.
+  // The current protocol revision if the server supports it, else an earlier one.
   const client = new Client({ name: 'chores', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
 

@@ -1,8 +1,8 @@
-/** Leads, customers, and what is known of them. */
+/** Leads and customers. */
 import assert from 'node:assert/strict';
 import { type Day, known, lookup } from './day.ts';
 
-/** Rows of a spreadsheet: columns by name, by the system's own label, or as `fieldMap` says; sources by their name. */
+/** Rows of a spreadsheet. Columns are given by field name, by the system's own label, or through `fieldMap`; sources by name. */
 const sheet = (run: string, source: string) => [
   { שם: 'Dana Levi', Phone: `050-111${run}`, Email: `dana.${run}@example.com`, City: 'Haifa', Source: source, 'Row no.': 1 },
   { שם: 'Avi Mizrahi', Phone: `052-222${run}`, Email: `avi.${run}@example.com`, City: 'Eilat', Source: source, 'Row no.': 2 },
@@ -10,7 +10,7 @@ const sheet = (run: string, source: string) => [
 ];
 const fieldMap = { Phone: 'PhoneNumber', Source: 'LeadSourceId', 'Row no.': null };
 
-/** Tries the rows first, then writes them; sent once more they are known by their e-mail address. */
+/** Validates the rows first, then imports them. A second import recognises them by e-mail address. */
 export async function importLeads(day: Day): Promise<string> {
   const source = await lookup(day, 'LeadSource');
   const rows = sheet(day.run, source.Name);
@@ -27,7 +27,7 @@ export async function importLeads(day: Day): Promise<string> {
   return `${created} leads of the source ${source.Name}; the same rows again: ${again.skipped} skipped`;
 }
 
-/** A phone is the same however it is written. */
+/** Phones match in any notation. */
 export async function findDuplicates({ use, run, leadIds }: Day): Promise<string> {
   const [dana] = known(leadIds);
   const phone = `+972 50 111-${run}`;

@@ -1,21 +1,21 @@
 import type { Connection, Json } from './connection.ts';
 
-/** What the chores of a run hand on to those after them. */
+/** State that the tasks of a run pass on. */
 export interface Day extends Connection {
-  /** Four digits that tell this run's records from those of others. */
+  /** Four digits that distinguish the records of this run. */
   readonly run: string;
   readonly startedAt: string;
-  /** Who has the tasks and meetings. */
+  /** Owner of the tasks and meetings. */
   ownerId?: string | undefined;
   leadIds?: readonly string[];
   customerId?: string | undefined;
   saleId?: string;
 }
 
-/** Does one thing and answers what it did, in a line. */
+/** Performs one task and returns a line about its result. */
 export type Chore = (day: Day) => Promise<string>;
 
-/** What an earlier chore has found; throws where none has. */
+/** Returns what an earlier task has found; throws if it did not run. */
 export function known<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('an earlier chore has not run');
   return value;
@@ -23,7 +23,7 @@ export function known<T>(value: T | undefined): T {
 
 export const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
 
-/** The first value of a lookup table; the ids are what Pointer fields store. */
+/** Returns the first value of a lookup table; Pointer fields store its id. */
 export async function lookup({ use }: Connection, table: string, search?: string): Promise<Json> {
   const { results } = await use('Get-Lookup-Values', { tables: [table], ...(search && { search }) });
   return known(results[0].values[0]);

@@ -1,4 +1,4 @@
-/** What there is in a system, and what was done in it. */
+/** Overview of a system, and of what was done in it. */
 import assert from 'node:assert/strict';
 import type { Json } from './connection.ts';
 import { type Day, known } from './day.ts';
@@ -7,7 +7,7 @@ export async function lookAround(day: Day): Promise<string> {
   const { system, caller, tools } = await day.use('Get-My-Access');
   const missing = ['Get-Data', 'Import-Records', 'Create-Price-Quote', 'Save-Report'].filter((tool) => !tools.includes(tool));
   assert.deepEqual(missing, [], 'these chores take the permissions to see, add and change records');
-  // A key is nobody's: the tasks then go to a user of the system.
+  // A key has no user; the tasks are then assigned to a user of the system.
   const { results: users } = await day.use('Get-all-Users');
   day.ownerId = caller.objectId ?? users.find(({ active }: Json) => active !== false)?.objectId;
   assert.ok(day.ownerId, 'the system has no user who could have tasks and meetings');

@@ -1,4 +1,4 @@
-/** Sales: quotes, and what they add up to. */
+/** Sales: quotes and reports. */
 import assert from 'node:assert/strict';
 import { type Day, known, lookup, pointer } from './day.ts';
 
@@ -22,7 +22,7 @@ export async function quote(day: Day): Promise<string> {
   });
   day.saleId = sale.objectId;
 
-  // The first row takes the product's price; the second has its own.
+  // The first row uses the product's price; the second has its own.
   const rows = [
     { productId, quantity: 3, discount: 10, vatRate: 18 },
     { description: 'Delivery', price: 100, vatRate: 18 },

@@ -6,7 +6,7 @@ import { type Day, known } from './day.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Takes the first free hour of the next week, is refused the same hour for another meeting, and takes the next free one. */
+/** Books the first free hour of the next week, is refused the same hour for another meeting, and books the next free one. */
 export async function meet({ use, refused, run, ownerId, customerId }: Day): Promise<string> {
   const tomorrow = Math.ceil((Date.now() + DAY) / HOUR) * HOUR;
   const [from, to] = [tomorrow, tomorrow + 7 * DAY].map((at) => new Date(at).toISOString());

@@ -7,11 +7,11 @@
 import { defineFunction } from 'record-data-service';
 
 export default defineFunction<{ saleId?: string }>({
-  // A JSON Schema does as well as zod.
+  // A JSON Schema works as well as zod.
   input: { type: 'object', properties: { saleId: { type: 'string', minLength: 1 } } },
 
   async run({ input, record, request, system }) {
-    // Functions are open to anybody who knows the address; this one is not for the public.
+    // Functions are open to anyone who knows the address; this one requires a key.
     if (request && !request.holdsKey) throw new Error('A key is needed.');
 
     const linked = record?.SaleId as { objectId: string } | undefined;

@@ -6,8 +6,8 @@ import Parse from 'parse/node';
 import { ParseServer } from 'parse-server';
 import { nameOf, passwordOf, readAll, USERS } from './reading.mjs';
 
-// Started by bench/support/parse-server.ts: node fill.mjs <postgres url> <directory> <posts>. Fills a database by way of the SDK, and notes what the SDK
-// reads of it then.
+// Started by bench/support/parse-server.ts: node fill.mjs <postgres url> <directory> <posts>. Fills a database through the SDK and stores what the
+// SDK then reads.
 const [databaseURI, directory, posts] = process.argv.slice(2);
 const app = express();
 const listening = app.listen(0, '127.0.0.1');

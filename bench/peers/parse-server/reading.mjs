@@ -2,12 +2,12 @@
 import Parse from 'parse/node';
 
 const master = { useMasterKey: true };
-/** Users of bench/peers/parse-server/fill.mjs. */
+/** Number of users created by bench/peers/parse-server/fill.mjs. */
 export const USERS = 40;
 export const nameOf = (n) => `User ${n}`;
 export const passwordOf = (n) => `old password ${n}`;
 
-/** What the SDK reads, of a Parse Server or of this service: as the master, and as each user, who signs in first. */
+/** Returns what the SDK reads from a Parse Server or from this service: with the master key, and as each user after signing in. */
 export async function readAll() {
   const found = {};
   for (const name of ['Post', 'Place', 'Letter', '_User', '_Role']) {

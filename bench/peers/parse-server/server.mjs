@@ -2,7 +2,7 @@
 import express from 'express';
 import { ParseServer } from 'parse-server';
 
-// Started by bench/peers/parse.ts: node server.mjs <postgres url>. As its guide starts it, with what its speed depends on left as it comes.
+// Started by bench/support/parse-server.ts: node server.mjs <postgres url>. As in its guide, with defaults for everything that affects speed.
 const [databaseURI] = process.argv.slice(2);
 const app = express();
 const server = new ParseServer({
