@@ -55,7 +55,7 @@ export interface Newest<S extends Source> {
  * @throws invalidArguments (107) for a `skip` beyond `MAX_SKIPPED`; what `findRows` throws if the caller may see none of the tables
  */
 export async function newestOf<S extends Source>(context: CrmContext, sources: readonly S[], part: Part): Promise<Newest<S>> {
-  if (part.skip > MAX_SKIPPED) badArguments(`skip must be at end ${MAX_SKIPPED}: narrow the list with from and to`);
+  if (part.skip > MAX_SKIPPED) badArguments(`skip must be at most ${MAX_SKIPPED}: narrow the list with from and to`);
   const end = part.skip + oneMore(part.limit);
   const spots: Spot<S>[] = [];
   const hidden: string[] = [];
