@@ -21,7 +21,7 @@ export function briefly(context: CrmContext, table: TableSchema, names: readonly
   return { keys: ['objectId', ...shown, ...keys], include: targets.map(([name]) => name) };
 }
 
-/** Returns a record reduced to these fields: Pointers with the titles of their targets, texts shortened. @param maxLength maximum characters of each */
+/** Returns a record reduced to these fields: Pointers with titles of their targets, texts shortened. @param maxLength characters of each */
 export function briefOf(row: Row, names: readonly string[], maxLength?: number): JsonObject {
   const shown: JsonObject = { objectId: row.objectId };
   for (const name of names) {
