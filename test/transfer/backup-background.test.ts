@@ -1,4 +1,4 @@
-/** A backup goes behind the requests that are served beside it. */
+/** A backup yields to requests that are served at the same time. Reference: backup.md#backup. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { startService } from '../support/service.ts';
 import { begin, folderForTest } from './backups.ts';
 
 interface Thread {
-  /** As Linux tells it: the nineteenth field of `stat`. */
+  /** Field 19 of `stat` in Linux. */
   nice: number;
   processors: string;
 }
@@ -25,22 +25,22 @@ async function threadsOf(pid: number): Promise<Thread[]> {
   return Promise.all(threads);
 }
 
-/** The system's means to keep a process to a processor; without it a backup has the low priority alone. */
+/** Whether the command that pins a process to one processor exists. Without it a backup only has a low priority. */
 const canBeKept = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-const isBehind = ({ nice, processors }: Thread) => nice === 10 && (!canBeKept || /^\d+$/.test(processors));
+const isLowPriority = ({ nice, processors }: Thread) => nice === 10 && (!canBeKept || /^\d+$/.test(processors));
 
-async function isSeenBehind(pid: number, isOver: () => boolean): Promise<boolean> {
+async function becomesLowPriority(pid: number, isOver: () => boolean): Promise<boolean> {
   while (!isOver()) {
-    // A thread, or all of it, may end while it is looked at.
+    // A thread or the process may end in between.
     const threads = await threadsOf(pid).catch(() => []);
-    if (threads.length > 0 && threads.every(isBehind)) return true;
+    if (threads.length > 0 && threads.every(isLowPriority)) return true;
   }
   return false;
 }
 
 test('it has a low priority and keeps to one processor; checking one does not', {
-  skip: process.platform !== 'linux' && 'the system does not tell of it',
+  skip: process.platform !== 'linux' && '/proc is needed',
 }, async () => {
   const data = await dataForTest('sqlite');
   const service = await startService({ ...data, engine: 'sqlite' });
@@ -50,7 +50,7 @@ test('it has a low priority and keeps to one processor; checking one does not', 
     ended.then(() => {
       isOver = true;
     });
-    const behind = await isSeenBehind(child.pid as number, () => isOver);
+    const behind = await becomesLowPriority(child.pid as number, () => isOver);
     const { code, stderr } = await ended;
     assert.deepEqual([code, stderr], [0, '']);
     return behind;

@@ -1,4 +1,4 @@
-/** CONTRACT "Backup and restore": what `backup`, `backup list` and `backup verify` print, and the form of what they keep. */
+/** Output of `backup`, `backup list` and `backup verify`, and the format of the files. Reference: backup.md#format-of-a-backup. */
 import assert from 'node:assert/strict';
 import { copyFile, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { dataForTest } from '../support/data.ts';
 import { fileObject, uploadFile } from '../support/files.ts';
 import { createMany, defineTable } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service, sampledEngines, startService } from '../support/service.ts';
 import { addSystem, type System } from '../systems/cli.ts';
 import {
   assertRefused,
@@ -25,6 +25,9 @@ import {
   refused,
   run,
 } from './backups.ts';
+
+/** Engines for which everything is tested: names, keys and output of archives do not depend on the engine that filled them. */
+const sampled = sampledEngines();
 
 const HOUR_MS = 3_600_000;
 const fileForm = /^\d{8}T\d{6}Z[.]rdsb$/;
@@ -119,15 +122,17 @@ for (const engine of engines)
       assert.match(await done(service, ['backup', 'verify', without]), /^\d+ records, 0 files: all checksums agree\n$/);
     });
 
-    test('verify and list tell what the manifest says; --json is one object a line', async () => {
+    if (!sampled.includes(engine)) return;
+
+    test('verify and list print what the manifest says; --json is one object a line', async () => {
       const folder = await folderForTest();
       const made = lines(await done(service, ['backup', '--to', folder, '--json'])).map((line) => JSON.parse(line));
       for (const row of made) {
         assert.deepEqual(Object.keys(row).slice(0, 5), ['appId', 'records', 'files', 'bytes', 'file']);
         const counts = `${row.records} records, ${row.files} file${row.files === 1 ? '' : 's'}`;
         assert.equal(await done(service, ['backup', 'verify', row.file]), `${counts}: all checksums agree\n`);
-        const told = JSON.parse(await done(service, ['backup', 'verify', row.file, '--json']));
-        assert.deepEqual([told.appId, told.records, told.files], [row.appId, row.records, row.files]);
+        const verified = JSON.parse(await done(service, ['backup', 'verify', row.file, '--json']));
+        assert.deepEqual([verified.appId, verified.records, verified.files], [row.appId, row.records, row.files]);
       }
       await writeFile(join(folder, service.appId, '.20200101T000000Z.rdsb.x.partial'), 'half');
       await writeFile(join(folder, service.appId, 'notes.txt'), 'x');
@@ -194,7 +199,7 @@ for (const engine of engines)
       assert.equal((await namesBelow(place)).length, 1);
     });
 
-    test('what cannot be backed up is told in one line', async () => {
+    test('what cannot be backed up is refused in one line', async () => {
       const folder = await folderForTest();
       await refused(service, ['backup', '--to', folder, '--system', 'Nobody'], /no system "Nobody"/);
       await refused(service, ['backup', '--to', folder, '--system', service.appId, '--system', 'No\nbody'], /no system/);
@@ -211,7 +216,7 @@ for (const engine of engines)
     });
 
     test('--keep: the newest of each period stay, those of other systems and other files too', async () => {
-      // Hours are told by the clock: none is to end meanwhile.
+      // Retention counts hours of the clock, so no hour may end during the test.
       const left = HOUR_MS - (Date.now() % HOUR_MS);
       if (left < 20_000) await wait(left);
       const folder = await folderForTest();
@@ -226,8 +231,8 @@ for (const engine of engines)
       const { code, stdout, stderr } = await run(service, ['backup', '--to', folder, '--system', service.appId, '--keep', '3h']);
       assert.equal(code, 0, stderr);
       const made = basename(stdout.trim().split('\t').at(-1) ?? '');
-      const told = lines(stderr).filter((line) => line.includes('deleted'));
-      assert.equal(told.length, 5, stderr);
+      const deleted = lines(stderr).filter((line) => line.includes('deleted'));
+      assert.equal(deleted.length, 5, stderr);
       const expected = [made, nameAt(old(1, 55)), nameAt(old(2, 5)), 'notes.txt'].map((name) => join(service.appId, name));
       assert.deepEqual(await namesBelow(folder), [...expected, others.slice(folder.length + 1)].sort());
     });

@@ -1,15 +1,15 @@
-/** Archives that are well made and say what is not so: what a restore has to refuse. */
+/** Archives that are well-formed but inconsistent, which a restore has to refuse. */
 import { type Manifest, type Member, manifestOf, member, partOf } from './backups.ts';
 
-/** A lie, and what the refusal says of it. */
+/** A description, the archive, and the expected refusal. */
 export type Lie = readonly [what: string, members: readonly Member[], says: RegExp];
 
 type Row = unknown[];
 const rowsName = 'rows/Lies.ndjson';
-/** A file's id: 32 hexadecimal characters. */
+/** Form of a file's id: 32 hexadecimal characters. */
 const someId = 'ab'.repeat(16);
 
-/** Of an archive. */
+/** Makes false variants of an archive. */
 class Forger {
   readonly manifest: Manifest;
   readonly rest: readonly Member[];
@@ -24,7 +24,7 @@ class Forger {
       .split('\n')
       .map((line) => JSON.parse(line));
     const first = this.rows[0] ?? [];
-    // The columns as their values tell them.
+    // Columns are identified by the values of the first row.
     this.columns = first.map(String);
   }
 
@@ -34,28 +34,28 @@ class Forger {
     return found;
   }
 
-  /** With a manifest that says other things. */
+  /** Changes the manifest only. */
   said(change: Record<string, unknown>): Member[] {
     return [member('manifest.json', { ...this.manifest, ...change }), ...this.rest];
   }
 
-  /** With one part's lines of the manifest changed. */
+  /** Changes what the manifest says of one part. */
   saidOf(name: string, change: Record<string, unknown>): Member[] {
     return this.said({ parts: this.manifest.parts.map((part) => (part.name === name ? { ...part, ...change } : part)) });
   }
 
-  /** Members of which the manifest is true. */
+  /** Changes the members, with a manifest that agrees with them. */
   true(rest: readonly Member[], change: Record<string, unknown> = {}): Member[] {
     const parts = rest.map((one) => (this.rest.includes(one) ? this.manifest.parts[this.rest.indexOf(one)] : partOf(one)));
     return [member('manifest.json', { ...this.manifest, ...change, parts }), ...rest];
   }
 
-  /** With another text in place of a part. */
+  /** Replaces the content of one part, with a manifest that agrees. */
   with(name: string, value: unknown): Member[] {
     return this.true(this.rest.map((one) => (one.name === name ? member(name, value) : one)));
   }
 
-  /** With another value in the first row, where one is found. */
+  /** Replaces a value in the first row. */
   withValue(old: unknown, value: unknown): Member[] {
     const at = this.columns.indexOf(String(old));
     if (at < 0) throw new Error(`there is no ${old} in ${this.columns}`);
@@ -67,7 +67,7 @@ class Forger {
     return this.with(rowsName, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
   }
 
-  /** With changes of a schema beside those that are there. */
+  /** Changes the list of schema changes. */
   withSchema(change: (changes: Record<string, unknown>[]) => unknown): Member[] {
     return this.with('schema.json', change(JSON.parse(String(this.of('schema.json').bytes))));
   }
@@ -79,7 +79,7 @@ class Forger {
 
 const kept = new Set(['Lies', '_StoredFile', '_User']);
 
-/** With a few of the tables: a restore of all of them takes long. */
+/** Reduces an archive to a few tables, because a restore of all tables takes long. */
 export function shortened(members: readonly Member[]): Member[] {
   const [manifest, ...rest] = members.flatMap((one): Member[] => {
     const [, table = 'Lies'] = /^(?:rows|members)\/(\w+)/.exec(one.name) ?? [];
@@ -97,7 +97,7 @@ export function shortened(members: readonly Member[]): Member[] {
 }
 
 /**
- * Lies about a backup of a system with a table `Lies`, whose first record has `n` 11.5, `s` "text", `b` true, `o` {"a":1}, `list` [1], a date and a file.
+ * Returns false variants of a backup of a system with a table `Lies`. Its first record has `n` 11.5, `s` "text", `b` true, `o` {"a":1}, `list` [1], a date and a file.
  */
 export function liesAbout(members: readonly Member[]): Lie[] {
   const forger = new Forger(shortened(members));

@@ -1,19 +1,21 @@
-/** CONTRACT "Backup and restore": one consistent picture of a system that is written to; records, timeline, queued triggers agree. */
+/** A backup is one consistent snapshot of a system under writes: records, timeline and queued triggers agree. Reference: backup.md#backup. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { on } from '../audit/rows.ts';
 import { createEach, type Row } from '../support/query.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { callSystem, type System } from '../systems/cli.ts';
-import { begin, credentialsIn, done, folderForTest, openedFile } from './backups.ts';
+import { backUp, credentialsIn, done, folderForTest, openedFile } from './backups.ts';
 import { LiveModel, type Moment, table, targets } from './live-model.ts';
 
 const writers = 32;
-const backups = Number(process.env.BACKUPS ?? 2);
+/** Writes per second of each. */
+const RATE = 20;
+const backups = Number(process.env.BACKUPS ?? 1);
 
-/** A table with a timeline and a trigger, a table that the trigger fills, and what a Relation points at. */
+/** Creates a table with a timeline, a trigger and a Relation, the target of the Relation, and the table that the trigger fills. */
 async function prepare(service: Service): Promise<void> {
   const define = async (className: string, fields: Record<string, object>, more: object = {}) => {
     const { status, text } = await service.call('POST', `/platform/schemas/${className}`, {
@@ -51,20 +53,24 @@ const counted = (names: readonly unknown[]): Map<string, number> => {
 
 for (const engine of engines)
   describe(`backups of a system that is written to: ${engine}`, () => {
-    test(`${writers} writers: what was acknowledged before is in it, none by half`, async (t) => {
-      const service = await startService({ engine });
+    let service: Service;
+    before(async () => {
+      service = await startService({ engine });
       await prepare(service);
+    });
+    after(() => service.stop());
+
+    test(`${writers} writers: what was acknowledged before is in it, none by half`, async (t) => {
       const folder = await folderForTest();
       const model = new LiveModel();
-      const writing = Array.from({ length: writers }, (_, n) => model.write(service, `w${n}`));
+      const writing = Array.from({ length: writers }, (_, n) => model.write(service, `w${n}`, RATE));
       const taken: { before: Moment; file: string }[] = [];
       try {
+        while (model.moment().size <= writers) await wait(20);
         for (let n = 0; n < backups; n++) {
-          await wait(100 + Math.random() * 400);
+          await wait(100 + Math.random() * 200);
           const before = model.moment();
-          const { code, stdout, stderr } = await begin(service, ['backup', '--to', folder, '--system', service.appId]).ended;
-          assert.equal(code, 0, stderr);
-          taken.push({ before, file: stdout.trim().split('\t').at(-1) ?? '' });
+          taken.push({ before, file: await backUp(service, folder, service.appId) });
         }
       } finally {
         model.isOver = true;
@@ -77,7 +83,7 @@ for (const engine of engines)
         const members = await openedFile(file);
         const pairs = String(members.find(({ name }) => name === `members/${table}.pair.ndjson`)?.bytes).trim();
         const owners = counted(pairs === '' ? [] : pairs.split('\n').map((line) => JSON.parse(line)[0]));
-        // Its triggers go on.
+        // With --active its triggers run.
         const system = credentialsIn(await done(service, ['restore', file, '--as', `Live-${n}`, '--active', '--quiet']));
         await soon(async () => assert.equal((await callSystem(service, system, 'GET', '/platform/schemas')).status, 200), 5_000);
         const records = await rowsOf(service, system, table);
@@ -91,32 +97,26 @@ for (const engine of engines)
           assert.equal(history.get(objectId), count, `${objectId}: rows of the timeline, and writes`);
           assert.equal(owners.get(objectId), targets.length, `${objectId}: members of its Relation`);
         }
-        // Each record's trigger is in it, done or queued, once.
+        // The trigger of each record is in the backup once, either done or queued.
         await soon(async () => {
           const made = counted((await rowsOf(service, system, 'Made')).map(({ Of }) => Of));
           for (const objectId of writes.keys()) assert.equal(made.get(objectId), 1, `${objectId}: runs of its trigger`);
         }, 30_000);
         await done(service, ['system', 'remove', system.appId, '--now']);
       }
-      await service.stop();
     });
 
     test('one beside 500 writes a second ends', async (t) => {
-      const service = await startService({ engine });
-      await prepare(service);
       const model = new LiveModel();
       const writing = Array.from({ length: 25 }, (_, n) => model.write(service, `w${n}`, 20));
       try {
-        await wait(1_000);
-        const folder = await folderForTest();
-        const { code, stdout, stderr } = await begin(service, ['backup', '--to', folder]).ended;
-        assert.equal(code, 0, stderr);
-        assert.match(await done(service, ['backup', 'verify', stdout.trim().split('\t').at(-1) ?? '']), /all checksums agree/);
+        await wait(500);
+        const file = await backUp(service, await folderForTest(), service.appId);
+        assert.match(await done(service, ['backup', 'verify', file]), /all checksums agree/);
       } finally {
         model.isOver = true;
         for (const result of await Promise.allSettled(writing)) assert.equal(result.status, 'fulfilled', JSON.stringify(result));
       }
       t.diagnostic(`${model.writes} writes`);
-      await service.stop();
     });
   });

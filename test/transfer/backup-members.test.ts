@@ -1,4 +1,4 @@
-/** CONTRACT "Backup and restore": a backup without one of its members, with one twice or with one more: `verify` refuses what `restore` refuses. */
+/** A backup with a member missing, repeated or added: `verify` refuses what `restore` refuses. Reference: backup.md#verify. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ import {
 
 const manifestName = 'manifest.json';
 
-/** Members of which the manifest is true. @param more change of the manifest's parts */
+/** Returns members with a manifest. @param parts what the manifest says; by default the truth */
 function withManifest(first: Member, rest: readonly Member[], parts = rest.map(partOf)): Member[] {
   return [member(manifestName, { ...manifestOf([first]), parts }), ...rest];
 }
@@ -32,11 +32,11 @@ function withManifest(first: Member, rest: readonly Member[], parts = rest.map(p
 interface Case {
   readonly what: string;
   readonly members: readonly Member[];
-  /** What both say; `null`: both take it. */
+  /** The refusal of both commands; `null`: both accept it. */
   readonly says: RegExp | null;
 }
 
-/** For one member of an archive. */
+/** Returns the cases of one member of an archive. */
 function casesOf(members: readonly Member[], at: number): Case[] {
   const [first, ...rest] = members as [Member, ...Member[]];
   const { name } = members[at] as Member;

@@ -1,4 +1,4 @@
-/** CONTRACT "Backup and restore": a system comes back with all that it had, as another one or as itself, on either engine. */
+/** A restored system has everything that was backed up, under a new id or under its own, on either engine. Reference: backup.md#restore. */
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,25 +9,26 @@ import { assertServed, fileObject, publicUrl, recordUrl, uploadFile } from '../s
 import { create, defineTable, find, type Row } from '../support/query.ts';
 import { type EngineName, engines, type Service, startService } from '../support/service.ts';
 import { afterCommand } from '../support/soon.ts';
-import { addSystem, callSystem, type System } from '../systems/cli.ts';
+import { addSystem, type System } from '../systems/cli.ts';
 import { backUp, credentialsIn, done, folderForTest, keyIn, namesBelow, refused } from './backups.ts';
+import { isServed, seenAs } from './other-system.ts';
 import { assertAlike, assertCredentials, assertFiles, fill, readAll, type World } from './world.ts';
 
-/** Backups that the cases share. */
+/** Folder of the backups that the cases share. */
 const keptIn = await folderForTest();
 const privateText = 'for the eyes of Dana';
 
 interface Filled {
   service: Service;
   world: World;
-  /** What a record of `Letters` holds. */
+  /** A record of `Letters` and its private file. */
   letter: { id: string; name: string };
   read: Map<string, string>;
-  /** Of the first system. */
+  /** Backup of the first system. */
   file: string;
 }
 
-/** Services filled once, by engine: restores go beside what is there. */
+/** Services by engine, filled once: a restore adds systems and leaves the others alone. */
 const filled = new Map<EngineName, Promise<Filled>>();
 
 function filledOn(engine: EngineName, folder: string): Promise<Filled> {
@@ -48,35 +49,17 @@ async function fillOne(engine: EngineName, folder: string): Promise<Filled> {
   return { service, world, letter: { id, name: String(fileIn(row).name) }, read, file };
 }
 
-/** The same service, seen as another system of it. */
-function seenAs(service: Service, system: System): Service {
-  return { ...service, ...system, call: (method, path, options) => callAs(service, system, method, path, options) };
-}
-
-const callAs: (service: Service, system: System, ...more: Parameters<Service['call']>) => ReturnType<Service['call']> = (
-  service,
-  system,
-  method,
-  path,
-  options = {},
-) => {
-  const { session, headers = {} } = options;
-  if (session === undefined) return callSystem(service, system, method, path, options);
-  const sent = { 'X-Platform-Session-Token': session, ...headers };
-  return callSystem(service, system, method, path, { ...options, as: 'anonymous', headers: sent });
-};
-
-/** Answers of the first system alone, told without its id. */
+/** Returns only the answers of one system, with its id replaced, so that systems can be compared. */
 function ofSystem(read: ReadonlyMap<string, string>, appId: string): Map<string, string> {
-  const own = [...read].filter(([asked]) => asked.startsWith(`${appId} `));
-  return new Map(own.map(([asked, text]) => [asked.slice(appId.length), text.replaceAll(`/${appId}/`, '/APP/')]));
+  const own = [...read].filter(([request]) => request.startsWith(`${appId} `));
+  return new Map(own.map(([request, text]) => [request.slice(appId.length), text.replaceAll(`/${appId}/`, '/APP/')]));
 }
 
-/** A sign-in is noted with its user, and makes a session. */
+/** Leaves out the tables that a sign-in changes. */
 const withoutSessions = (read: ReadonlyMap<string, string>) =>
-  new Map([...read].filter(([asked]) => !/\/(_Session|_User) /.test(asked)));
+  new Map([...read].filter(([request]) => !/\/(_Session|_User) /.test(request)));
 
-/** All of a system as its master reads it. */
+/** Reads everything of a system with its master key. */
 async function readOf(service: Service, system: System, world: World): Promise<Map<string, string>> {
   const at = seenAs(service, system);
   return ofSystem(await readAll(at, { ...world, other: system }), system.appId);
@@ -90,14 +73,8 @@ async function assertLetter(at: Service, { id, name }: Filled['letter']): Promis
   });
 }
 
-/** What a record holds in its field `f`. */
+/** The file in the field `f` of a record. */
 const fileIn = (row: Row | undefined) => row?.f as { name: string };
-
-const isServed = (service: Service, system: System) =>
-  afterCommand(service, async () => {
-    const { status, text } = await callSystem(service, system, 'GET', '/platform/classes/Target');
-    assert.equal(status, 200, text);
-  });
 
 const removedIn = async (service: Service): Promise<Row[]> =>
   (await done(service, ['system', 'list', '--removed', '--json']))
@@ -105,8 +82,9 @@ const removedIn = async (service: Service): Promise<Row[]> =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-for (const from of engines)
-  for (const to of engines)
+// From each engine and to each once. Restores to the same engine are covered below.
+for (const [at, from] of engines.entries())
+  for (const to of [engines[(at + 1) % engines.length] ?? from])
     describe(`restore --as: from ${from} to ${to}`, () => {
       test('all is there, to the byte; its keys are new; it can be backed up and restored again', async () => {
         const folder = await folderForTest();
@@ -132,7 +110,7 @@ for (const from of engines)
             const answer = await at.call('GET', '/platform/classes/Target', { as: 'anonymous', headers: { [name]: key } });
             assert.ok(answer.status >= 400, `a key of the first opens the new one: ${answer.text}`);
           }
-        // The first one is as it was, and so are the id's rules.
+        // An id that is taken or malformed is refused.
         await refused(service, ['restore', file, '--as', id], /taken/);
         await refused(service, ['restore', file, '--as', 'no id'], /an application id has/);
         const made = await at.call('POST', '/platform/classes/Hostile', { body: { s: 'new' } });
@@ -152,7 +130,7 @@ for (const from of engines)
       });
     });
 
-/** The text of each index of an embedded system. */
+/** Returns the definition of each index of an embedded system. */
 function indexesOf({ dataDir }: Service, appId: string): unknown[] {
   const db = new DatabaseSync(join(dataDir, 'systems', appId, 'records.sqlite'), { readOnly: true });
   try {
@@ -185,15 +163,15 @@ for (const engine of engines)
         await isServed(service, system);
         const at = seenAs(service, system);
         const { status } = await fetch(publicUrl(at, world.file.name));
-        assert.equal(status, 404, 'its place is there, and it is not');
+        assert.equal(status, 404, 'the folder exists, the file does not');
         await uploadFile(at, 'new.txt', 'uploads are taken');
         await rm(join(service.dataDir, 'files', 'Bare'), { recursive: true });
-        assert.equal((await fetch(publicUrl(at, world.file.name))).status, 503, 'a place that is gone is an outage');
+        assert.equal((await fetch(publicUrl(at, world.file.name))).status, 503, 'a missing folder is an outage');
         await done(service, ['system', 'remove', 'Bare', '--now']);
       }
-      const told = JSON.parse(await done(service, ['restore', shut, '--identity', key.file, '--as', 'Whole', '--json']));
-      assert.deepEqual([told.appId, told.files], ['Whole', 2]);
-      await isServed(service, told);
+      const restored = JSON.parse(await done(service, ['restore', shut, '--identity', key.file, '--as', 'Whole', '--json']));
+      assert.deepEqual([restored.appId, restored.files], ['Whole', 2]);
+      await isServed(service, restored);
       await done(service, ['system', 'remove', 'Whole', '--now']);
     });
 
@@ -216,7 +194,7 @@ for (const engine of engines)
       const output = await done(service, ['restore', file, '--replace']);
       assert.match(output, /^Exchanged: \d+ records and 1 file restored and compared$/m);
       assert.doesNotMatch(output, /key/i);
-      // At once, by keys of before.
+      // The keys from before are valid at once.
       const numbers = async (by: System) => (await find(seenAs(service, by), 'Kept')).map(({ n }) => n);
       await afterCommand(service, async () => assert.deepEqual(await numbers(system), [1]));
       const own = { as: 'anonymous', headers: { 'X-Platform-API-Key': second } } as const;
@@ -228,13 +206,13 @@ for (const engine of engines)
       await done(service, ['system', 'restore', system.appId, '--replace']);
       await afterCommand(service, async () => assert.deepEqual(await find(at, 'Kept'), before));
       await assertServed(publicUrl(at, fileIn(before[1]).name), 'later bytes');
-      // The restored one is aside now; what is in force keeps its files when that goes.
+      // The restored system is put aside now. Deleting it leaves the files of the active one.
       const [restored] = (await removedIn(service)).filter(({ appId }) => appId === system.appId);
       assert.notEqual(restored?.restoreAs, aside?.restoreAs);
       await done(service, ['system', 'remove', String(restored?.restoreAs), '--now']);
       await assertServed(publicUrl(at, name), 'old bytes');
 
-      // And the other way round: what was put aside goes, with its files alone.
+      // The other way round: deleting what was put aside deletes only its files.
       await done(service, ['restore', file, '--replace']);
       await afterCommand(service, async () => assert.deepEqual(await numbers(system), [1]));
       for (const { appId, restoreAs } of await removedIn(service))
@@ -243,7 +221,7 @@ for (const engine of engines)
       const places = (await readdir(join(service.dataDir, 'files'))).filter((place) => place.startsWith(system.appId));
       assert.equal(places.length, 1, `${places}`);
       assert.equal((await namesBelow(join(service.dataDir, 'files', places[0] ?? ''))).length, 1);
-      // A removed one is no obstacle.
+      // A removed system does not prevent a restore.
       await done(service, ['system', 'remove', system.appId]);
       await done(service, ['restore', file, '--replace']);
       await afterCommand(service, async () => assert.deepEqual(await numbers(system), [1]));
@@ -266,7 +244,7 @@ for (const engine of engines)
       const at = seenAs(other, system);
       const keysHold = async (where: Service) => {
         assertAlike(withoutSessions(await readOf(where, system, world)), withoutSessions(ofSystem(read, source.appId)));
-        // It signs in, too.
+        // Signs in, too.
         await assertCredentials(seenAs(where, system), world);
         await assertLetter(seenAs(where, system), letter);
       };
@@ -281,14 +259,14 @@ for (const engine of engines)
       await afterCommand(other, async () => assert.ok((await status(world.secondKey)) >= 400));
       assert.equal(await status(added), 200);
       assert.match(await done(other, ['key', 'list', '--system', system.appId]), /new/);
-      // Its backup has the keys of then.
+      // The backup has the keys of its time.
       await done(other, ['restore', again, '--replace']);
       await afterCommand(other, async () => assert.equal(await status(world.secondKey), 200));
       await keysHold(other);
       assert.equal(await status(added), 200);
       await other.stop();
       if (engines.length < 2) return;
-      // The files stay where they are.
+      // A move leaves the files in place.
       const { dataDir } = data;
       const database = data.database ?? (await emptyDatabase());
       const target = engine === 'sqlite' ? 'postgres' : 'embedded';

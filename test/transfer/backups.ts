@@ -1,4 +1,4 @@
-/** Backups as their form says (CONTRACT "Backup and restore"): opened without the program, made by hand, asked for as an operator does. */
+/** Helpers of the backup suites: run the commands of an operator, read and write archives without the program. Reference: backup.md#format-of-a-backup. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -42,25 +42,25 @@ export interface Member {
   bytes: Buffer;
 }
 
-/** A folder of the test's own. */
+/** Creates a temporary folder that is removed after the tests. */
 export async function folderForTest(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'rds-backups-'));
   after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A command on the data of a service, in a process that stays. */
+/** Runs a command on the data of a service, in the shared worker process (files/commands/run.ts). */
 export const run = (data: Data, args: readonly string[], env: Record<string, string> = {}): Promise<Run> =>
   runCommand(args, { LOG_LEVEL: 'error', ...settingsOf(data), ...env }, data.dataDir);
 
-/** One that has to succeed. @returns what it printed */
+/** Runs a command that has to succeed without output on stderr. @returns its standard output */
 export async function done(data: Data, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const { code, stdout, stderr } = await run(data, args, env);
   assert.deepEqual([code, stderr], [0, ''], `${args.join(' ')}: ${stdout}`);
   return stdout;
 }
 
-/** One that has to fail: nothing on stdout, one line on stderr. */
+/** Runs a command that has to fail with code 1, nothing on stdout and one line on stderr that matches. */
 export async function refused(
   data: Data,
   args: readonly string[],
@@ -82,13 +82,13 @@ export async function backUp(data: Data, folder: string, appId: string, ...more:
   return line.trim().split('\t').at(-1) ?? '';
 }
 
-/** The credentials of a restored system, as they were printed. */
+/** Parses the credentials of a restored system from the output of `restore`. */
 export function credentialsIn(output: string): System {
   const value = (label: string) => new RegExp(`^${label}: (\\S+)$`, 'm').exec(output)?.[1] ?? assert.fail(output);
   return { appId: value('Application id'), masterKey: value('Master key'), apiKey: value('API key') };
 }
 
-/** A process of its own, whose standard output is bytes. It can be killed. */
+/** Starts a command in its own process, which can be killed. Its standard output is kept as bytes. */
 export function begin(data: Data, args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: data.dataDir,
@@ -108,7 +108,7 @@ export function begin(data: Data, args: readonly string[], env: Record<string, s
   return { child, ended };
 }
 
-/** The members of a backup, in their order. */
+/** Returns the members of an archive, in their order. */
 export async function membersOf(bytes: Buffer): Promise<Member[]> {
   const archive = extract();
   archive.end(zstdDecompressSync(bytes));
@@ -130,7 +130,7 @@ export async function tarOf(members: readonly Member[]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** An archive of any members. */
+/** Makes an archive of any members. */
 export const archived = async (members: readonly Member[]): Promise<Buffer> => zstdCompressSync(await tarOf(members));
 
 export const partOf = ({ name, bytes }: Member): Part => ({
@@ -147,7 +147,7 @@ export const member = (name: string, value: unknown): Member => ({
   bytes: Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
 });
 
-/** A key of age: whom to encrypt for, and the file that `--identity` takes. */
+/** Makes an age key pair. @returns the recipient for `--recipient`, and the file for `--identity` */
 export async function keyIn(folder: string, name: string): Promise<{ recipient: string; identity: string; file: string }> {
   const identity = await generateIdentity();
   const file = join(folder, name);
@@ -169,7 +169,7 @@ export async function encrypted(bytes: Buffer, recipient: string): Promise<Buffe
 
 export const openedFile = async (file: string): Promise<Member[]> => membersOf(await readFile(file));
 
-/** All names below a folder, sorted. */
+/** Returns the paths of all files below a folder, relative to it and sorted. */
 export async function namesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries

@@ -1,4 +1,4 @@
-/** Writers beside a backup, and what they know: of every record each state that it was given, in order, and how many of them were acknowledged. */
+/** Clients that write during a backup, and a model of their writes: for each record every state in order, and how many were acknowledged. */
 import assert from 'node:assert/strict';
 import { pointer } from '../support/query.ts';
 import type { Service } from '../support/service.ts';
@@ -6,7 +6,7 @@ import type { Service } from '../support/service.ts';
 export const table = 'Live';
 export const targets = ['one', 'two'];
 
-/** A nonce that a record holds three times, so that a half-written one shows; `null`: it was deleted. */
+/** A nonce that a record holds three times, so that a partial write is detected; `null`: the record was deleted. */
 type State = string | null;
 
 interface History {
@@ -23,7 +23,7 @@ export interface Stored {
   c: { nonce: string };
 }
 
-/** How much was acknowledged of each record at some moment. */
+/** Number of acknowledged writes of each record at one moment. */
 export type Moment = ReadonlyMap<string, number>;
 
 export class LiveModel {
@@ -35,7 +35,7 @@ export class LiveModel {
     return new Map([...this.#histories].map(([tag, { acknowledged }]) => [tag, acknowledged]));
   }
 
-  /** Holds a picture against what was acknowledged before it was asked for. @returns how many writes each record of it had had */
+  /** Asserts that a snapshot contains everything acknowledged before it was requested. @returns the number of writes contained in each record */
   verify(stored: readonly Stored[], before: Moment): Map<string, number> {
     const found = new Map(stored.map((record) => [record.tag, record]));
     assert.equal(found.size, stored.length, 'no record is there twice');
@@ -43,22 +43,22 @@ export class LiveModel {
     for (const [tag, { begun }] of this.#histories) {
       const record = found.get(tag);
       found.delete(tag);
-      const least = before.get(tag) ?? 0;
+      const min = before.get(tag) ?? 0;
       if (!record) {
-        // Not made yet, or deleted already.
-        assert.ok(least === 0 || begun.includes(null), `${tag} is missing: ${least} of ${begun.length} writes were acknowledged`);
+        // Not created yet, or already deleted.
+        assert.ok(min === 0 || begun.includes(null), `${tag} is missing: ${min} of ${begun.length} writes were acknowledged`);
         continue;
       }
       assert.ok(record.a === record.b && record.a === record.c.nonce, `half written: ${JSON.stringify(record)}`);
       const at = begun.indexOf(record.a);
-      assert.ok(at + 1 >= least, `${tag} is as of its write ${at + 1}, and ${least} were acknowledged`);
+      assert.ok(at + 1 >= min, `${tag} is as of its write ${at + 1}, and ${min} were acknowledged`);
       writes.set(record.objectId, at + 1);
     }
-    assert.deepEqual([...found.keys()], [], 'records that nobody wrote');
+    assert.deepEqual([...found.keys()], [], 'records that were never written');
     return writes;
   }
 
-  /** One client that writes until it is over. @param rate writes a second, at the most */
+  /** Writes as one client until `isOver`. @param rate maximum of writes per second */
   async write(service: Service, name: string, rate = Number.POSITIVE_INFINITY): Promise<void> {
     const own: string[] = [];
     for (let turn = name.length; !this.isOver; turn++) {

@@ -1,16 +1,20 @@
-/** `record-service move`: everything from the embedded store to PostgreSQL and back, as an operator and a client see it. */
+/** `record-service move` from the embedded store to PostgreSQL and back, seen by operators and clients. Reference: migration.md#move-between-engines. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cp } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { query, sharedServer } from '../../src/storage/postgres/testing/server.ts';
 import { type Run, runToEnd } from '../edge/process.ts';
+import { runCommand } from '../files/commands/run.ts';
 import { type Data, makeData, makeDatabase, makeDirectory, removeDirectory, settingsOf } from '../support/data.ts';
 import { createMany, defineTable, find, type Row } from '../support/query.ts';
 import { compileCache, engines, type Service, startService } from '../support/service.ts';
-import { addSystem, succeed } from '../systems/cli.ts';
+import { printed } from '../systems/cli.ts';
+import { done } from './backups.ts';
+import { fileOf } from './import/importing.ts';
 import { assertAlike, assertCredentials, assertFiles, fill, readAll } from './world.ts';
 
 type Both = Data & { database: { url: string } };
@@ -49,23 +53,38 @@ async function emptyDirectory(): Promise<string> {
   return path;
 }
 
-/** A system with a table of some records, and a database to move it to. */
-async function bothWith(records: number): Promise<Both> {
+/** Data of a system with a table `Many` of three records. Each test gets a copy. */
+let small: Promise<Data> | undefined;
+
+async function prepare(): Promise<Data> {
   const embedded = await embeddedData();
   await running(embedded, async (service) => {
     await defineTable(service, 'Many', { n: 'Number', s: 'String', tags: 'Array' }, { indexes: { byText: { s: 1 } } });
-    await createMany(service, 'Many', rowsFrom(0, records));
+    await createMany(service, 'Many', rowsFrom(0, 3));
   });
-  return { ...embedded, database: await emptyDatabase() };
+  return embedded;
+}
+
+/** A system with a table `Many` of that many records, at least three, and an empty database to move it to. */
+async function bothWith(records: number): Promise<Both> {
+  small ??= prepare();
+  const dataDir = await emptyDirectory();
+  await cp((await small).dataDir, dataDir, { recursive: true });
+  if (records > 3) {
+    const rows = rowsFrom(3, records - 3).map((row) => JSON.stringify(row));
+    const file = await fileOf(rows.join('\n'), 'ndjson');
+    await done({ dataDir }, ['import', '--system', 'testapp', '--table', 'Many', '--file', file, '--skip-timeline', '--quiet']);
+  }
+  return { dataDir, database: await emptyDatabase() };
 }
 
 const rowsFrom = (first: number, count: number): Row[] =>
   Array.from({ length: count }, (_, n) => ({ n: first + n, s: `row ${'x'.repeat(n % 90)}`, tags: [n % 7] }));
 
 const move = (data: Data, to: 'postgres' | 'embedded'): Promise<Run> =>
-  runToEnd(['move', '--to', to, '--quiet'], settingsOf(data), data.dataDir);
+  runCommand(['move', '--to', to, '--quiet'], settingsOf(data), data.dataDir);
 
-/** A move that goes on beside the test. */
+/** Starts a move in its own process; the test continues meanwhile. */
 function beginMove(data: Both, to: 'postgres' | 'embedded') {
   const child = spawn(process.execPath, [main, 'move', '--to', to, '--quiet'], {
     cwd: data.dataDir,
@@ -80,7 +99,7 @@ function beginMove(data: Both, to: 'postgres' | 'embedded') {
   return { child, ended };
 }
 
-/** Records of `Many` that are in PostgreSQL, and the transaction that brought the first of them. */
+/** Returns how many records of `Many` are in PostgreSQL, and the transaction that inserted the first one. */
 async function copied({ database }: Both): Promise<{ count: number; first: unknown }> {
   const text = `SELECT count(*)::int, (array_agg(xmin::text ORDER BY "_seq"))[1] AS first FROM rds_testapp."t_Many"`;
   const [row] = await query(database.url, text).catch(() => []);
@@ -106,13 +125,13 @@ function assertDone({ code, stdout, stderr }: Run): void {
   assert.match(stdout, same);
 }
 
-// TEST_ENGINES may leave out one of the two that a move is between.
+// A move needs both engines; TEST_ENGINES may name only one.
 describe('Move', { skip: engines.length < 2 }, () => {
   test('Move: to PostgreSQL and back, everything is as it was', async () => {
     const embedded = await embeddedData();
     const database = await emptyDatabase();
     const { world, read } = await running(embedded, async (service) => {
-      const world = await fill(service, 1_000);
+      const world = await fill(service, 300);
       return { world, read: await readAll(service, world) };
     });
     const there = await move({ ...embedded, database }, 'postgres');
@@ -142,9 +161,10 @@ describe('Move', { skip: engines.length < 2 }, () => {
   });
 
   test('Move: one that is killed goes on where it was, and copies what was written to the source since', async () => {
-    const data = await bothWith(8_000);
+    // The largest chunk of a move has 1,000 rows.
+    const data = await bothWith(5_000);
     let last: Awaited<ReturnType<typeof copied>> | undefined;
-    for (const atLeast of [1, 1_000, 4_000]) {
+    for (const atLeast of [1, 600, 2_000]) {
       const { child, ended } = beginMove(data, 'postgres');
       await whenCopied(data, atLeast);
       await wait(Math.random() * 100);
@@ -176,8 +196,8 @@ describe('Move', { skip: engines.length < 2 }, () => {
     assert.deepEqual(await running({ dataDir: back.dataDir }, (service) => find(service, 'Many', { limit: 100_000 })), written);
   });
 
-  test('Move: while one is under way nobody else begins; a lost connection is told in one line, and the next move goes on', async () => {
-    const data = await bothWith(4_000);
+  test('Move: while one is under way no other begins; a lost connection is told in one line, and the next move goes on', async () => {
+    const data = await bothWith(2_000);
     const { database, dataDir } = data;
     const { child, ended } = beginMove(data, 'postgres');
     await whenCopied(data, 1);
@@ -195,29 +215,32 @@ describe('Move', { skip: engines.length < 2 }, () => {
     const { code, stderr } = await ended;
     await query(url, `ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
     assert.equal(code, 1);
-    // Before it, the log tells of the connection.
+    // Log lines about the connection come first.
     assert.match(stderr, /^(\{.*\}\n)*record-service: PostgreSQL cannot be reached any more.*\n$/);
     const { first } = await copied(data);
     assertDone(await move(data, 'postgres'));
-    assert.deepEqual(await copied(data), { count: 4_000, first });
+    assert.deepEqual(await copied(data), { count: 2_000, first });
   });
 
   test('Move: the old copy is served no more, and written to by no command, until its mark is undone', async () => {
     const data = await bothWith(3);
     const { dataDir, database } = data;
-    const removed = await running({ dataDir }, async (service) => {
-      const { appId } = await addSystem(service);
-      await succeed(service, 'system', 'remove', appId);
-      return appId;
-    });
+    const removed = printed(await done({ dataDir }, ['system', 'add']), /app/i);
+    await done({ dataDir }, ['system', 'remove', removed]);
     const [old, unmarked] = [settingsOf({ dataDir }), settingsOf(data)];
-    const run = (env: Record<string, string>, ...args: string[]) => runToEnd(args, { PORT: '0', ...env }, dataDir);
+    const run = (env: Record<string, string>, ...args: string[]) => runCommand(args, env, dataDir);
+    const start = (env: Record<string, string>) => runToEnd(['start'], { PORT: '0', ...env }, dataDir);
     assertRefused(await run(old, 'move', '--undo-mark'), /there is no mark to undo/);
     assert.match((await move(data, 'postgres')).stdout, /^moved 2 systems/m);
 
     const toPostgres =
       /these systems were moved to PostgreSQL on 20\d\d-\d\d-\d\d; set DATABASE_URL, or run record-service move --undo-mark/;
-    for (const args of [['start'], ['start'], ['key', 'add', '--system', 'testapp', '--name', 'x'], ['system', 'list']])
+    // Refusing a start does not change the mark.
+    for (let n = 0; n < 2; n++) assertRefused(await start(old), toPostgres);
+    for (const args of [
+      ['key', 'add', '--system', 'testapp', '--name', 'x'],
+      ['system', 'list'],
+    ])
       assertRefused(await run(old, ...args), toPostgres);
     assertRefused(await move({ dataDir, database: await emptyDatabase() }, 'postgres'), toPostgres);
     const listed = await run(unmarked, 'system', 'list', '--removed');
@@ -227,7 +250,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
     assert.equal((await move(back, 'embedded')).code, 0);
     const toEmbedded =
       /these systems were moved to the embedded store on 20\d\d-\d\d-\d\d; unset DATABASE_URL, or run record-service move --undo-mark/;
-    assertRefused(await run({ ...unmarked, WEB_CONCURRENCY: '2' }, 'start'), toEmbedded);
+    assertRefused(await start({ ...unmarked, WEB_CONCURRENCY: '2' }), toEmbedded);
     assertRefused(await run(unmarked, 'system', 'add'), toEmbedded);
     await running({ dataDir: back.dataDir }, async (service) => assert.equal((await find(service, 'Many')).length, 3));
 

@@ -1,4 +1,4 @@
-/** `record-service migrate parse` from what MongoDB holds of a Parse Server, by its protocol and from dumps of all kinds. */
+/** `record-service migrate parse` from MongoDB, over its protocol and from dumps of all kinds. Reference: migration.md#migration-from-parse-server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,18 +10,14 @@ import { gzipSync } from 'node:zlib';
 import { EJSON, serialize } from 'bson';
 import { temporary } from '../../edge/process.ts';
 import { startMongo } from '../../support/mongo.ts';
-import { anyEngine, engines, type Service, startService } from '../../support/service.ts';
+import { anyEngine, type Service, sampledEngines } from '../../support/service.ts';
+import { freshSystem } from '../other-system.ts';
 import { before, collections, type Json, migrate, objectsOf, oldPassword, shopOne } from './world.ts';
 
-const [engine] = anyEngine;
+const [engine = 'sqlite'] = anyEngine;
 
-async function started(): Promise<Service> {
-  const service = await startService(engine ? { engine } : {});
-  after(() => service.stop());
-  return service;
-}
-
-const told = [
+/** Parts of the report. */
+const reported = [
   'Open 1 · Shop 3 · _User 3 (2 passwords kept) · _Role 2 · relations 4 members · ',
   'files 2: names kept, bytes not taken',
   '_Hooks not taken (1)',
@@ -38,11 +34,11 @@ const told = [
   'index Shop.spot (place is of type Object)',
 ];
 
-/** That a service has what `collections` holds. */
+/** Asserts that a system has the content of `collections`. */
 async function assertMigrated(service: Service, run: { code: number | null; stdout: string; stderr: string }): Promise<void> {
-  // Done, with losses: a hash of another kind, a name that two have.
+  // Exit code 2, because of a hash of an unknown kind and a user name that occurs twice.
   assert.equal(run.code, 2, run.stderr + run.stdout);
-  for (const part of told) assert.ok(run.stdout.includes(part), `${part}\n${run.stdout}`);
+  for (const part of reported) assert.ok(run.stdout.includes(part), `${part}\n${run.stdout}`);
   assert.ok(!run.stderr.includes('md5$') && !run.stdout.includes('$2b$'), run.stderr);
   const shops = await objectsOf(service, 'Shop');
   const { photo, ...one } = shops.get('shop1');
@@ -65,7 +61,7 @@ async function assertMigrated(service: Service, run: { code: number | null; stdo
   const { status, body } = await login('Dana');
   assert.deepEqual([status, body.objectId], [200, 'user1']);
   assert.equal((await login('other')).status, 404);
-  // Role2 holds role1, and role1 the user: he has the rights of both.
+  // Role2 contains role1, and role1 the user, who has the rights of both.
   const { body: roles } = await service.call('GET', '/platform/classes/_Role', {
     query: { where: { name: { $in: ['Sales', 'Editors'] } }, order: 'objectId', keys: 'name' },
   });
@@ -80,17 +76,17 @@ async function assertMigrated(service: Service, run: { code: number | null; stdo
   assert.equal(seen.body.results?.length, 1, seen.text);
 }
 
-test('from MongoDB, in a snapshot where it has some', async () => {
-  const service = await started();
+test('from MongoDB, in a snapshot if it has snapshots', async () => {
+  const service = await freshSystem(engine);
   const mongo = await startMongo(collections, { isReplicaSet: true });
   await assertMigrated(service, await migrate(service, mongo.url));
   const finds = mongo.commands.filter(({ find }) => find !== undefined);
   assert.ok(finds.length > 5 && finds.every(({ readConcern }) => readConcern?.level === 'snapshot'));
 });
 
-test('from MongoDB without snapshots, and where they do not last: in the order of ids, which is told', async () => {
+test('from MongoDB without snapshots, and with one that expires: in the order of ids, which is reported', async () => {
   for (const options of [{}, { isReplicaSet: true, snapshotDocuments: 9 }]) {
-    const service = await started();
+    const service = await freshSystem(engine);
     const mongo = await startMongo(collections, options);
     const run = await migrate(service, mongo.url);
     assert.match(run.stdout, /what was written meanwhile may be missing$/m);
@@ -99,7 +95,7 @@ test('from MongoDB without snapshots, and where they do not last: in the order o
 });
 
 test('from MongoDB that refuses', async () => {
-  const service = await started();
+  const service = await freshSystem(engine);
   const { url } = await startMongo(collections);
   const { code, stderr } = await migrate(service, url.replace('//', '//user:hidden@'));
   assert.equal(code, 1);
@@ -125,9 +121,9 @@ for (const [title, suffix, contentOf] of [
   ],
 ] as const)
   test(`from a directory of ${title}`, async () => {
-    const service = await started();
+    const service = await freshSystem(engine);
     const dump = await temporary();
-    // mongodump makes a folder for the database, and encodes what names of files may not have.
+    // mongodump makes a folder for the database, and encodes characters that file names cannot have.
     const folder = join(dump, 'app');
     await mkdir(folder);
     for (const [name, documents] of Object.entries(collections))
@@ -137,7 +133,7 @@ for (const [title, suffix, contentOf] of [
   });
 
 test('files are brought from an address; a name that could not be looked up here gets a beginning', async () => {
-  const service = await started();
+  const service = await freshSystem(engine);
   const dump = await temporary();
   for (const [name, documents] of Object.entries(collections)) await writeFile(join(dump, `${name}.bson`), bson(documents));
   const files = createServer((request, response) => {
@@ -160,14 +156,14 @@ test('files are brought from an address; a name that could not be looked up here
   files.close();
   files.closeAllConnections();
   const gone = from.replace('http://', 'http://user:hidden@').replace(/\/$/, '?key=hidden');
-  const asked = await migrate(service, dump, '--continue', '--only', 'Shop', '--files-from', gone);
-  assert.equal(asked.code, 1);
-  assert.match(asked.stderr, /^record-service: --files-from: http:\/\/127\.0\.0\.1:\d+\/files\/app: .*ECONNREFUSED.*\n$/);
-  assert.ok(!asked.stderr.includes('hidden'));
+  const refused = await migrate(service, dump, '--continue', '--only', 'Shop', '--files-from', gone);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^record-service: --files-from: http:\/\/127\.0\.0\.1:\d+\/files\/app: .*ECONNREFUSED.*\n$/);
+  assert.ok(!refused.stderr.includes('hidden'));
 });
 
 test('damaged and missing files of a dump are refused before anything is written', async () => {
-  const service = await started();
+  const service = await freshSystem(engine);
   const cases: [Record<string, string | Buffer>, RegExp][] = [
     [{ 'Shop.bson': bson(collections.Shop ?? []) }, /_SCHEMA of Parse Server is missing/],
     [
@@ -197,10 +193,9 @@ test('damaged and missing files of a dump are refused before anything is written
   for (const name of ['Shop', 'Post']) assert.equal((await service.call('GET', `/platform/schemas/${name}`)).status, 400);
 });
 
-for (const each of engines)
+for (const each of sampledEngines())
   test(`from an export of Parse, which has no schema (${each})`, async () => {
-    const service = await startService({ engine: each });
-    after(() => service.stop());
+    const service = await freshSystem(each);
     const dump = await temporary();
     for (const name of ['Post', 'Place', '_User'])
       await writeFile(join(dump, `${name}.json`), JSON.stringify({ results: before[name] }));
@@ -217,7 +212,7 @@ for (const each of engines)
     const { ACL: ___, cover: ____, ...found } = read;
     assert.deepEqual(found, rest);
     const cover = before.Post.find(({ cover: one }: Json) => one);
-    // The address of the export is where the bytes are.
+    // The URL of the export is kept, because the bytes are there.
     assert.deepEqual((await objectsOf(service, 'Post')).get(cover.objectId).cover, cover.cover);
     const { body } = await service.call('GET', '/platform/schemas/Post');
     assert.deepEqual(body.classLevelPermissions.find, {});

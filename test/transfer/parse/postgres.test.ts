@@ -1,16 +1,17 @@
-/** `record-service migrate parse` from the tables of a real Parse Server in PostgreSQL. */
+/** `record-service migrate parse` from the tables of a real Parse Server in PostgreSQL. Reference: migration.md#migration-from-parse-server. */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { temporary } from '../../edge/process.ts';
-import { engines, startService } from '../../support/service.ts';
+import { engines, sampledEngines } from '../../support/service.ts';
+import { freshSystem } from '../other-system.ts';
 import { before, type Json, killedOnce, migrate, objectsOf, parseDatabase } from './world.ts';
 
 const classes = ['Post', 'Place', 'Letter', '_User', '_Role'] as const;
 const idsOf = (className: string): string[] => before[className].map(({ objectId }: Json) => objectId);
 
-/** An object as Parse showed it, with what docs/decisions.md "Migration" says of it. */
+/** Returns an object as Parse showed it, with the changes of a migration. */
 function expected(className: string, object: Json): Json {
   const { authData: _, ...rest } = structuredClone(object);
   if (Object.keys(rest.ACL ?? {}).length === 0) rest.ACL = rest.ACL ? { '*': {} } : {};
@@ -20,8 +21,7 @@ function expected(className: string, object: Json): Json {
 
 for (const engine of engines) {
   test(`objects are read as Parse Server showed them, users sign in and see what they saw (${engine})`, async () => {
-    const service = await startService({ engine });
-    after(() => service.stop());
+    const service = await freshSystem(engine);
     const { url } = await parseDatabase();
     const users = await objectsOf(service, '_User');
     const dry = await migrate(service, url, '--dry-run');
@@ -31,7 +31,7 @@ for (const engine of engines) {
     const run = await migrate(service, url);
     assert.equal(run.code, 0, run.stderr);
     assert.equal(run.stdout, dry.stdout);
-    for (const told of [
+    for (const part of [
       'Letter 20 · Place 5 · Post 12 · _User 9 (8 passwords kept) · _Role 3 · ',
       '_Session not taken (',
       '_Installation not taken (1)',
@@ -41,7 +41,7 @@ for (const engine of engines) {
       'authData of 1 user not taken',
       'not taken: defaultValue of Letter.note',
     ])
-      assert.ok(run.stdout.includes(told), `${told}\n${run.stdout}`);
+      assert.ok(run.stdout.includes(part), `${part}\n${run.stdout}`);
 
     for (const className of classes) {
       const found = await objectsOf(service, className);
@@ -49,7 +49,7 @@ for (const engine of engines) {
         const wanted = expected(className, object);
         const read = found.get(object.objectId);
         if (wanted.cover) {
-          // Without --files-from the name stays; the address is this service's.
+          // Without --files-from the name is kept; the URL is of this service.
           assert.equal(read.cover.name, wanted.cover.name);
           wanted.cover = read.cover;
         }
@@ -89,7 +89,7 @@ for (const engine of engines) {
     assert.deepEqual(schema.indexes, { by_likes: { likes: -1, title: 1 }, by_author: { author: 1 } });
     assert.deepEqual(schema.classLevelPermissions.addField, {});
     assert.deepEqual(schema.classLevelPermissions.update, { 'role:Editors': true, pointerFields: ['author'] });
-    // Nothing fires and nothing is noted.
+    // No trigger fires, and the timeline has no rows.
     for (const log of ['_Timeline', '_syslogTriggers']) assert.equal((await objectsOf(service, log)).size, 0);
 
     const again = await migrate(service, url);
@@ -100,10 +100,11 @@ for (const engine of engines) {
     assert.deepEqual(JSON.parse(continued.stdout).classes, { Letter: 20, Place: 5, Post: 12, _User: 9, _Role: 3 });
     assert.equal((await objectsOf(service, 'Post')).size, 12);
   });
+}
 
-  test(`files are served here where their bytes were brought (${engine})`, async () => {
-    const service = await startService({ engine });
-    after(() => service.stop());
+for (const engine of sampledEngines())
+  test(`files are served here if their bytes were brought (${engine})`, async () => {
+    const service = await freshSystem(engine);
     const files = join(await temporary(), 'files');
     await mkdir(files);
     const name = before.Post.find(({ cover }: Json) => cover).cover.name;
@@ -120,11 +121,10 @@ for (const engine of engines) {
     const answer = await fetch(read.cover.url);
     assert.equal(await answer.text(), 'bytes of a photo');
   });
-}
 
-test('what cannot be is refused in one line, before anything is written', async () => {
-  const service = await startService();
-  after(() => service.stop());
+test('what is impossible is refused in one line, before anything is written', async () => {
+  const service = await freshSystem('sqlite');
+  const users = await objectsOf(service, '_User');
   const clash = await parseDatabase(`
     INSERT INTO "_SCHEMA" VALUES ('Accounts', '{"className":"Accounts","fields":{"City":{"type":"Number"},"Own":{"type":"String"}}}', true);
     UPDATE "_SCHEMA" SET "schema" = jsonb_set("schema", '{fields,constructor}', '{"type":"String"}') WHERE "className" = 'Letter';
@@ -155,15 +155,14 @@ test('what cannot be is refused in one line, before anything is written', async 
     assert.equal(stderr.trim().split('\n').length, 1, stderr);
     assert.ok(!stderr.includes('hidden'), stderr);
   }
-  assert.equal((await objectsOf(service, '_User')).size, 1);
+  assert.deepEqual(await objectsOf(service, '_User'), users);
   assert.equal((await service.call('GET', '/platform/schemas/Post')).status, 400);
 });
 
 const action = { type: 'create-object', actionData: { table: 'Notes', fields: { Name: 'fired' } } };
 
 test('permissions never give more than the source did', async () => {
-  const service = await startService();
-  after(() => service.stop());
+  const service = await freshSystem('sqlite');
   const made = await service.call('POST', '/platform/classes/Accounts', { body: { Name: 'ours' } });
   assert.equal(made.status, 201);
   const permissions = JSON.stringify({
@@ -203,19 +202,18 @@ test('permissions never give more than the source did', async () => {
   assert.deepEqual((await clp('_User')).protectedFields, { '*': ['email'] });
   for (const action of ['create', 'update', 'delete', 'addField'])
     assert.deepEqual((await clp('_Role'))[action], roles.classLevelPermissions[action]);
-  // Nothing tells of it, and nothing follows from it.
+  // It leaves no history and fires no trigger.
   const where = { objectIdValue: 'theirs' };
   const { body: history } = await service.call('GET', '/platform/classes/_Timeline', { query: { where } });
   assert.deepEqual(history.results, []);
   assert.equal((await objectsOf(service, 'Notes')).size, 0);
-  // Whom Parse let read since it had no list of readers, its own ACL did not name.
+  // Parse lets everybody read an object without a list of readers; the ACL of the object does not name them.
   assert.deepEqual((await objectsOf(service, 'Accounts')).get('theirs').ACL, { user: { write: true } });
 });
 
 for (const engine of engines)
   test(`a run that was killed at any moment goes on, and each object is there once (${engine})`, async () => {
-    const service = await startService({ engine });
-    after(() => service.stop());
+    const service = await freshSystem(engine);
     const { url } = await parseDatabase(`
     INSERT INTO "Letter" ("objectId", "createdAt", "updatedAt", "text") SELECT 'many' || n, now(), now(), repeat('x', 200) FROM generate_series(1, 4000) n;
   `);

@@ -1,4 +1,4 @@
-/** What migrations come from: tables of a real Parse Server in PostgreSQL, and the same kinds of things as MongoDB has them. */
+/** Sources of migrations: tables of a real Parse Server in PostgreSQL, and similar content as MongoDB stores it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -15,11 +15,11 @@ export type Json = any;
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const here = (name: string) => new URL(name, import.meta.url);
 
-/** What the SDK read of the Parse Server: as the master, and as each user (bench/peers/parse-server/reading.mjs). */
+/** What the SDK read from the Parse Server, with the master key and as each user (bench/peers/parse-server/reading.mjs). */
 export const before: Json = JSON.parse(await readFile(here('parse-server.json'), 'utf8'));
 const tables = await readFile(here('parse-server.sql'), 'utf8');
 
-/** A database with the tables of a Parse Server, dropped after the tests around. @param more SQL that changes it */
+/** Creates a database with the tables of a Parse Server, dropped after the current test. @param more SQL that changes it */
 export async function parseDatabase(more = ''): Promise<TestDatabase> {
   const database = await testDatabase();
   after(() => database.drop());
@@ -31,8 +31,8 @@ export async function parseDatabase(more = ''): Promise<TestDatabase> {
 export const migrate = (service: Service, from: string, ...options: string[]) =>
   command(service, 'migrate', 'parse', '--from', from, '--system', service.appId, ...options);
 
-/** Runs the migration until something is so, and kills it then. */
-export async function killedOnce(service: Service, from: string, isSo: () => Promise<boolean>): Promise<void> {
+/** Starts the migration and kills it once a condition holds. */
+export async function killedOnce(service: Service, from: string, condition: () => Promise<boolean>): Promise<void> {
   const args = [main, 'migrate', 'parse', '--from', from, '--system', service.appId, '--continue'];
   const env = { PATH: process.env.PATH ?? '', ...compileCache, ...service.settings };
   const child = spawn(process.execPath, args, { cwd: service.dataDir, env, stdio: 'ignore' });
@@ -41,27 +41,27 @@ export async function killedOnce(service: Service, from: string, isSo: () => Pro
     child.kill('SIGKILL');
     await closed;
   });
-  while (child.exitCode === null && !(await isSo())) await wait(5);
+  while (child.exitCode === null && !(await condition())) await wait(20);
   child.kill('SIGKILL');
   await closed;
 }
 
-/** A class's objects as the master reads them, by id. */
+/** Reads the objects of a class with the master key. @returns them by id */
 export async function objectsOf(service: Service, className: string): Promise<Map<string, Json>> {
   const { body } = await service.call('GET', `/platform/classes/${className}`, { query: { limit: 100_000, order: 'objectId' } });
   return new Map(body.results.map((object: Json) => [object.objectId, object]));
 }
 
-/** Seconds of 2024 as MongoDB has them. */
+/** A time of 2024 as MongoDB stores it. */
 const at = (second: number) => new Date(Date.UTC(2024, 0, 1, 0, 0, second));
 
-/** bcrypt of `old password`, of cost 10. */
+/** bcrypt hash of `old password`, cost 10. */
 export const oldHash = '$2b$10$jxHq8VTd6d6MY/RfIyb7XOu3q2kr.aFYRfWzhOERutk0CZl5c6q1y';
 export const oldPassword = 'old password';
 
 const every = { '*': true };
 
-/** The collections of a Parse Server in MongoDB, as `MongoStorageAdapter.js` writes them. */
+/** Collections of a Parse Server in MongoDB, as `MongoStorageAdapter.js` writes them. */
 export const collections: Readonly<Record<string, readonly Json[]>> = {
   _SCHEMA: [
     {
@@ -165,7 +165,7 @@ export const collections: Readonly<Record<string, readonly Json[]>> = {
   ],
 };
 
-/** The objects of `collections` as this service shows them, but for what is the same in all. */
+/** The object `shop1` of `collections` as this service shows it. */
 export const shopOne: Json = {
   objectId: 'shop1',
   createdAt: '2024-01-01T00:00:10.000Z',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { create, date, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
-import { command } from '../systems/cli.ts';
+import { create, date, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../../support/query.ts';
+import { command } from '../../systems/cli.ts';
 import { fileOf, freshPath, importCsv, line } from './importing.ts';
 
 const valuesOf = (rows: readonly Row[], ...names: string[]) => rows.map((row) => names.map((name) => row[name]));

@@ -6,12 +6,12 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporary } from '../edge/process.ts';
-import { createEach, createMany, defineTable, onEachEngine, pointer, tableName } from '../support/query.ts';
-import { command } from '../systems/cli.ts';
+import { temporary } from '../../edge/process.ts';
+import { createEach, createMany, defineTable, onEachEngine, pointer, tableName } from '../../support/query.ts';
+import { command } from '../../systems/cli.ts';
 import { cellsOf, exported } from './exporting.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const directory = await temporary();
 let files = 0;
 const newFile = () => join(directory, `export-${++files}`);

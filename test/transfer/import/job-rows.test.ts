@@ -1,9 +1,9 @@
 /** `POST import/{Table}`: what becomes of rows, as the command has it (CONTRACT "Export, import, migration"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defineTable, find, onEachEngine, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
-import { command } from '../systems/cli.ts';
+import { defineTable, find, onEachEngine, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
+import { command } from '../../systems/cli.ts';
 import { counts, imported, rejectedOf } from './import-jobs.ts';
 import { fileOf, line } from './importing.ts';
 

@@ -1,7 +1,7 @@
 /** CONTRACT "Export, import, migration": what is wrong with the parameters of an export is told as by the query of a table (SPEC "Errors"). */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { create, defineTable, onEachEngine, tableName } from '../support/query.ts';
+import { create, defineTable, onEachEngine, tableName } from '../../support/query.ts';
 import { headersOf } from './exporting.ts';
 
 /** Parameters that queries have too, as they stand in an address. */

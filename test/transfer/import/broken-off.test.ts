@@ -4,9 +4,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defineTable, onEachEngine, type Row, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
-import { command } from '../systems/cli.ts';
+import { defineTable, onEachEngine, type Row, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
+import { command } from '../../systems/cli.ts';
 import { counts, ended, imported, send } from './import-jobs.ts';
 import { fileOf, importCsv, line } from './importing.ts';
 

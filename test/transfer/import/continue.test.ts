@@ -7,12 +7,12 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { defineTable, find, onEachEngine, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
-import { command } from '../systems/cli.ts';
+import { defineTable, find, onEachEngine, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
+import { command } from '../../systems/cli.ts';
 import { fileOf, freshPath, importCsv, line } from './importing.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** How often the command is killed; more to look closely. */
 const kills = Number(process.env.IMPORT_KILLS ?? 6);
 

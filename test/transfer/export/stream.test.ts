@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { forAll, makeTable, setRules } from '../support/permissions.ts';
-import { create, createEach, createMany, defineTable, onEachEngine, type Row, tableName } from '../support/query.ts';
+import { forAll, makeTable, setRules } from '../../support/permissions.ts';
+import { create, createEach, createMany, defineTable, onEachEngine, type Row, tableName } from '../../support/query.ts';
 import { addressOf, cellsOf, exported, headersOf } from './exporting.ts';
 
 const RECORDS = 50_000;

@@ -1,9 +1,9 @@
 /** What the import suites share: files, the command, what it prints. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { temporary } from '../edge/process.ts';
-import type { Service } from '../support/service.ts';
-import { command } from '../systems/cli.ts';
+import { temporary } from '../../edge/process.ts';
+import type { Service } from '../../support/service.ts';
+import { command } from '../../systems/cli.ts';
 
 const directory = await temporary();
 let files = 0;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defineTable, onEachEngine, type Row, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
-import { command, printed, succeed } from '../systems/cli.ts';
+import { defineTable, onEachEngine, type Row, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
+import { command, printed, succeed } from '../../systems/cli.ts';
 import { type Call, counts, ended, imported, newUser, rejectedOf, send } from './import-jobs.ts';
 import { fileOf } from './importing.ts';
 

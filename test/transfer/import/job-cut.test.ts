@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { dataForTest } from '../support/data.ts';
-import { defineTable, find } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { dataForTest } from '../../support/data.ts';
+import { defineTable, find } from '../../support/query.ts';
+import { engines, type Service, startService } from '../../support/service.ts';
 
 const rows = 6_000;
 const kills = Number(process.env.IMPORT_KILLS ?? 4);

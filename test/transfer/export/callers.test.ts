@@ -1,8 +1,8 @@
 /** CONTRACT "Export, import, migration": an export over HTTP is as its caller sees the table; what is refused is refused before the first byte. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type Caller, forAll, makeTable, newCaller, setRules } from '../support/permissions.ts';
-import { assertError, create, createEach, defineTable, onEachEngine, pointer, tableName } from '../support/query.ts';
+import { type Caller, forAll, makeTable, newCaller, setRules } from '../../support/permissions.ts';
+import { assertError, create, createEach, defineTable, onEachEngine, pointer, tableName } from '../../support/query.ts';
 import { cellsOf, exported } from './exporting.ts';
 
 const signedIn = { requiresAuthentication: true } as const;

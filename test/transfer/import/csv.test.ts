@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { create, date, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
+import { create, date, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
 import { fileOf, freshPath, importCsv, line } from './importing.ts';
 
 const fields = {

@@ -1,9 +1,9 @@
 /** CONTRACT "Export, import, migration": what an export is written as. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileObject, uploadFile } from '../support/files.ts';
-import { create, createEach, date, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
+import { fileObject, uploadFile } from '../../support/files.ts';
+import { create, createEach, date, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
 import { exported } from './exporting.ts';
 
 /** The cells of one column, as they are written. */

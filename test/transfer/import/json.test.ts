@@ -6,14 +6,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporary } from '../edge/process.ts';
-import { dataForTest } from '../support/data.ts';
-import { defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
-import { afterCommand } from '../support/soon.ts';
-import { command } from '../systems/cli.ts';
+import { temporary } from '../../edge/process.ts';
+import { dataForTest } from '../../support/data.ts';
+import { defineTable, find, onEachEngine, pointer, type Row, tableName } from '../../support/query.ts';
+import { engines, type Service, startService } from '../../support/service.ts';
+import { afterCommand } from '../../support/soon.ts';
+import { command } from '../../systems/cli.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const directory = await temporary();
 let files = 0;
 

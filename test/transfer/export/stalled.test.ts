@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { getHeapStatistics } from 'node:v8';
-import { createMany, defineTable, onEachEngine, tableName } from '../support/query.ts';
-import { soon } from '../support/soon.ts';
+import { createMany, defineTable, onEachEngine, tableName } from '../../support/query.ts';
+import { soon } from '../../support/soon.ts';
 import { addressOf, cellsOf, exported, headersOf } from './exporting.ts';
 
 const MIB = 1024 * 1024;

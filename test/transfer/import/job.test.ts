@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { create, defineTable, find, onEachEngine, type Row, tableName } from '../support/query.ts';
+import { create, defineTable, find, onEachEngine, type Row, tableName } from '../../support/query.ts';
 import { type Call, counts, ended, imported, newUser, send } from './import-jobs.ts';
 
 onEachEngine((get) => {

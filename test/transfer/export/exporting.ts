@@ -1,6 +1,6 @@
 /** Shared by the suites about exports. */
 import assert from 'node:assert/strict';
-import type { CallOptions, Service } from '../support/service.ts';
+import type { CallOptions, Service } from '../../support/service.ts';
 
 /** An export over HTTP, its bytes as they came. */
 export interface Exported {

@@ -1,8 +1,8 @@
 /** Shared by the suites about imports over HTTP. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Row, tableName } from '../support/query.ts';
-import type { Service } from '../support/service.ts';
+import { type Row, tableName } from '../../support/query.ts';
+import type { Service } from '../../support/service.ts';
 
 const csv = { 'content-type': 'text/csv' };
 
