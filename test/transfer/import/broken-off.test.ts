@@ -1,4 +1,4 @@
-/** Imports that end in the middle (CONTRACT "Export, import, migration"): what they tell, what stays, what goes on. */
+/** Imports that end before their last row: what they report, what stays, and how they continue. Reference: import.md#continue. */
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { command } from '../../systems/cli.ts';
 import { counts, ended, imported, send } from './import-jobs.ts';
 import { fileOf, importCsv, line } from './importing.ts';
 
-/** Beside a service the command commits some thousand at a time. */
+/** Many more than one commit of the command has while a service runs (some thousand), so that it is interrupted. */
 const ROWS = 60_000;
 
 const countOf = async (service: Service, table: string): Promise<number> =>
   (await service.call('GET', `/platform/classes/${table}`, { query: { count: 1, limit: 0 } })).body.count;
 
-/** Imports many rows by the command, whose field `gone` is dropped once the first are there. @returns the command's end, and its file */
+/** Imports many rows with the command, and drops their field `gone` once the first rows exist. @returns the result of the command, and its file */
 async function brokenOff(service: Service, table: string) {
   const file = await fileOf(`n,gone\n${Array.from({ length: ROWS }, (_, n) => `${n},x`).join('\n')}\n`);
   let isOver = false;
@@ -27,14 +27,14 @@ async function brokenOff(service: Service, table: string) {
   const drop = { className: table, fields: { gone: { __op: 'Delete' } } };
   const dropped = () => service.call('PUT', `/platform/schemas/${table}`, { body: drop });
   let answer = await dropped();
-  // The command holds the embedded store while it writes.
+  // The command locks the embedded store while it writes.
   while (answer.status === 503 && !isOver) answer = await dropped();
   assert.equal(answer.status, 200, answer.text);
   return { ...(await importing), file };
 }
 
 onEachEngine((get) => {
-  test('Import: a field that is dropped in the middle ends the command, which tells what stays; another file is no going on', async () => {
+  test('Import: a field that is dropped in the middle ends the command, which reports what stays; --continue refuses another file', async () => {
     const table = tableName('BrokenOff');
     await defineTable(get(), table, { n: 'Number', gone: 'String' });
     const { code, stdout, stderr } = await brokenOff(get(), table);
@@ -53,15 +53,15 @@ onEachEngine((get) => {
     assert.equal(await countOf(get(), table), Number(records));
     const anew = await importCsv(get(), table, 'n\n1\n');
     assert.deepEqual([anew.code, anew.stdout], [0, line(1)]);
-    // The one that was cut off is done with.
+    // An import without --continue replaces the interrupted one.
     const next = await importCsv(get(), table, 'n\n2\n', '--continue');
     assert.deepEqual([next.code, next.stdout], [0, line(1)], next.stderr);
-    // It is known as whole now, so that its going on has nothing left.
+    // It is complete now, so that nothing is left to continue.
     const again = await importCsv(get(), table, 'n\n1\n', '--continue');
     assert.deepEqual([again.code, again.stdout], [0, line(0)], again.stderr);
   });
 
-  test('Import job: one whose file is gone fails in plain words, and those behind it are carried out', async () => {
+  test('Import job: one whose file is gone fails in plain words, and later ones are executed', async () => {
     const table = tableName('Behind');
     await defineTable(get(), table, { Name: 'String' });
     const places = join(get().dataDir, 'files');

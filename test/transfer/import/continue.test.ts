@@ -1,4 +1,4 @@
-/** `record-service import --continue`: every row once, however often the command was killed. */
+/** `record-service import --continue`: every row once, even if the command is killed several times. Reference: import.md#continue. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -8,22 +8,22 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { defineTable, find, onEachEngine, tableName } from '../../support/query.ts';
-import type { Service } from '../../support/service.ts';
+import { compileCache, type Service } from '../../support/service.ts';
 import { command } from '../../systems/cli.ts';
 import { fileOf, freshPath, importCsv, line } from './importing.ts';
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** How often the command is killed; more to look closely. */
-const kills = Number(process.env.IMPORT_KILLS ?? 6);
+/** How often the command is killed. */
+const kills = Number(process.env.IMPORT_KILLS ?? 3);
 
-/** Runs the command and kills it some time after it began to write, or after a while. @returns its exit code, `null` where it was killed */
+/** Runs the command and kills it shortly after it began to write, or after a deadline. @returns its exit code; `null` if it was killed */
 async function killed(service: Service, args: readonly string[], count: () => Promise<number>): Promise<number | null> {
-  const env = { PATH: process.env.PATH ?? '', ...service.settings };
+  const env = { PATH: process.env.PATH ?? '', ...compileCache, ...service.settings };
   const child = spawn(process.execPath, [main, ...args], { cwd: service.dataDir, env, stdio: 'ignore' });
   const exit = once(child, 'exit') as Promise<[number | null]>;
   const before = await count();
   const deadline = Date.now() + randomInt(1_500, 6_000);
-  while (Date.now() < deadline && child.exitCode === null && (await count()) === before) await wait(10);
+  while (Date.now() < deadline && child.exitCode === null && (await count()) === before) await wait(20);
   await wait(randomInt(0, 150));
   child.kill('SIGKILL');
   const [code] = await exit;
@@ -60,7 +60,7 @@ onEachEngine((get) => {
     assert.equal(await count(), rows - 120);
   });
 
-  test('Import --continue: begins where nothing was done; other options are refused; without it the import begins anew', async () => {
+  test('Import --continue: begins if nothing was done; other options are refused; without it the import starts again', async () => {
     const table = tableName('Continue');
     await defineTable(get(), table, { n: 'Number' });
     const text = 'n\n1\n2\n';
@@ -76,7 +76,7 @@ onEachEngine((get) => {
     assert.deepEqual([dry.code, dry.stdout], [1, '']);
   });
 
-  test('Import --continue: where the table was dropped since, nothing is said to be done', async () => {
+  test('Import --continue: if the table was dropped since, it is refused', async () => {
     const table = tableName('Continue');
     const text = 'n\n1\n2\n';
     const first = await importCsv(get(), table, text, '--new-fields');

@@ -13,7 +13,7 @@ export interface Call {
   readonly apiKey?: string;
 }
 
-/** Sends a file. @returns how it was answered */
+/** Sends a file. @returns status and body of the response */
 export async function send(
   service: Service,
   table: string,
@@ -37,7 +37,7 @@ export async function send(
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Waits until a job is over. */
+/** Waits for the end of a job. */
 export async function ended(service: Service, job: string): Promise<Row> {
   const deadline = Date.now() + 60_000;
   for (;;) {
@@ -49,17 +49,17 @@ export async function ended(service: Service, job: string): Promise<Row> {
   }
 }
 
-/** Imports a file. @returns how the job ended, and its id */
+/** Imports a file. @returns the final state of the job, and its id */
 export async function imported(service: Service, table: string, content: string, call: Call = {}): Promise<Row> {
   const { status, body } = await send(service, table, content, call);
   assert.deepEqual([status, Object.keys(body)], [202, ['job']], JSON.stringify(body));
   return { id: body.job, ...(await ended(service, body.job)) };
 }
 
-/** How far a job is. */
+/** Returns state and progress of a job. */
 export const counts = ({ state, done, of, created, updated, rejected }: Row) => [state, done, of, created, updated, rejected];
 
-/** The rejected rows of a job that is over. */
+/** Returns the rejected rows of a finished job. */
 export async function rejectedOf(
   service: Service,
   job: Row,
@@ -72,7 +72,7 @@ export async function rejectedOf(
     .map((line) => JSON.parse(line));
 }
 
-/** Signs a user up, and in. */
+/** Creates a user and signs in. */
 export async function newUser(service: Service): Promise<{ session: string; id: string }> {
   const name = tableName('user');
   const { body } = await service.call('POST', '/platform/users', {

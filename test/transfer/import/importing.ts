@@ -1,4 +1,4 @@
-/** What the import suites share: files, the command, what it prints. */
+/** Shared by the import suites: files, the command, and its output. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporary } from '../../edge/process.ts';
@@ -8,21 +8,21 @@ import { command } from '../../systems/cli.ts';
 const directory = await temporary();
 let files = 0;
 
-/** A new path in a directory of this suite. */
+/** Returns a new path in a temporary directory. */
 export const freshPath = (ending: string): string => join(directory, `${++files}.${ending}`);
 
-/** A file with these bytes. */
+/** Writes a new file. @returns its path */
 export async function fileOf(content: string | Buffer, ending = 'csv'): Promise<string> {
   const file = freshPath(ending);
   await writeFile(file, content);
   return file;
 }
 
-/** Imports a text into a table of the service's system. */
+/** Imports a text into a table of the service's system, with the command. */
 export async function importCsv(service: Service, table: string, content: string | Buffer, ...options: string[]) {
   return command(service, 'import', '--system', service.appId, '--table', table, '--file', await fileOf(content), ...options);
 }
 
-/** What the command prints last. */
+/** The last line that the command prints. */
 export const line = (created: number, updated = 0, rejected = 0): string =>
   `${created + updated + rejected} rows: ${created} created, ${updated} updated, ${rejected} rejected\n`;

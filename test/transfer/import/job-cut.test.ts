@@ -1,4 +1,4 @@
-/** An import over HTTP outlives its service: every row once, whoever carries it out. */
+/** An import over HTTP continues after the end of its service, with every row once. Reference: import.md#import-jobs. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { defineTable, find } from '../../support/query.ts';
 import { engines, type Service, startService } from '../../support/service.ts';
 
 const rows = 6_000;
-const kills = Number(process.env.IMPORT_KILLS ?? 4);
+const kills = Number(process.env.IMPORT_KILLS ?? 2);
 
 const text = `n,text\n${Array.from({ length: rows }, (_, n) => (n % 100 === 7 ? `no ${n},` : `${n},row ${n}`)).join('\n')}`;
 
@@ -57,7 +57,7 @@ async function assertWhole(service: Service, job: string): Promise<void> {
 }
 
 for (const engine of engines) {
-  test(`Import job: goes on after SIGKILL of the service, every row once (${engine})`, async () => {
+  test(`Import job: continues after SIGKILL of the service, every row once (${engine})`, async () => {
     const data = await dataForTest(engine);
     let service = await startService(data);
     try {
@@ -74,7 +74,7 @@ for (const engine of engines) {
   });
 
   if (engine === 'postgres')
-    test('Import job: another process takes over when the one that carries it out dies', async () => {
+    test('Import job: another process takes over when the executing process is killed', async () => {
       const data = await dataForTest(engine);
       const services = [await startService(data), await startService(data)] as const;
       try {

@@ -1,4 +1,4 @@
-/** `POST import/{Table}`: what ends an import before its last row, or keeps it from beginning (CONTRACT "Export, import, migration"). */
+/** `POST import/{Table}`: what ends an import before its last row, or prevents it. Reference: import.md#import-jobs. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
@@ -11,13 +11,14 @@ import { fileOf } from './importing.ts';
 
 const ndjson = { 'content-type': 'application/x-ndjson' };
 const LIMIT = 1_048_576;
-const ROWS = 100_000;
+/** Enough that a job is still running when its first rows are done. */
+const ROWS = 40_000;
 
-/** Begins a long job, does something once its first rows are done, and waits for its end. */
+/** Starts a long job, runs an action once its first rows are done, and waits for its end. */
 async function during(service: Service, table: string, call: Call, act: () => Promise<void>): Promise<Row> {
   const { status, body } = await send(service, table, `Name\n${'x\n'.repeat(ROWS)}`, call);
   assert.equal(status, 202, JSON.stringify(body));
-  while (!((await service.call('GET', `/platform/jobs/${body.job}`)).body.done > 0)) await wait(5);
+  while (!((await service.call('GET', `/platform/jobs/${body.job}`)).body.done > 0)) await wait(10);
   await act();
   return ended(service, body.job);
 }
@@ -33,7 +34,7 @@ async function assertBrokenOff(service: Service, table: string, job: Row, error:
 }
 
 onEachEngine((get) => {
-  test('Import job: a row that is too long is told with its number and the limit', async () => {
+  test('Import job: a row that is too long is reported with its number and the limit', async () => {
     const table = tableName('Long');
     await defineTable(get(), table, { Name: 'String' });
     const long = 'x'.repeat(LIMIT);
@@ -48,7 +49,7 @@ onEachEngine((get) => {
     }
   });
 
-  test('Import job: a client that breaks its upload off is no fault of the service', async () => {
+  test('Import job: an upload that the client breaks off is not logged as a fault', async () => {
     const table = tableName('Aborted');
     await defineTable(get(), table, { Name: 'String' });
     const before = get().output().length;
@@ -72,7 +73,7 @@ onEachEngine((get) => {
     assert.deepEqual(alarming, []);
   });
 
-  test('Import job: one whose user loses the role by which he may import fails, and tells how far it came', async () => {
+  test('Import job: one whose user loses the role that permits the import fails, and reports its progress', async () => {
     const owner = await newUser(get());
     const [table, role] = [tableName('Roles'), tableName('role')];
     const member = (op: string) => ({
@@ -89,12 +90,12 @@ onEachEngine((get) => {
     await assertBrokenOff(get(), table, job, new RegExp(`^Permission denied for action create on class ${table}`));
   });
 
-  test('Import job: one whose API key is revoked fails, and tells how far it came', async () => {
+  test('Import job: one whose API key is revoked fails, and reports its progress', async () => {
     const [table, key] = [tableName('Keyed'), tableName('key')];
     await defineTable(get(), table, { Name: 'String' });
     const about = ['--system', get().appId, '--name', key];
     const apiKey = printed(await succeed(get(), 'key', 'add', ...about), /key/i);
-    // The service hears of it a little later.
+    // The service learns of the key with a short delay.
     while ((await send(get(), table, 'Name\nx\n', { apiKey, query: { dryRun: true } })).status !== 202) await wait(50);
     const job = await during(get(), table, { apiKey }, async () => {
       await succeed(get(), 'key', 'revoke', ...about);

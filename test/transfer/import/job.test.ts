@@ -1,4 +1,4 @@
-/** `POST import/{Table}`: imports as jobs (CONTRACT "Export, import, migration"). */
+/** `POST import/{Table}`: imports as jobs. Reference: import.md#import-jobs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,7 +13,7 @@ onEachEngine((get) => {
     return name;
   };
 
-  test('Import job: a field that is dropped in the middle of it ends it, and is not made anew', async () => {
+  test('Import job: a field that is dropped in the middle of it ends it, and is not created again', async () => {
     const name = await table();
     const rows = Array.from({ length: 20_000 }, (_, n) => `row ${n},${n}`);
     const { body } = await send(get(), name, `Name,Num\n${rows.join('\n')}\n`);
@@ -32,7 +32,7 @@ onEachEngine((get) => {
     assert.equal(count, job.created);
   });
 
-  test('Import job: rows become records, in order; refused rows are told where rejectedUrl says', async () => {
+  test('Import job: rows become records, in order; refused rows are at rejectedUrl', async () => {
     const name = await table();
     const rows = Array.from({ length: 400 }, (_, n) => `row ${n},${n % 90 === 7 ? 'x' : n}`);
     const job = await imported(get(), name, `Name,Num\n${rows.join('\n')}\n`);
@@ -45,16 +45,16 @@ onEachEngine((get) => {
     );
     const url = new URL(String(job.rejectedUrl));
     const { status, text } = await get().call('GET', url.pathname);
-    const told = text
+    const rejected = text
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     assert.equal(status, 200);
     assert.deepEqual(
-      told.map(({ line, code }) => [line, code]),
+      rejected.map(({ line, code }) => [line, code]),
       [9, 99, 189, 279, 369].map((line) => [line, 111]),
     );
-    assert.deepEqual(told[0].row, { Name: 'row 7', Num: 'x' });
+    assert.deepEqual(rejected[0].row, { Name: 'row 7', Num: 'x' });
   });
 
   test('Import job: matchOn, dryRun, newFields, map, NDJSON', async () => {
@@ -84,7 +84,7 @@ onEachEngine((get) => {
     assert.match(String(failed.error), /has no field "Nmae" \(perhaps Name\)/);
   });
 
-  test('Import job: a line that is nested without end is one refused row, told as its text', async () => {
+  test('Import job: a line that is nested too deep is one refused row, reported as its text', async () => {
     const name = await table({});
     const bomb = `{"Name":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`;
     const shapes = [
@@ -96,13 +96,13 @@ onEachEngine((get) => {
     for (const [format, text] of shapes) {
       const job = await imported(get(), name, text ?? '', { query: { format } });
       assert.deepEqual(counts(job), ['done', 2, 2, 1, 0, 1], JSON.stringify(job));
-      const told = await get().call('GET', new URL(String(job.rejectedUrl)).pathname);
-      const { code, row } = JSON.parse(told.text);
+      const rejected = await get().call('GET', new URL(String(job.rejectedUrl)).pathname);
+      const { code, row } = JSON.parse(rejected.text);
       assert.deepEqual([code, row], [107, bomb]);
     }
   });
 
-  test('Import job: what is wrong with a request is told at once, not as a failed job', async () => {
+  test('Import job: an error in a request is answered at once, not as a failed job', async () => {
     const name = await table();
     const refused = async (to: string, call: Call, status: number, code: number, content = 'Name\nx\n') => {
       const answer = await send(get(), to, content, call);
@@ -124,7 +124,7 @@ onEachEngine((get) => {
     assert.equal((await get().call('GET', '/platform/jobs/nothing')).status, 404);
   });
 
-  test('Import job: a session user imports what he may write, and sees his own jobs alone', async () => {
+  test('Import job: a session user imports only what the permissions allow, and sees only own jobs', async () => {
     const owner = await newUser(get());
     const other = await newUser(get());
     const closed = await table();
@@ -149,13 +149,13 @@ onEachEngine((get) => {
     assert.deepEqual(counts(fresh), ['done', 1, 1, 0, 0, 1]);
   });
 
-  test('Import job: one whose user is blocked while it runs fails, and what is imported stays', async () => {
+  test('Import job: one whose user is blocked while it runs fails, and imported rows stay', async () => {
     const owner = await newUser(get());
     const open = await table({ classLevelPermissions: { create: { '*': true } } });
     const rows = 20_000;
     const { body } = await send(get(), open, `Name\n${'x\n'.repeat(rows)}`, { session: owner.session });
     const path = `/platform/jobs/${body.job}`;
-    while (!((await get().call('GET', path)).body.done > 0)) await wait(5);
+    while (!((await get().call('GET', path)).body.done > 0)) await wait(10);
     assert.equal((await get().call('PUT', `/platform/classes/_User/${owner.id}`, { body: { active: false } })).status, 200);
     const job = await ended(get(), body.job);
     assert.deepEqual([job.state, job.error], ['failed', 'the user who asked for the import is gone or not active']);

@@ -1,4 +1,4 @@
-/** `record-service import`: rows that are records already, dry runs, the other forms of files. */
+/** `record-service import`: rows that match existing records, dry runs, other forms of files. Reference: import.md#matching. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ onEachEngine((get) => {
     assert.equal(found.find((row) => row.Code === 'a')?.objectId, id);
   });
 
-  test('Import --match-on: several fields, Numbers and objectId; what is no field is refused; without an index it says so', async () => {
+  test('Import --match-on: several fields, Numbers and objectId; an unknown field is refused; a missing index is reported', async () => {
     const table = tableName('Match');
     await defineTable(get(), table, fields);
     const id = await create(get(), table, { Code: 'a', Num: 1, City: 'x' });
@@ -101,7 +101,7 @@ onEachEngine((get) => {
     const text = `objectId,Code,parent\n${rows.join('\n')}`;
     for (const dry of [['--dry-run'], []]) {
       const { stdout, stderr } = await importCsv(get(), table, text, '--keep-times', '--map', map, ...dry);
-      // id0 comes again as row 1,151: it is taken, and so the row that points at it finds nothing, and so on.
+      // id0 comes again as row 1,151 and is refused as a duplicate, so the row that points at it finds nothing, and so on.
       assert.equal(stdout, line(1_150, 0, 50), stderr);
     }
     const [last] = await find(get(), table, { where: { Code: 'c1149' } });
