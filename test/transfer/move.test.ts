@@ -109,7 +109,7 @@ async function copied({ database }: Both): Promise<{ count: number; first: unkno
 async function whenCopied(data: Both, atLeast: number): Promise<void> {
   const deadline = Date.now() + 20_000;
   while ((await copied(data)).count < atLeast) {
-    assert.ok(Date.now() < deadline, 'the move does not come on');
+    assert.ok(Date.now() < deadline, 'the move makes no progress');
     await wait(10);
   }
 }
@@ -160,7 +160,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
     assert.match(`${again.stdout}${again.stderr}`, /testapp is in the target already, and .* is not the same in both/);
   });
 
-  test('Move: one that is killed goes on where it was, and copies what was written to the source since', async () => {
+  test('Move: one that is killed continues where it was, and copies what was written to the source since', async () => {
     // The largest chunk of a move has 1,000 rows.
     const data = await bothWith(5_000);
     let last: Awaited<ReturnType<typeof copied>> | undefined;
@@ -196,7 +196,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
     assert.deepEqual(await running({ dataDir: back.dataDir }, (service) => find(service, 'Many', { limit: 100_000 })), written);
   });
 
-  test('Move: while one is under way no other begins; a lost connection is told in one line, and the next move goes on', async () => {
+  test('Move: while one is under way no other begins; a lost connection is reported in one line, and the next move continues', async () => {
     const data = await bothWith(2_000);
     const { database, dataDir } = data;
     const { child, ended } = beginMove(data, 'postgres');
@@ -259,7 +259,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
     assertRefused(await run(old, 'move', '--undo-mark'), /there is no mark to undo/);
   });
 
-  test('Move: what cannot be moved is told in one line', async () => {
+  test('Move: what cannot be moved is refused in one line', async () => {
     const data = await bothWith(3);
     const empty = { dataDir: await emptyDirectory(), database: data.database };
     assertRefused(await move(empty, 'postgres'), /DATA_DIR: .* holds no systems/);

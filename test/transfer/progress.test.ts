@@ -1,4 +1,4 @@
-/** CONTRACT "Operations": what long commands tell of themselves, with --quiet and --json too. */
+/** Progress of long commands, also with --quiet and --json. Reference: commands.md#progress. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,11 +11,12 @@ import { dataForTest, type OwnData } from '../support/data.ts';
 
 import { anyEngine, compileCache, startService } from '../support/service.ts';
 import { command } from '../systems/cli.ts';
+import { run as runPlain } from './backups.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const directory = await temporary();
 
-/** Loaded into the command before all else: its clock for progress goes a thousand times as fast, so that ten seconds are soon over. */
+/** Preloaded by the command: its clock for progress runs a thousand times as fast, so that the ten seconds between reports pass quickly. */
 const hasty = join(directory, 'hasty.mjs');
 await writeFile(hasty, 'const now = performance.now.bind(performance); performance.now = () => now() * 1000;');
 
@@ -23,7 +24,7 @@ const rows = `${JSON.stringify({ Name: 'x'.repeat(1_000) })}\n`.repeat(3_000);
 const file = join(directory, 'rows.ndjson');
 await writeFile(file, rows);
 
-/** Where nobody else works on the data, since the command would wait for others by that clock. */
+/** Runs a command with the fast clock. No other process may use the data, because the command would wait for it by that clock. */
 async function run(data: OwnData, args: readonly string[], input = ''): Promise<Run> {
   const more = { NODE_OPTIONS: `--import=${hasty}`, QUERY_TIMEOUT_MS: '3600000' };
   const child = spawn(process.execPath, [main, ...args], {
@@ -40,7 +41,7 @@ async function run(data: OwnData, args: readonly string[], input = ''): Promise<
   return { code, stdout, stderr };
 }
 
-/** Every line is a JSON object. */
+/** Parses lines that are JSON objects. */
 const objects = (text: string) =>
   text
     .trim()
@@ -49,7 +50,7 @@ const objects = (text: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 for (const engine of anyEngine) {
-  test('Progress: import tells of the standard input, of the first look at the rows, and of what is created', async () => {
+  test('Progress: import reports the standard input, the first pass over the rows, and created records', async () => {
     const data = await dataForTest(engine);
     const args = ['import', '--system', 'testapp', '--table', 'Accounts', '--file', '-', '--skip-timeline'];
     const plain = await run(data, args, rows);
@@ -61,9 +62,10 @@ for (const engine of anyEngine) {
     const json = await run(data, [...args, '--json'], rows);
     assert.equal(json.code, 0, json.stderr);
     assert.deepEqual(objects(json.stdout), [{ rows: 3000, created: 3000, updated: 0, rejected: 0 }]);
-    const told = objects(json.stderr);
-    assert.deepEqual([...new Set(told.map(({ unit }) => unit))], ['bytes', 'rows looked at', 'rows']);
-    for (const object of told) assert.deepEqual(Object.keys(object), ['progress', 'done', 'unit', 'perSecond', 'secondsLeft']);
+    const reported = objects(json.stderr);
+    assert.deepEqual([...new Set(reported.map(({ unit }) => unit))], ['bytes', 'rows looked at', 'rows']);
+    for (const object of reported)
+      assert.deepEqual(Object.keys(object), ['progress', 'done', 'unit', 'perSecond', 'secondsLeft']);
 
     for (const more of [[], ['--json']]) {
       const quiet = await run(data, [...args.with(6, file), '--quiet', ...more]);
@@ -88,9 +90,9 @@ for (const engine of anyEngine) {
     await service.stop();
   });
 
-  test('Progress: system remove takes --json and --quiet, and --now shows that it goes on', async () => {
+  test('Progress: system remove takes --json and --quiet, and --now reports progress', async () => {
     const data = await dataForTest(engine);
-    const removed = await run(data, ['system', 'remove', 'testapp', '--json']);
+    const removed = await runPlain(data, ['system', 'remove', 'testapp', '--json']);
     assert.equal(removed.code, 0, removed.stderr);
     const [{ until, ...rest } = {}] = objects(removed.stdout);
     assert.deepEqual(rest, { appId: 'testapp', outcome: 'removed' });
@@ -98,7 +100,7 @@ for (const engine of anyEngine) {
     const deleted = await run(data, ['system', 'remove', 'testapp', '--now', '--json']);
     assert.deepEqual([deleted.code, objects(deleted.stdout)], [0, [{ appId: 'testapp', outcome: 'deleted' }]]);
     for (const { progress, unit } of objects(deleted.stderr)) assert.deepEqual([progress, unit], ['Deleting testapp', 'files']);
-    await run(data, ['system', 'add', '--app-id', 'testapp']);
+    await runPlain(data, ['system', 'add', '--app-id', 'testapp']);
     const quiet = await run(data, ['system', 'remove', 'testapp', '--now', '--quiet']);
     assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [0, 'Deleted testapp\n', '']);
   });

@@ -1,4 +1,4 @@
-/** CONTRACT "Export, import, migration": an export over HTTP is as its caller sees the table; what is refused is refused before the first byte. */
+/** An export over HTTP contains what its caller can see of the table; refusals come before the first byte. Reference: export.md#export-over-http. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Caller, forAll, makeTable, newCaller, setRules } from '../../support/permissions.ts';
@@ -21,7 +21,7 @@ onEachEngine((get) => {
   const refusal = async (table: string, query: Record<string, unknown>, options = caller.options) =>
     get().call('GET', `/platform/export/${table}`, { ...options, query });
 
-  test('Export: keys see every record; a session user those that the ACLs and the table give him', async () => {
+  test('Export: keys see every record; a session user those that the ACLs and the table permit', async () => {
     const table = tableName('Seen');
     await makeTable(get(), table, { k: 'String' }, forAll(signedIn));
     await createEach(get(), table, [
@@ -65,7 +65,7 @@ onEachEngine((get) => {
     ]);
   });
 
-  test('Export: records behind Pointers show to who may read them', async () => {
+  test('Export: records behind Pointers are included only for callers who can read them', async () => {
     const [table, target] = [tableName('Seen'), tableName('Behind')];
     await makeTable(get(), target, { Name: 'String' });
     await makeTable(get(), table, { k: 'String', p: `Pointer:${target}` }, forAll(signedIn));
@@ -89,7 +89,7 @@ onEachEngine((get) => {
     }
   });
 
-  test('Export: who may not read the table is refused, as by a query', async () => {
+  test('Export: a caller who may not read the table is refused, as by a query', async () => {
     const table = tableName('Shut');
     await makeTable(get(), table, { k: 'String' }, { get: signedIn });
     const wrong = { as: 'anonymous', headers: { 'X-Platform-API-Key': 'wrong' } } as const;
@@ -108,7 +108,7 @@ onEachEngine((get) => {
     assertError(await refusal(table, {}), 400, 119, `Permission denied for action find on class ${table}`);
   });
 
-  test('Export: what a query refuses, and what no column can be, is refused before the first byte', async () => {
+  test('Export: what a query refuses, and what cannot be a column, is refused before the first byte', async () => {
     const table = tableName('Export');
     await defineTable(get(), table, { k: 'String', p: 'Pointer:Accounts', r: 'Relation:_User' });
     await create(get(), table, { k: 'a' });

@@ -1,15 +1,15 @@
-/** Shared by the suites about exports. */
+/** Shared by the export suites. */
 import assert from 'node:assert/strict';
 import type { CallOptions, Service } from '../../support/service.ts';
 
-/** An export over HTTP, its bytes as they came. */
+/** The response of an export over HTTP. */
 export interface Exported {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** Headers by which a caller is known, as `Service.call` sends them. */
+/** Returns the headers that identify a caller, as `Service.call` sends them. */
 export function headersOf(service: Service, { as = 'master', session, headers = {} }: CallOptions = {}): Record<string, string> {
   const sent: Record<string, string> = { 'X-Platform-Application-Id': service.appId, ...headers };
   if (session !== undefined) sent['X-Platform-Session-Token'] = session;
@@ -25,7 +25,7 @@ export function addressOf(service: Service, table: string, query: Record<string,
   return address;
 }
 
-/** Insists on 200. A byte order mark is kept. */
+/** Exports a table and asserts 200. A byte order mark is kept. */
 export async function exported(
   service: Service,
   table: string,
@@ -38,7 +38,7 @@ export async function exported(
   return { status: response.status, headers: response.headers, text };
 }
 
-/** Rows of CSV without quotes in it, header first. */
+/** Parses CSV that has no quotes. @returns its rows, header first */
 export const cellsOf = (text: string): string[][] =>
   text
     .split('\r\n')

@@ -1,4 +1,4 @@
-/** CONTRACT "Export, import, migration": what an export is written as. */
+/** Formats of an export. Reference: export.md#formats. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileObject, uploadFile } from '../../support/files.ts';
@@ -6,7 +6,7 @@ import { create, createEach, date, defineTable, find, onEachEngine, pointer, typ
 import type { Service } from '../../support/service.ts';
 import { exported } from './exporting.ts';
 
-/** The cells of one column, as they are written. */
+/** Returns the cells of one column, as they are written. */
 async function cells(service: Service, table: string, query: Row = {}): Promise<string[]> {
   const { text } = await exported(service, table, { keys: 's', ...query });
   assert.ok(text.startsWith('s\r\n') && text.endsWith('\r\n'), text);
@@ -24,7 +24,7 @@ onEachEngine((get) => {
     assert.equal(text, `${header}\r\n${id},${row?.createdAt},${row?.updatedAt},master,master,{},x,1.5,y\r\n`);
     assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
     assert.equal(headers.get('content-disposition'), `attachment; filename="${table}.csv"`);
-    assert.equal((await exported(get(), table)).text, text, 'the format is csv where none is asked for');
+    assert.equal((await exported(get(), table)).text, text, 'the default format is csv');
   });
 
   test('Export: each type has its form in a cell of CSV', async () => {
@@ -51,7 +51,7 @@ onEachEngine((get) => {
     ]);
   });
 
-  test('Export: cells are quoted as in RFC 4180, and hold what they hold', async () => {
+  test('Export: cells are quoted as in RFC 4180, with their content unchanged', async () => {
     const table = tableName('Export');
     await defineTable(get(), table, { s: 'String' });
     const texts = ['a,b', 'say "x"', 'two\nlines', 'cr\rhere', ' spaces ', 'שלום 😀', "it's", '"'];
@@ -64,7 +64,7 @@ onEachEngine((get) => {
     assert.deepEqual(await cells(get(), table), quoted);
   });
 
-  test("Export: a cell that a spreadsheet takes for a formula gets a leading ', unless raw is asked for", async () => {
+  test("Export: a cell that a spreadsheet takes for a formula gets a leading ', unless raw is requested", async () => {
     const table = tableName('Export');
     await defineTable(get(), table, { s: 'String' });
     const guarded = [
@@ -78,7 +78,7 @@ onEachEngine((get) => {
       '+1-2',
       '=972541234567',
       "'=x",
-      // Else it would come back as the one before.
+      // Without another ' it would be imported as the one before.
       "''=x",
       "'-5",
       "'\tx",
@@ -103,11 +103,11 @@ onEachEngine((get) => {
         .split('\n')
         .map((line) => JSON.parse(line).s),
       texts,
-      'JSON has texts as they are',
+      'JSON has unchanged texts',
     );
   });
 
-  test('Export: CSV is UTF-8, with a byte order mark where it is asked for', async () => {
+  test('Export: CSV is UTF-8, with a byte order mark if requested', async () => {
     const table = tableName('Export');
     await defineTable(get(), table, { s: 'String' });
     await create(get(), table, { s: 'תל אביב' });

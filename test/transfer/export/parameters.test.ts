@@ -1,10 +1,11 @@
-/** CONTRACT "Export, import, migration": what is wrong with the parameters of an export is told as by the query of a table (SPEC "Errors"). */
+/** Errors in the parameters of an export are the same as those of a query. Reference: export.md#export-over-http. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { create, defineTable, onEachEngine, tableName } from '../../support/query.ts';
+import { create, defineTable, tableName } from '../../support/query.ts';
+import { onSampledEngine } from '../sampled.ts';
 import { headersOf } from './exporting.ts';
 
-/** Parameters that queries have too, as they stand in an address. */
+/** Parameters that queries have too, in a URL. */
 const malformed: readonly string[] = [
   ...['{', '1', '[]', '"x"', '', 'null', '{"a"}', '%FF', '['.repeat(5_000), '{"a":'.repeat(2_000)].map(
     (where) => `where=${where}`,
@@ -19,13 +20,13 @@ const malformed: readonly string[] = [
   '__proto__=1',
 ];
 
-/** The same in the body of a POST, where they have types. */
+/** The same in the body of a POST, with types. */
 const mistyped: readonly Record<string, unknown>[] = [
   ...[1, '{', [], null, true].map((where) => ({ where })),
   ...[1, {}, [1], null, true].flatMap((names) => [{ order: names }, { keys: names }, { include: names }]),
 ];
 
-/** What exports alone have: by name what it must not be. */
+/** Invalid values of parameters that only exports have. */
 const ofExports: readonly Record<string, unknown>[] = [
   ...['xls', '', '["csv"]', 1, ['csv'], {}, null].map((format) => ({ format })),
   ...['2', 'perhaps', '', [], null].flatMap((flag) => [{ bom: flag }, { raw: flag }]),
@@ -36,7 +37,7 @@ const ofExports: readonly Record<string, unknown>[] = [
   ...['limit', 'skip', 'count'].map((name) => ({ [name]: '1' })),
 ];
 
-onEachEngine((get) => {
+onSampledEngine((get) => {
   const table = tableName('Parameters');
   before(async () => {
     await defineTable(get(), table, { Name: 'String', Num: 'Number' });
@@ -53,7 +54,7 @@ onEachEngine((get) => {
     return { status, text };
   }
 
-  test('Export: malformed parameters are refused with the error that a query of the table has', async () => {
+  test('Export: malformed parameters are refused with the error of a query', async () => {
     for (const query of malformed) {
       const answer = await byAddress('export', query);
       assert.deepEqual(answer, await byAddress('classes', query), query.slice(0, 100));
@@ -66,7 +67,7 @@ onEachEngine((get) => {
     }
   });
 
-  test('Export: what only its own parameters can be is 400 code 102 that names the parameter', async () => {
+  test('Export: invalid values of its own parameters are 400 code 102 with the name of the parameter', async () => {
     for (const body of ofExports) {
       const { status, text } = await byBody('export', body);
       assert.deepEqual([status, JSON.parse(text).code], [400, 102], `${JSON.stringify(body)}: ${text}`);
