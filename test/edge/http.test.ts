@@ -1,13 +1,14 @@
-/** CORS, X-Request-Id, unknown paths, application ids, health, and bodies that are refused at the edge. */
+/** CORS, X-Request-Id, unknown paths, application ids, health, and bodies that are refused before they reach an endpoint. */
 import assert from 'node:assert/strict';
 import { type ClientRequest, request } from 'node:http';
 import { test } from 'node:test';
-import { assertError, create, find, onEachEngine, tableName } from '../support/query.ts';
+import { assertError, create, find, tableName } from '../support/query.ts';
+import { onSampledEngine } from './sampled.ts';
 
 const origin = 'https://forms.example';
 const list = (text: string | null) => (text ?? '').split(',').map((part) => part.trim().toLowerCase());
 
-onEachEngine((get) => {
+onSampledEngine((get) => {
   const table = tableName('Edge');
   const path = `/platform/classes/${table}`;
   const preflight = (to: string, headers: string, method = 'POST') =>
@@ -34,7 +35,7 @@ onEachEngine((get) => {
     const allowed = list((await preflight(path, wanted.join(','))).headers.get('access-control-allow-headers'));
     for (const name of wanted) assert.ok(allowed.includes(name), name);
   });
-  test('Conventions CORS: a preflight that names no header, or one, hears of all X-Platform-* headers', async () => {
+  test('Conventions CORS: a preflight that names no header, or one, is answered with all X-Platform-* headers', async () => {
     const headers = { Origin: origin, 'Access-Control-Request-Method': 'PUT' };
     for (const asked of [{}, { 'Access-Control-Request-Headers': 'x-platform-api-key' }] as Record<string, string>[]) {
       const answer = await fetch(get().url + path, { method: 'OPTIONS', headers: { ...headers, ...asked } });
@@ -189,7 +190,7 @@ onEachEngine((get) => {
     assertError(answer, 413, 116, 'Request body is too large.');
     assertError(await get().call('GET', `/platform/schemas/${name}`), 400, 103);
   });
-  /** Begins a POST of our own making and answers the status; the rest of the body may never be sent. */
+  /** Starts a POST and returns the status of its answer. Its body need not be sent in full. */
   const begin = (headers: Record<string, string>, write: (sent: ClientRequest) => void) =>
     new Promise<number | undefined>((resolve, reject) => {
       const { hostname, port } = new URL(get().url);
@@ -209,11 +210,11 @@ onEachEngine((get) => {
       sent.on('error', reject);
       write(sent);
     });
-  test('Requests: a body that tells a length over 20 MB: 413 before it is sent', async () => {
+  test('Requests: a body that announces a length over 20 MB: 413 before it is sent', async () => {
     const status = await begin({ 'Content-Length': String(21 * 1024 * 1024) }, (sent) => sent.write('{"s":"'));
     assert.equal(status, 413);
   });
-  test('Requests: a body over 20 MB that does not tell its length: 413', async () => {
+  test('Requests: a body over 20 MB that does not announce its length: 413', async () => {
     const status = await begin({}, (sent) => {
       sent.write('{"s":"');
       for (let part = 0; part < 22; part++) sent.write('x'.repeat(1024 * 1024));

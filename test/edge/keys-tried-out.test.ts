@@ -1,15 +1,16 @@
 /**
- * docs/decisions.md "Edge": who tries keys out is refused, by every way that a key can come; who holds a key that nobody finds so goes on from the
- * same address; and keys of one's own that are soon found are refused or told of.
+ * Guessing keys is rate limited by address, whichever way a key is sent; a caller with a long, right key passes from the same address. Short keys
+ * are refused or reported. Reference: authentication.md#keys.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
 import { type Answer, anyEngine, type Service, startService } from '../support/service.ts';
-import { runToEnd, startBare } from './process.ts';
+import { startBare } from './process.ts';
 
-const MOST = 100;
-/** Of the service under test; its API key is short. */
+const MAX_WRONG_KEYS = 100;
+/** Long, while the API key of the service under test is short. */
 const masterKey = 'a-master-key-of-some-length';
 
 for (const engine of anyEngine)
@@ -27,7 +28,7 @@ for (const engine of anyEngine)
     const byMaster = (key: string, address: string) =>
       call('GET', '/platform/classes/Accounts?limit=1', address, { 'X-Platform-Master-Key': key });
 
-    /** Each way that a key comes, and what it answers to a wrong one. */
+    /** The ways to send a key, and the status of the answer to a wrong one. */
     const doors: Record<string, [send: (key: string, address: string) => Promise<Answer>, refused: number]> = {
       'the master header': [byMaster, 400],
       'the API header': [
@@ -72,10 +73,10 @@ for (const engine of anyEngine)
       ],
     };
 
-    test('of an address a hundred different wrong keys are looked at; then a right one passes, a short one where it was right before', async () => {
+    test('of an address a hundred different wrong keys are checked; then a right one passes, a short one if it was right before', async () => {
       const address = '198.51.100.1';
       const before = service.output().length;
-      const others = Array.from({ length: MOST }, (_, n) => (n % 2 ? wrong() : `${wrong()}-of-some-length`));
+      const others = Array.from({ length: MAX_WRONG_KEYS }, (_, n) => (n % 2 ? wrong() : `${wrong()}-of-some-length`));
       for (const { status, body } of await Promise.all(others.map((key) => byMaster(key, address))))
         assert.deepEqual([status, body.code], [400, 119]);
       for (const [door, [send]] of Object.entries(doors))
@@ -90,7 +91,7 @@ for (const engine of anyEngine)
       const right = { 'X-Platform-API-Key': service.apiKey };
       assert.equal((await call('GET', '/platform/schemas', address, right)).status, 429, 'never seen from there, and short');
       assert.equal((await call('GET', '/platform/schemas', '198.51.100.2', right)).status, 200);
-      for (let n = 0; n < MOST; n++) await byMaster(wrong(), '198.51.100.2');
+      for (let n = 0; n < MAX_WRONG_KEYS; n++) await byMaster(wrong(), '198.51.100.2');
       assert.equal((await byMaster(wrong(), '198.51.100.2')).status, 429);
       assert.equal((await call('GET', '/platform/schemas', '198.51.100.2', right)).status, 200, 'proved right before');
       assert.equal(
@@ -98,9 +99,9 @@ for (const engine of anyEngine)
         200,
         'without a key',
       );
-      const said = service.output().slice(before);
-      assert.equal(said.match(/keys are tried out/g)?.length, 2, said);
-      assert.ok(said.includes(address) && !said.includes('wrong-key'), said);
+      const logged = service.output().slice(before);
+      assert.equal(logged.match(/keys are tried out/g)?.length, 2, logged);
+      assert.ok(logged.includes(address) && !logged.includes('wrong-key'), logged);
     });
 
     for (const [at, [door, [send, refused]]] of Object.entries(doors).entries())
@@ -112,7 +113,7 @@ for (const engine of anyEngine)
           assert.notEqual(status, 429, text);
           if (refused !== 200) assert.equal(status, refused, text);
         }
-        for (const { status } of await together(MOST - 1, wrong)) assert.notEqual(status, 429);
+        for (const { status } of await together(MAX_WRONG_KEYS - 1, wrong)) assert.notEqual(status, 429);
         assert.equal((await send(wrong(), address)).status, 429);
         assert.equal((await byMaster(wrong(), address)).status, 429, 'all ways share the count');
       });
@@ -121,11 +122,11 @@ for (const engine of anyEngine)
 test('Running: keys of fewer than 8 characters stop the start, and refuse the command, in one line', async () => {
   const { dataDir: cwd, settings } = await dataForTest('sqlite', false);
   const env = { HOST: '127.0.0.1', PORT: '0', ...settings };
-  const run = async (...args: string[]) => runToEnd(args, settings, cwd);
+  const run = (...args: string[]) => runCommand(args, settings, cwd);
   const names = ['MASTER_KEY', 'API_KEY'];
   const [short, ...starts] = await Promise.all([
     run('system', 'add', '--app-id', 'a', '--master-key', 'seven77'),
-    ...names.map((name) => runToEnd(['start'], { ...env, [name]: 'seven77' }, cwd)),
+    ...names.map((name) => runCommand(['start'], { ...env, [name]: 'seven77' }, cwd)),
   ]);
   for (const [at, { code, stdout, stderr }] of starts.entries()) {
     assert.deepEqual([code, stdout], [1, '']);

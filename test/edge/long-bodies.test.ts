@@ -1,13 +1,13 @@
-/** docs/decisions.md "Requests": JSON bodies of many values, and that others are answered while long ones are read. */
+/** JSON bodies of many values; other requests are answered while a long body is parsed. Reference: requests.md#bodies. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { assertRefused, masterHeaders, path, send, useStore } from '../support/records.ts';
 import { anyEngine } from '../support/service.ts';
 
-/** Just below what a body may have. */
+/** Just below the limit of a body, in bytes. */
 const BODY = 20 * 1024 * 1024 - 100;
-/** So many values of one text, between commas. */
+/** Repeats a value, separated by commas. */
 const values = (count: number, one: string) => new Array(count).fill(one).join(',');
 
 for (const engine of anyEngine)
@@ -42,7 +42,7 @@ for (const engine of anyEngine)
 
     test('Operations: /health/live is answered while 20 MB of JSON are read', async () => {
       const table = await store.table({ Name: 'String' });
-      // Refused for the name, which comes last, so that nothing but the reading takes long.
+      // The name, which comes last, is invalid, so that only the parsing takes long.
       const body = Buffer.from(`{"list":[${values(2_300_000, '12345678')}],"1x":1}`);
       assert.ok(body.length > 0.95 * BODY && body.length < BODY, String(body.length));
       const { url } = store.service();
@@ -67,7 +67,7 @@ for (const engine of anyEngine)
       }
       const text = await asked;
       assertRefused({ status: 400, text, body: JSON.parse(text) }, { code: 105 });
-      // One or two may come in before the reading begins.
+      // One or two may arrive before the parsing begins.
       assert.ok(answered > 3, `${answered} answers`);
     });
   });

@@ -1,15 +1,16 @@
-/** CONTRACT "Operations": `GET /`, health, HEAD, compressed answers. */
+/** `GET /`, health, HEAD, compressed answers. Reference: operations.md#health-checks, requests.md#compression. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { ask } from '../support/files.ts';
-import { create, createMany, onEachEngine, tableName } from '../support/query.ts';
+import { create, createMany, tableName } from '../support/query.ts';
+import { onSampledEngine } from './sampled.ts';
 
 const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
 /** What a browser accepts. */
 const page = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
-onEachEngine((get) => {
+onSampledEngine((get) => {
   const table = tableName('Ops');
   const headers = (more: Record<string, string> = {}) => ({
     'X-Platform-Application-Id': get().appId,
@@ -19,7 +20,7 @@ onEachEngine((get) => {
   const fetched = (path: string, more?: Record<string, string>, method = 'GET') =>
     ask(get().url + path, { method, headers: headers(more) });
 
-  test('GET / tells a program what it speaks to, and leads a browser to the console', async () => {
+  test('GET / names the service to a program, and redirects a browser to the console', async () => {
     for (const accept of [undefined, '*/*', 'application/json']) {
       const { status, body } = await ask(`${get().url}/`, { headers: accept === undefined ? {} : { Accept: accept } });
       assert.equal(status, 200);
@@ -86,19 +87,19 @@ onEachEngine((get) => {
     for (const path of [...paths, file])
       for (const accepted of [undefined, 'identity', 'gzip', 'br, zstd']) {
         const headers: Record<string, string> = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
-        const [got, told] = [await fetched(path, headers), await fetched(path, headers, 'HEAD')];
+        const [got, head] = [await fetched(path, headers), await fetched(path, headers, 'HEAD')];
         const about = `${path} ${accepted}`;
-        assert.deepEqual([told.status, told.bytes.length], [got.status, 0], about);
-        for (const name of ['content-type', 'vary', 'etag']) assert.equal(told.headers[name], got.headers[name], about);
-        // Where it is told, it is that of the form that a GET would bring (RFC 9110, 8.6).
-        const { 'content-length': length = String(got.bytes.length) } = told.headers;
+        assert.deepEqual([head.status, head.bytes.length], [got.status, 0], about);
+        for (const name of ['content-type', 'vary', 'etag']) assert.equal(head.headers[name], got.headers[name], about);
+        // If present, it is the length that a GET would announce (RFC 9110, 8.6).
+        const { 'content-length': length = String(got.bytes.length) } = head.headers;
         assert.equal(length, String(got.bytes.length), about);
       }
     const { headers } = await fetched(file, {}, 'HEAD');
     assert.equal(headers['content-length'], '15000');
   });
 
-  test('a HEAD of a long list lets go of it', async () => {
+  test('a HEAD of a long list does not read it to its end', async () => {
     const name = tableName('Long');
     for (let part = 0; part < 3; part++)
       await createMany(
@@ -107,14 +108,14 @@ onEachEngine((get) => {
         Array.from({ length: 1_000 }, () => ({ s: 'x'.repeat(1_000) })),
       );
     for (let round = 0; round < 20; round++) {
-      const told = await fetched(`/platform/classes/${name}?limit=3000`, {}, 'HEAD');
-      assert.deepEqual([told.status, told.bytes.length], [200, 0]);
+      const head = await fetched(`/platform/classes/${name}?limit=3000`, {}, 'HEAD');
+      assert.deepEqual([head.status, head.bytes.length], [200, 0]);
     }
     assert.equal((await fetched(`/platform/classes/${name}?limit=3000`)).body.results.length, 3_000);
   });
 
   for (const [encoding, decode] of Object.entries(decoders))
-    test(`answers of more than 1 KB come as ${encoding} where only that is accepted: lists, records, long and short`, async () => {
+    test(`answers of more than 1 KB come as ${encoding} if only that is accepted: lists, records, long and short`, async () => {
       const plain = await fetched('/platform/schemas');
       const packed = await fetched('/platform/schemas', { 'Accept-Encoding': encoding });
       assert.equal(packed.headers['content-encoding'], encoding);
@@ -128,7 +129,7 @@ onEachEngine((get) => {
       assert.equal(JSON.parse(String(decode(one.bytes))).objectId, objectId);
     });
 
-  test('what is accepted decides: zstd before br before gzip, none where none is, and nothing small', async () => {
+  test('what is accepted decides: zstd before br before gzip, none if none is, and nothing small', async () => {
     const encodingOf = async (path: string, accepted?: string) =>
       (await fetched(path, accepted === undefined ? {} : { 'Accept-Encoding': accepted })).headers['content-encoding'];
     assert.equal(await encodingOf('/platform/schemas', 'gzip, deflate, br, zstd'), 'zstd');

@@ -1,4 +1,4 @@
-/** Runs the program as an operator does: as a process of its own, with only the environment that is given. */
+/** Runs the program as an operator does: as a separate process, with only the given environment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -41,7 +41,7 @@ function launch(args: readonly string[], env: Record<string, string>, cwd: strin
   return { child, run };
 }
 
-/** Runs the program to its end; one that has not ended after a minute is killed and answers a null code. */
+/** Runs the program to its end. It is killed after a minute; then the code is null. */
 export async function runToEnd(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Run> {
   const { child, run } = launch(args, env, cwd);
   const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
@@ -50,7 +50,7 @@ export async function runToEnd(args: readonly string[], env: Record<string, stri
   return { ...run, code };
 }
 
-/** Starts the service and answers its address and everything it printed once it listens, and a way to end it. */
+/** Starts the service. Resolves when it listens, with its address and output. */
 export async function startBare(env: Record<string, string>, cwd: string) {
   await runResource('console');
   const { child, run } = launch(['start'], { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd, ...env }, cwd);

@@ -1,4 +1,4 @@
-/** No secret reaches the logs, not even at LOG_LEVEL=debug and not even where the request fails. */
+/** No secret reaches the logs, even at LOG_LEVEL=debug and even if the request fails. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** CONTRACT "Operations": version, help, and what is told where a command is given in a wrong way. */
+/** Version, help, and the messages for commands with wrong arguments. Reference: commands.md#exit-codes. */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const near: [args: string[], nearest: RegExp][] = [
   [['system', 'lst', '-h'], /unknown command 'lst' \(Did you mean list\?\)/],
 ];
 for (const [args, nearest] of near)
-  test(`Operations: ${args.join(' ')} names the nearest or what is missing, in one line, and exits 1`, async () => {
+  test(`Operations: ${args.join(' ')} names the nearest command or the missing option, in one line, and exits 1`, async () => {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, nearest);
@@ -69,7 +69,7 @@ for (const [args, says] of helped)
     assert.match(stdout, says);
   });
 
-const tell: [command: string, options: string[]][] = [
+const reporting: [command: string, options: string[]][] = [
   ...['import', 'export', 'backup', 'backup verify', 'restore', 'move', 'files sweep'].map((command): [string, string[]] => [
     command,
     ['--json', '--quiet'],
@@ -79,13 +79,13 @@ const tell: [command: string, options: string[]][] = [
     ['--json'],
   ]),
 ];
-for (const [command, options] of tell)
+for (const [command, options] of reporting)
   test(`Operations: ${command} takes ${options.join(' and ')}`, async () => {
     const { stdout } = await run(...command.split(' '), '--help');
     for (const option of options) assert.match(stdout, new RegExp(`^ +${option} `, 'm'));
   });
 
-test('Operations: DATA_DIR is named where a path of it is at fault, and nowhere else', async () => {
+test('Operations: DATA_DIR is named if one of its paths is at fault, and only then', async () => {
   const missing = await run('import', '--system', 'x', '--table', 'T', '--file', join(cwd, 'missing.ndjson'));
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /no such file.*missing\.ndjson/);

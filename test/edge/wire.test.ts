@@ -1,11 +1,13 @@
-/** Requests as bytes on a connection: what no ordinary client sends, and clients that leave. */
+/** Requests as bytes on a connection: requests that no ordinary client sends, and clients that disconnect. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { create, createMany, onEachEngine, tableName } from '../support/query.ts';
+import { create, createMany, tableName } from '../support/query.ts';
 import { startService } from '../support/service.ts';
+import { makeLong } from './long.ts';
+import { onSampledEngine } from './sampled.ts';
 
 interface Raw {
   status: number;
@@ -13,7 +15,7 @@ interface Raw {
   body: string;
 }
 
-/** Sends a request of the given head and body and answers what comes: as much as it says, or all until the connection ends. */
+/** Sends a request. @returns the answer: as many bytes as it announces, or all until the connection ends */
 async function send(url: string, head: readonly string[], body = ''): Promise<Raw> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding('latin1');
@@ -35,7 +37,7 @@ function parse(text: string): Raw {
   return { status: Number(line.split(' ')[1]), headers: new Headers(headers), body: text.slice(end + 4) };
 }
 
-onEachEngine((get, engine) => {
+onSampledEngine((get, engine) => {
   const table = tableName('Wire');
   const path = `/platform/classes/${table}`;
   const origin = 'https://forms.example';
@@ -112,13 +114,7 @@ onEachEngine((get, engine) => {
 
   test('Running: clients that left in the middle of an answer do not hold the exit', async () => {
     const service = await startService({ engine });
-    const long = tableName('Long');
-    for (let part = 0; part < 20; part++)
-      await createMany(
-        service,
-        long,
-        Array.from({ length: 1_000 }, () => ({ s: 'x'.repeat(1_000) })),
-      );
+    const { long } = await makeLong(service);
     const { hostname, port } = new URL(service.url);
     const leave = async (pause: number) => {
       const socket = connect(Number(port), hostname).on('error', () => {});

@@ -69,7 +69,7 @@ describe('every page', () => {
       });
     /** Until no request was under way for a while. A request may lead to the next. */
     const settle = async () => {
-      await page.getByRole('main').waitFor();
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
       while (loading.size > 0 || performance.now() - changedAt < QUIET_MS) await wait(10);
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
     };
