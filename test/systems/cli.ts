@@ -9,17 +9,17 @@ export interface System {
   apiKey: string;
 }
 
-/** Runs a sub-command on the service's data, in the process that runs the commands of this test process one after the other. */
+/** Runs a sub-command on the service's data, in the process that executes all commands of this test process. */
 export const command = (service: Service, ...args: string[]): Promise<Run> => runCommand(args, service.settings, service.dataDir);
 
-/** Runs a sub-command that has to succeed and answers what it printed. */
+/** Runs a sub-command that must succeed and returns its output. */
 export async function succeed(service: Service, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await command(service, ...args);
   assert.equal(code, 0, `${args.join(' ')}:\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** The value that a printed line gives under a label: `label: value`, `label = value` or JSON. */
+/** Returns the value that the output shows for a label: `label: value`, `label = value` or JSON. */
 export function printed(output: string, label: RegExp): string {
   for (const line of output.split('\n')) {
     const [, name, value] = /^\W*([\w -]+?)"?\s*[:=]\s*"?([^\s",]+)/.exec(line) ?? [];
@@ -28,13 +28,13 @@ export function printed(output: string, label: RegExp): string {
   throw new assert.AssertionError({ message: `nothing printed under ${label}:\n${output}` });
 }
 
-/** Adds a system and answers its credentials. */
+/** Adds a system and returns its credentials. */
 export async function addSystem(service: Service, ...args: string[]): Promise<System> {
   const output = await succeed(service, 'system', 'add', ...args);
   return { appId: printed(output, /app/i), masterKey: printed(output, /master/i), apiKey: printed(output, /api/i) };
 }
 
-/** A request to another system of the same service, under its master key unless other credentials are given. */
+/** Calls another system of the same service, with its master key unless other credentials are given. */
 export function callSystem(
   service: Service,
   system: System,

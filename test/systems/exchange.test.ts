@@ -1,57 +1,39 @@
-/** CONTRACT "Backup and restore": the present system is put aside as by `system remove`, while another one comes into force under its id. */
+/** The present system of an id is put aside, as by `system remove`, while another one comes into force. Reference: backup.md#restore. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../files/commands/run.ts';
 import { startServices } from '../processes/processes.ts';
 import { makeData, makeDatabase, settingsOf } from '../support/data.ts';
 import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
 import { onEachEngine, type Row } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { compileCache, engines, type Service, startService } from '../support/service.ts';
 import { afterCommand, soon } from '../support/soon.ts';
-import { addSystem, callSystem, type System } from './cli.ts';
+import { addSystem, callSystem, command, type System, succeed } from './cli.ts';
+import { holdSystem, makeSystem } from './making.ts';
 
 const maker = fileURLToPath(new URL('./maker.ts', import.meta.url));
 
-/** A process that makes a system. */
-function make(service: Service, appId: string, how: 'exchange' | 'beside' | 'hold', end: 'done' | 'waits') {
-  const child = spawn(process.execPath, [maker, appId, how, end], {
+/** Starts a process that makes a system and waits before this comes into force. */
+async function startMaker(service: Service, appId: string) {
+  const child = spawn(process.execPath, [maker, appId], {
     cwd: service.dataDir,
-    env: { PATH: process.env.PATH ?? '', ...service.settings },
+    env: { PATH: process.env.PATH ?? '', ...compileCache, ...service.settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
   const closed = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), closed]);
+  assert.equal(child.exitCode, null);
   return {
-    child,
-    closed,
-    async said(text: string) {
-      while (!output.includes(text)) {
-        assert.equal(child.exitCode, null, output);
-        await Promise.race([once(child.stdout, 'data'), closed]);
-      }
-    },
-    async credentials(): Promise<System> {
+    async kill() {
+      child.kill('SIGKILL');
       await closed;
-      const [made = '', masterKey = '', apiKey = ''] = output.trim().split('\n');
-      assert.equal(made, appId, output);
-      return { appId, masterKey, apiKey };
     },
   };
-}
-
-const run = (service: Service, ...args: string[]) => runCommand(args, service.settings, service.dataDir);
-
-async function succeed(service: Service, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run(service, ...args);
-  assert.equal(code, 0, `${args.join(' ')}:\n${stdout}${stderr}`);
-  return stdout;
 }
 
 const rowsOf = async (service: Service, system: System, table: string) =>
@@ -63,7 +45,7 @@ const removed = async (service: Service): Promise<Row[]> =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-/** Names of folders in DATA_DIR, and of schemas, that tell of an application id. */
+/** Folders of DATA_DIR whose names contain an application id. */
 async function placesOf(service: Service, appId: string): Promise<string[]> {
   const lists = ['systems', 'files'].map(async (name) =>
     (await readdir(`${service.dataDir}/${name}`).catch(() => [])).map((one) => `${name}/${one}`),
@@ -83,7 +65,7 @@ onEachEngine((get) => {
     const file = await uploadFile(at, 'a.txt', 'of the old one');
     await call(old, '/platform/classes/Made', { by: 'old', F: fileObject(file) });
     const { name } = (await call(old, '/platform/classes/Made')).body.results[0].F;
-    const now = await make(service, appId, 'exchange', 'done').credentials();
+    const now = await makeSystem(service, appId, 'exchange');
     await afterCommand(service, async () => {
       assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker']);
       assert.equal((await call(old, '/platform/classes/Made')).body.code, 119, 'its keys are good for it alone');
@@ -97,7 +79,7 @@ onEachEngine((get) => {
     const id = String(aside?.restoreAs);
     assert.match(await succeed(service, 'system', 'list', '--removed'), new RegExp(`^${appId}\t20\\S+\t\\S+\t${id}$`, 'm'));
     for (const named of [appId, id]) {
-      const refused = await run(service, 'system', 'restore', named);
+      const refused = await command(service, 'system', 'restore', named);
       assert.equal(refused.code, 1);
       assert.match(refused.stderr, new RegExp(`${appId} is in force: system restore ${named} --replace puts it aside`));
     }
@@ -111,11 +93,11 @@ onEachEngine((get) => {
     });
     await assertServed(publicUrl(at, name), 'of the old one');
 
-    // Of two that were removed under the id the last comes back, and the other one is told of.
+    // Of two systems removed under the id, the last comes back, and the output names the other.
     await succeed(service, 'system', 'remove', appId);
-    const told = await succeed(service, 'system', 'restore', appId);
+    const output = await succeed(service, 'system', 'restore', appId);
     const other = (await removed(service)).find((row) => row.appId === appId)?.restoreAs;
-    assert.ok(told.includes(`system restore ${other} --replace`), told);
+    assert.ok(output.includes(`system restore ${other} --replace`), output);
     await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, old, 'Made'), ['old']));
     await succeed(service, 'system', 'restore', String(other), '--replace');
     await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker', 'later']));
@@ -127,7 +109,7 @@ onEachEngine((get) => {
     assert.ok(!(await placesOf(service, appId)).includes(`files/${appId}`));
     const [{ F: kept }] = (await call(now, '/platform/classes/Made?where={"by":"later"}')).body.results;
     await assertServed(publicUrl({ ...service, ...now }, kept.name), 'of the new one');
-    assert.equal((await run(service, 'check')).code, 0);
+    assert.equal((await command(service, 'check')).code, 0);
     await succeed(service, 'system', 'remove', appId, '--now');
     assert.deepEqual(await placesOf(service, appId), []);
     await addSystem(service, '--app-id', appId);
@@ -137,44 +119,40 @@ onEachEngine((get) => {
   test('while one of an id is aside the id stays taken, and what is forgotten is taken in by its place', async () => {
     const service = get();
     const { appId } = await addSystem(service);
-    await make(service, appId, 'exchange', 'done').credentials();
+    await makeSystem(service, appId, 'exchange');
     await succeed(service, 'system', 'forget', appId);
-    const refused = await run(service, 'system', 'add', '--app-id', appId);
+    const refused = await command(service, 'system', 'add', '--app-id', appId);
     assert.match(
       refused.stderr,
       new RegExp(`^record-service: the application id ${appId} is taken by a removed system: system restore ${appId}~`),
     );
-    const found = (await run(service, 'check')).stdout.split('\n').find((line) => line.includes('is not registered'));
+    const found = (await command(service, 'check')).stdout.split('\n').find((line) => line.includes('is not registered'));
     const place = String(found?.split('\t')[0]);
     assert.match(place, new RegExp(`^${appId}~`));
-    assert.match((await run(service, 'system', 'adopt', place)).stderr, new RegExp(`system forget ${appId}~\\S+ drops it`));
+    assert.match((await command(service, 'system', 'adopt', place)).stderr, new RegExp(`system forget ${appId}~\\S+ drops it`));
     const [aside] = (await removed(service)).filter((row) => row.appId === appId);
     await succeed(service, 'system', 'remove', String(aside?.restoreAs), '--now');
     const [, masterKey = ''] = /Master key: (\S+)/.exec(await succeed(service, 'system', 'adopt', place)) ?? [];
     const adopted = { appId, masterKey, apiKey: '' };
     await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, adopted, 'Made'), ['maker']));
     await succeed(service, 'system', 'remove', appId, '--now');
-    assert.equal((await run(service, 'check')).code, 0);
+    assert.equal((await command(service, 'check')).code, 0);
   });
 
   test('a making that is cut off leaves nothing, and one that goes on is left alone', async () => {
     const service = get();
     const dead = 'Cut-off';
-    const alive = make(service, 'Goes-on', 'beside', 'waits');
-    const killed = make(service, dead, 'beside', 'waits');
-    await Promise.all([alive.said('waiting'), killed.said('waiting')]);
+    const [alive, killed] = await Promise.all([startMaker(service, 'Goes-on'), startMaker(service, dead)]);
     assert.deepEqual(await placesOf(service, `files/${dead}`), [`files/${dead}`]);
-    killed.child.kill('SIGKILL');
-    await killed.closed;
-    // The command clears what it finds.
+    await killed.kill();
+    // The command clears what the killed process left.
     const other = await addSystem(service);
     assert.deepEqual(await placesOf(service, dead), []);
     assert.deepEqual(await placesOf(service, 'files/Goes-on'), ['files/Goes-on']);
-    alive.child.kill('SIGKILL');
-    await alive.closed;
-    await make(service, 'Goes-on', 'beside', 'done').credentials();
+    await alive.kill();
+    await makeSystem(service, 'Goes-on', 'beside');
     for (const appId of ['Goes-on', other.appId]) await succeed(service, 'system', 'remove', appId, '--now');
-    assert.equal((await run(service, 'check')).code, 0);
+    assert.equal((await command(service, 'check')).code, 0);
   });
 });
 
@@ -194,10 +172,11 @@ if (engines.includes('postgres'))
           const { status } = await put(service, n);
           assert.ok([201, 400].includes(status), `${status}`);
           if (status === 201) acknowledged.push(`${n}`);
+          await wait(5);
         }
       };
       const writing = [a, a, b, b].map((service, n) => writer(service, n + 1));
-      const now = await make(a, a.appId, 'exchange', 'done').credentials();
+      const now = await makeSystem(a, a.appId, 'exchange');
       for (const service of [a, b])
         await soon(async () => {
           assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker']);
@@ -231,8 +210,8 @@ if (engines.includes('postgres'))
       const from = await start({ dataDir });
       const old = { appId: from.appId, masterKey: from.masterKey, apiKey: from.apiKey };
       await callSystem(from, old, 'POST', '/platform/classes/Made', { body: { by: 'old' } });
-      const now = await make(from, from.appId, 'exchange', 'done').credentials();
-      await make(from, from.appId, 'hold', 'done').closed;
+      const now = await makeSystem(from, from.appId, 'exchange');
+      await holdSystem(from, from.appId);
       const aside = await removed(from);
       const held = await succeed(from, 'system', 'list', '--json');
       assert.match(held, /"held":/);

@@ -11,7 +11,7 @@ import { command, printed, succeed } from './cli.ts';
 onEachEngine((get, engine) => {
   const table = tableName('Keys');
   const path = `/platform/classes/${table}`;
-  /** A key that is in force. */
+  /** Adds a key and waits until the service accepts it. */
   const add = async (name: string) => {
     const key = printed(await succeed(get(), 'key', 'add', '--system', get().appId, '--name', name), /key/i);
     await afterCommand(get(), async () => assert.equal((await using(key, 'GET', '/platform/schemas')).status, 200));

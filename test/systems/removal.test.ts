@@ -1,27 +1,20 @@
-/** CONTRACT "Operations": a removed system is put aside for 14 days, answers 403 everywhere and comes back as it was. */
+/** A removed system is put aside for 14 days, answers 403 everywhere and can be restored unchanged. Reference: faults.md#removed-systems. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
 import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
 import { keyHeaders, mcpAddress, message, post } from '../support/mcp.ts';
 import { find, onEachEngine, type Row } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { useStore } from '../support/records.ts';
+import { engines, type Service, sampledEngines, startService } from '../support/service.ts';
 import { afterCommand } from '../support/soon.ts';
 import { clockAhead } from '../support/users.ts';
-import { addSystem, callSystem, type System } from './cli.ts';
+import { addSystem, callSystem, command, type System, succeed } from './cli.ts';
 
-const run = (service: Service, ...args: string[]) => runCommand(args, service.settings, service.dataDir);
-
-async function succeed(service: Service, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run(service, ...args);
-  assert.equal(code, 0, `${args.join(' ')}:\n${stdout}${stderr}`);
-  return stdout;
-}
-
-/** A system of the service that is in force, and calls to it. */
+/** Adds a system and returns it, once the service knows it, with a function that calls it. */
 async function newSystem(service: Service) {
   const system = await addSystem(service);
   const call = (method: string, path: string, body?: Row, as: 'master' | 'apiKey' = 'master') =>
@@ -32,7 +25,7 @@ async function newSystem(service: Service) {
 
 const unauthorized = { error: 'unauthorized' };
 
-/** Every door to a system: what each answers. */
+/** Every address of a system, with its answer. */
 async function answers(service: Service, system: System, file: string): Promise<[door: string, status: number, body: unknown][]> {
   const { appId } = system;
   const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': system.masterKey };
@@ -61,7 +54,7 @@ async function answers(service: Service, system: System, file: string): Promise<
   );
 }
 
-onEachEngine((get, engine) => {
+onEachEngine((get) => {
   test('Operations: a removed system answers 403 at every door, and comes back as it was', async () => {
     const service = get();
     const { system, call } = await newSystem(service);
@@ -102,10 +95,10 @@ onEachEngine((get, engine) => {
       ['user', 'add', '--system', appId, '--username', 'x'],
       ['files', 'usage', '--system', appId],
     ]) {
-      const { code, stderr } = await run(service, ...args);
+      const { code, stderr } = await command(service, ...args);
       assert.deepEqual([code, wayOut.test(stderr), stderr.trim().split('\n').length], [1, true, 1], stderr);
     }
-    assert.equal((await run(service, 'system', 'restore', 'never-there')).code, 1);
+    assert.equal((await command(service, 'system', 'restore', 'never-there')).code, 1);
 
     await succeed(service, 'system', 'restore', appId);
     await afterCommand(service, async () => {
@@ -119,99 +112,109 @@ onEachEngine((get, engine) => {
     assert.ok((await succeed(service, 'system', 'list')).includes(appId));
   });
 
-  test('Operations: triggers by the clock of a removed system rest, and go on once it is restored', async () => {
-    const { system, call } = await newSystem(get());
-    const action = { type: 'create-object', actionData: { table: 'Marks', fields: { n: 1 } } };
-    await call('POST', '/platform/classes/Marks', { n: 0 });
-    await call('POST', '/platform/classes/Clock', { n: 0 });
-    const trigger = {
-      Name: 'clock',
-      table: 'Clock',
-      events: ['schedule'],
-      actions: [action],
-      schedule: { cron: '* * * * * *', timezone: 'UTC' },
-    };
-    assert.equal((await call('POST', '/platform/classes/_Trigger', trigger)).status, 201);
-    const marks = async (): Promise<string[]> =>
-      (await call('GET', '/platform/classes/Marks?where={"n":1}&limit=1000')).body.results.map((row: Row) =>
-        String(row.createdAt),
-      );
-    const until = async (isSo: (marks: string[]) => boolean) => {
-      const deadline = Date.now() + 20_000;
-      while (!isSo(await marks())) {
-        assert.ok(Date.now() < deadline, 'the clock does not go on');
-        await wait(50);
-      }
-    };
-    await until((found) => found.length > 0);
-    await succeed(get(), 'system', 'remove', system.appId);
-    const from = new Date(Date.now() + 2_500).toISOString();
-    await wait(4_500);
-    const to = new Date().toISOString();
-    await succeed(get(), 'system', 'restore', system.appId);
-    await afterCommand(get(), async () => assert.equal((await call('GET', '/platform/schemas/Marks')).status, 200));
-    await until((found) => found.some((at) => at > to));
-    assert.deepEqual(
-      (await marks()).filter((at) => at > from && at < to),
-      [],
-    );
-  });
-
   test('Operations: remove --now deletes at once, what was put aside too, and the id is free', async () => {
     const service = get();
+    let { system } = await newSystem(service);
     for (const isAside of [false, true]) {
-      const { system, call } = await newSystem(service);
-      await call('POST', '/platform/classes/T', { n: 1 });
+      const { appId } = system;
+      await callSystem(service, system, 'POST', '/platform/classes/T', { body: { n: 1 } });
       await uploadFile({ ...service, ...system }, 'a.txt', 'x');
-      if (isAside) await succeed(service, 'system', 'remove', system.appId);
-      await succeed(service, 'system', 'remove', system.appId, '--now');
+      if (isAside) await succeed(service, 'system', 'remove', appId);
+      await succeed(service, 'system', 'remove', appId, '--now');
       assert.equal(await succeed(service, 'system', 'list', '--removed'), '');
-      assert.equal((await run(service, 'system', 'restore', system.appId)).code, 1);
-      assert.ok(!(await kept(service)).includes(system.appId));
-      const again = await addSystem(service, '--app-id', system.appId);
+      assert.equal((await command(service, 'system', 'restore', appId)).code, 1);
+      assert.ok(!(await kept(service)).includes(appId));
+      const again = await addSystem(service, '--app-id', appId);
       await afterCommand(service, async () =>
         assert.deepEqual((await callSystem(service, again, 'GET', '/platform/classes/T')).body, { results: [] }),
       );
-      assert.equal((await call('GET', '/platform/schemas')).status, 403);
+      assert.equal((await callSystem(service, system, 'GET', '/platform/schemas')).status, 403);
+      system = again;
     }
-    assert.equal((await run(service, 'system', 'remove', 'never-there', '--now')).code, 1);
-    assert.equal(engine === 'sqlite' || service.database !== undefined, true);
+    assert.equal((await command(service, 'system', 'remove', 'never-there', '--now')).code, 1);
   });
 });
 
-/** What DATA_DIR has directories of. */
+/** The systems that DATA_DIR has folders of. */
 async function kept({ dataDir }: Service): Promise<string[]> {
   const lists = ['systems', 'files'].map((name) => readdir(`${dataDir}/${name}`).catch(() => []));
   return (await Promise.all(lists)).flat();
 }
 
+for (const engine of sampledEngines())
+  describe(engine, () => {
+    const { service } = useStore(engine);
+
+    test('Operations: triggers by the clock of a removed system rest, and go on once it is restored', async () => {
+      const { system, call } = await newSystem(service());
+      const action = { type: 'create-object', actionData: { table: 'Marks', fields: { n: 1 } } };
+      await call('POST', '/platform/classes/Marks', { n: 0 });
+      await call('POST', '/platform/classes/Clock', { n: 0 });
+      const trigger = {
+        Name: 'clock',
+        table: 'Clock',
+        events: ['schedule'],
+        actions: [action],
+        schedule: { cron: '* * * * * *', timezone: 'UTC' },
+      };
+      assert.equal((await call('POST', '/platform/classes/_Trigger', trigger)).status, 201);
+      const marks = async (): Promise<string[]> =>
+        (await call('GET', '/platform/classes/Marks?where={"n":1}&limit=1000')).body.results.map((row: Row) =>
+          String(row.createdAt),
+        );
+      const until = async (isSo: (marks: string[]) => boolean) => {
+        const deadline = Date.now() + 20_000;
+        while (!isSo(await marks())) {
+          assert.ok(Date.now() < deadline, 'the clock does not go on');
+          await wait(50);
+        }
+      };
+      await until((found) => found.length > 0);
+      await succeed(service(), 'system', 'remove', system.appId);
+      const from = new Date(Date.now() + 2_500).toISOString();
+      await wait(4_500);
+      const to = new Date().toISOString();
+      await succeed(service(), 'system', 'restore', system.appId);
+      await afterCommand(service(), async () => assert.equal((await call('GET', '/platform/schemas/Marks')).status, 200));
+      await until((found) => found.some((at) => at > to));
+      assert.deepEqual(
+        (await marks()).filter((at) => at > from && at < to),
+        [],
+      );
+    });
+  });
+
 for (const engine of engines)
   test(`Operations: a start 14 days later deletes what was removed, and nothing else (${engine})`, async () => {
     const data = await dataForTest(engine);
     const service = await startService(data);
-    const [gone, back] = [await newSystem(service), await newSystem(service)];
-    for (const { system } of [gone, back]) {
-      await uploadFile({ ...service, ...system }, 'a.txt', 'x');
-      await succeed(service, 'system', 'remove', system.appId);
-    }
+    const [gone, younger, back] = [await newSystem(service), await newSystem(service), await newSystem(service)];
+    for (const { system } of [gone, younger, back]) await uploadFile({ ...service, ...system }, 'a.txt', 'x');
+    for (const { system } of [gone, back]) await succeed(service, 'system', 'remove', system.appId);
     await succeed(service, 'system', 'restore', back.system.appId);
-    await service.kill();
     const days = 24 * 3_600_000;
-    for (const [ahead, isThere] of [
-      [13 * days, true],
-      [14 * days + 60_000, false],
-    ] as const) {
-      const later = await startService({ ...data, env: clockAhead(ahead) });
-      try {
-        const deadline = Date.now() + 10_000;
-        while (!isThere && (await succeed(later, 'system', 'list', '--removed')) !== '' && Date.now() < deadline) await wait(100);
-        assert.equal((await succeed(later, 'system', 'list', '--removed')).includes(gone.system.appId), isThere);
-        assert.equal((await kept(later)).includes(gone.system.appId), isThere);
-        assert.equal((await callSystem(later, back.system, 'GET', '/platform/schemas')).status, 200);
-        assert.ok((await kept(later)).includes(back.system.appId));
-        assert.deepEqual(await find(later, 'Nothing'), []);
-      } finally {
-        await later.kill();
-      }
+    const removeLater = await runCommand(
+      ['system', 'remove', younger.system.appId],
+      { ...service.settings, ...clockAhead(days) },
+      service.dataDir,
+    );
+    assert.equal(removeLater.code, 0, removeLater.stderr);
+    await service.kill();
+    const later = await startService({ ...data, env: clockAhead(14 * days + 60_000) });
+    try {
+      const deadline = Date.now() + 10_000;
+      const isListed = async ({ system }: typeof gone) =>
+        (await succeed(later, 'system', 'list', '--removed')).includes(system.appId);
+      while ((await isListed(gone)) && Date.now() < deadline) await wait(100);
+      assert.deepEqual([await isListed(gone), await isListed(younger)], [false, true]);
+      const found = await kept(later);
+      assert.deepEqual(
+        [gone, younger, back].map(({ system }) => found.includes(system.appId)),
+        [false, true, true],
+      );
+      assert.equal((await callSystem(later, back.system, 'GET', '/platform/schemas')).status, 200);
+      assert.deepEqual(await find(later, 'Nothing'), []);
+    } finally {
+      await later.kill();
     }
   });

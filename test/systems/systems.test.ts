@@ -1,4 +1,4 @@
-/** Systems: one process serves many, each with its own tables, records and keys. */
+/** One process serves many systems, each with its own tables, records and keys. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertError, create, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
@@ -8,8 +8,11 @@ import { addSystem, callSystem, command, type System, succeed } from './cli.ts';
 
 onEachEngine((get) => {
   let other: System;
+  /** Added without options. The test of removal removes it. */
+  let fresh: System;
   before(async () => {
     other = await addSystem(get(), '--name', 'Second', '--app-id', 'second-app');
+    fresh = await addSystem(get());
   });
   const call = (method: string, path: string, body?: Row) =>
     callSystem(get(), other, method, path, body === undefined ? {} : { body });
@@ -22,10 +25,15 @@ onEachEngine((get) => {
       );
   });
   test('Systems: an added system gets its own application id and keys when none are given', async () => {
-    const fresh = await addSystem(get());
     assert.notEqual(fresh.appId, get().appId);
     assert.ok(fresh.masterKey.length >= 24 && fresh.apiKey.length >= 24 && fresh.masterKey !== fresh.apiKey);
     await afterCommand(get(), async () => assert.equal((await callSystem(get(), fresh, 'GET', '/platform/schemas')).status, 200));
+  });
+  test('system add: without an administrator a system has no users', async () => {
+    await afterCommand(get(), async () => {
+      const { body } = await callSystem(get(), fresh, 'GET', '/platform/users');
+      assert.deepEqual(body.results, []);
+    });
   });
   test('Systems: an application id that is taken is refused, and nothing changes', async () => {
     const { code, stdout, stderr } = await command(get(), 'system', 'add', '--app-id', 'second-app');
@@ -124,17 +132,16 @@ onEachEngine((get) => {
     }
   });
   test('Systems: a removed system answers 403 {error: unauthorized} at once, others go on', async () => {
-    const doomed = await addSystem(get(), '--name', 'Doomed');
     await afterCommand(get(), async () =>
-      assert.equal((await callSystem(get(), doomed, 'POST', '/platform/classes/T', { body: { n: 1 } })).status, 201),
+      assert.equal((await callSystem(get(), fresh, 'POST', '/platform/classes/T', { body: { n: 1 } })).status, 201),
     );
-    await succeed(get(), 'system', 'remove', doomed.appId);
+    await succeed(get(), 'system', 'remove', fresh.appId);
     for (const path of ['/platform/classes/T', '/platform/schemas'])
       await afterCommand(get(), async () => {
-        const answer = await callSystem(get(), doomed, 'GET', path);
+        const answer = await callSystem(get(), fresh, 'GET', path);
         assert.deepEqual([answer.status, answer.body], [403, { error: 'unauthorized' }], path);
       });
-    assert.ok(!(await succeed(get(), 'system', 'list')).includes(doomed.appId));
+    assert.ok(!(await succeed(get(), 'system', 'list')).includes(fresh.appId));
     assert.equal((await call('GET', '/platform/schemas')).status, 200);
     assert.equal((await get().call('GET', '/platform/schemas')).status, 200);
   });

@@ -1,6 +1,6 @@
 /**
- * The fields that SPEC "Main business tables", "`_User`", "`Config`", "Other system tables" and "Events" name, in its order.
- * `Name` is a String, `IsAccount:Boolean` of another type, `StatusId>AccountStatuses` a Pointer.
+ * Documented fields of business tables (tables.md, system-tables.md). `Name` is a String, `IsAccount:Boolean` has another type,
+ * `StatusId>AccountStatuses` is a Pointer.
  */
 export const businessTables: Record<string, string> = {
   Accounts: `Name F_name L_name PhoneNumber Email Address City CompanyId IsAccount:Boolean StatusId>AccountStatuses
@@ -41,7 +41,7 @@ export const businessTables: Record<string, string> = {
   _DynamicQueries: 'Name',
 };
 
-/** Tables of which the document names every field. */
+/** Tables of the service: all of their fields. */
 export const systemTables: Record<string, string> = {
   _User: `username password email name status>UserStatuses profile_image:File last_success_login:Date emailVerified:Boolean language
     _failed_login_count:Number`,
@@ -55,7 +55,7 @@ export const systemTables: Record<string, string> = {
   _GeneralLogs: 'Type Name Value',
 };
 
-/** Name, type and target of each field. */
+/** Parses name, type and target of each field. */
 export function fieldList(text: string): [name: string, type: string, targetClass?: string][] {
   return text.split(/\s+/).map((field) => {
     const [name = '', target] = field.split('>');

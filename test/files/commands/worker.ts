@@ -1,15 +1,15 @@
-/** Runs the program as a command again and again: what it loads is loaded once. */
+/** Runs the program as a command again and again; its modules are loaded once. */
 import { run as runProgram } from '../../../src/run.ts';
 import type { Run } from '../../edge/process.ts';
 
-/** A command and where it runs. Of Node's options in its environment only `--import` is looked at. */
+/** A command and where it runs. Of Node's options in its environment only `--import` takes effect. */
 export interface Order {
   args: readonly string[];
   env: Record<string, string>;
   cwd: string;
 }
 
-const { Date: now } = globalThis;
+const { Date: realDate } = globalThis;
 const run: Run = { code: null, stdout: '', stderr: '' };
 
 for (const name of ['stdout', 'stderr'] as const)
@@ -20,7 +20,7 @@ for (const name of ['stdout', 'stderr'] as const)
 
 let count = 0;
 process.on('message', async ({ args, env: { NODE_OPTIONS = '', ...env }, cwd }: Order) => {
-  // What sets the clock of a process (support/users.ts: clockAhead).
+  // Such a module sets the clock of a process (support/users.ts: clockAhead).
   const preload = /--import=(\S+)/.exec(NODE_OPTIONS)?.[1];
   if (preload !== undefined) await import(`${preload}#${count}`);
   for (const name of Object.keys(process.env)) delete process.env[name];
@@ -29,7 +29,7 @@ process.on('message', async ({ args, env: { NODE_OPTIONS = '', ...env }, cwd }: 
   Object.assign(run, { stdout: '', stderr: '' });
   count++;
   const code = await runProgram(args);
-  globalThis.Date = now;
+  globalThis.Date = realDate;
   process.send?.({ ...run, code });
 });
 process.on('disconnect', () => process.exit());
