@@ -1,6 +1,6 @@
 /** SPEC "Users and sessions": without a role all queries return 119, on every table of a new system but his own sessions. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   assertDone,
   assertRefused,
@@ -13,7 +13,8 @@ import {
   strangers,
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
+import { addUnusedSystem } from '../systems/cli.ts';
 
 for (const engine of anyEngine)
   describe(engine, () => {
@@ -22,13 +23,10 @@ for (const engine of anyEngine)
     let tables: string[];
     const running = () => service as Service;
     before(async () => {
-      service = await startService({ engine });
+      service = await addUnusedSystem(engine);
       caller = await newCaller(service);
       const { results } = assertDone(await service.call('GET', '/platform/schemas'), 200, 'schemas');
       tables = results.map(({ className }: Json) => className);
-    });
-    after(async () => {
-      await service?.stop();
     });
 
     /** All reads and writes of a table: what is asked, and the action that the refusal names. */

@@ -12,8 +12,14 @@ import {
   type Table,
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import type { Service } from '../support/service.ts';
+import { type EngineName, engines, type Service } from '../support/service.ts';
 import { makeRole } from '../support/users.ts';
+
+/** TEST_ENGINES requests a longer run, with all cases on each engine that it names. */
+const isComplete = process.env.TEST_ENGINES !== undefined;
+
+/** Distributes cases evenly to the engines. */
+export const runsOn = (engine: EngineName, at: number): boolean => isComplete || engines[at % engines.length] === engine;
 
 export const callerNames = [
   ...(['master', 'apiKey', 'anonymous', 'wrong key'] as const),

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { before } from 'node:test';
 import type { Run } from '../edge/process.ts';
 import { runCommand } from '../files/commands/run.ts';
-import type { Answer, CallOptions, Service } from '../support/service.ts';
+import { type Store, storeOf } from '../support/records.ts';
+import type { Answer, CallOptions, EngineName, Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
+import { afterCommand } from '../support/soon.ts';
 
 export interface System {
   appId: string;
@@ -34,7 +38,7 @@ export async function addSystem(service: Service, ...args: string[]): Promise<Sy
   return { appId: printed(output, /app/i), masterKey: printed(output, /master/i), apiKey: printed(output, /api/i) };
 }
 
-/** Calls another system of the same service, with its master key unless other credentials are given. */
+/** Calls another system of the same service, with its master key unless `as` or a session is given. */
 export function callSystem(
   service: Service,
   system: System,
@@ -42,9 +46,36 @@ export function callSystem(
   path: string,
   options: CallOptions = {},
 ): Promise<Answer> {
-  const { as = 'master', headers = {} } = options;
+  const { as = options.session === undefined ? 'master' : 'anonymous', headers = {} } = options;
   const sent: Record<string, string> = { 'X-Platform-Application-Id': system.appId };
   if (as === 'master') sent['X-Platform-Master-Key'] = system.masterKey;
   if (as === 'apiKey') sent['X-Platform-API-Key'] = system.apiKey;
   return service.call(method, path, { ...options, as: 'anonymous', headers: { ...sent, ...headers } });
+}
+
+/** Returns the service as if it had this system alone. */
+export const serviceOf = (service: Service, system: System): Service => ({
+  ...service,
+  ...system,
+  call: (...request) => callSystem(service, system, ...request),
+});
+
+/**
+ * Adds a system to the shared service and waits until the service knows it: for suites that need an unused system. Takes a fraction of the
+ * time that the start of another service takes.
+ */
+export async function addUnusedSystem(engine: EngineName): Promise<Service> {
+  const service = await sharedService(engine);
+  const system = serviceOf(service, await addSystem(service));
+  await afterCommand(service, async () => assert.equal((await system.call('GET', '/platform/schemas/_User')).status, 200));
+  return system;
+}
+
+/** A system of the surrounding `describe` alone, on the shared service. */
+export function useUnusedSystem(engine: EngineName): Store {
+  let system: Service | undefined;
+  before(async () => {
+    system = await addUnusedSystem(engine);
+  });
+  return storeOf(() => system ?? assert.fail('there is no system yet'));
 }

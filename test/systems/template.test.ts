@@ -1,9 +1,9 @@
 /** The tables, labels, permissions and first rows of a new system. Reference: tables.md. */
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import { find, type Get, onEachEngine, type Row } from '../support/query.ts';
-import { afterCommand } from '../support/soon.ts';
-import { addSystem, callSystem, type System } from './cli.ts';
+import { before, describe, test } from 'node:test';
+import { find, type Get, type Row } from '../support/query.ts';
+import { engines } from '../support/service.ts';
+import { useUnusedSystem } from './cli.ts';
 import { businessTables, fieldList, systemTables } from './template-fields.ts';
 
 interface SchemaField {
@@ -242,13 +242,4 @@ function assertTemplate(get: Get): void {
   });
 }
 
-onEachEngine((get) => {
-  let system: System;
-  before(async () => {
-    system = await addSystem(get());
-    await afterCommand(get(), async () =>
-      assert.equal((await callSystem(get(), system, 'GET', '/platform/schemas')).status, 200),
-    );
-  });
-  assertTemplate(() => ({ ...get(), ...system, call: (...request) => callSystem(get(), system, ...request) }));
-});
+for (const engine of engines) describe(engine, () => assertTemplate(useUnusedSystem(engine).service));

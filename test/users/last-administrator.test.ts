@@ -1,15 +1,16 @@
 /** decisions "Users and sessions": the last active member of Admin stays one, whatever path a write comes by. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefused, type Json, type Refusal, useOwnStore } from '../support/records.ts';
+import { assertRefused, type Json, type Refusal } from '../support/records.ts';
 import { type Answer, engines } from '../support/service.ts';
 import { changeUser, isAlive, newSession, relate, setRole, signUp, type User, updateUser } from '../support/users.ts';
+import { useUnusedSystem } from '../systems/cli.ts';
 
 const refusal: Refusal = { code: 107, error: 'Invalid arguments: the user is the last active member of Admin' };
 
 for (const engine of engines)
   describe(engine, () => {
-    const store = useOwnStore(engine);
+    const store = useUnusedSystem(engine);
     const adminRole = async (): Promise<Json> => {
       const { body } = await store.call('GET', '/platform/roles', { query: { where: { name: 'Admin' } } });
       return body.results[0];

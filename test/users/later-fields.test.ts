@@ -1,9 +1,10 @@
 /** SPEC "`_User`": fields that are created on first write get the types of its table, whatever comes first. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefused, type Json, mismatch, pointer, useOwnStore } from '../support/records.ts';
+import { assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
 import { anyEngine } from '../support/service.ts';
 import { changeUser, isAlive, login, newName, notActive, password, signUp, updateUser } from '../support/users.ts';
+import { useUnusedSystem } from '../systems/cli.ts';
 
 const members = { __op: 'AddRelation', objects: [pointer('_User', 'x')] };
 const wrong: [string, Json, string][] = [
@@ -26,7 +27,7 @@ const wrong: [string, Json, string][] = [
 
 for (const engine of anyEngine)
   describe(engine, () => {
-    const store = useOwnStore(engine);
+    const store = useUnusedSystem(engine);
 
     for (const [key, value, got] of wrong)
       test(`\`_User\`: ${key} cannot begin as ${JSON.stringify(value)}`, async () => {

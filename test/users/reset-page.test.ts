@@ -8,12 +8,9 @@ import { fillIn, submit, useMailing } from './reset.ts';
 for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service;
-    const resets = useMailing(
-      (running) => {
-        service = running.service;
-      },
-      { engine },
-    );
+    const resets = useMailing((running) => {
+      service = running.service;
+    }, engine);
     const page = (token: string) => new URL(`/password-reset/${service.appId}?token=${token}`, service.url);
 
     const assertSafe = (headers: Headers, text: string) => {

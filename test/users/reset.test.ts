@@ -28,12 +28,9 @@ for (const engine of anyEngine)
   describe(engine, () => {
     let sink: Smtp;
     let service: Service;
-    const resets = useMailing(
-      (running) => {
-        ({ sink, service } = running);
-      },
-      { engine, env: { LOG_LEVEL: 'debug' } },
-    );
+    const resets = useMailing((running) => {
+      ({ sink, service } = running);
+    }, engine);
     const enters = async (username: string, secret: string) =>
       (await login(service, { username, password: secret })).status === 200;
 

@@ -1,16 +1,23 @@
-/** What the suites about password reset share: asking for a link, waiting for it, and filling in the form behind it. */
+/** Shared by the suites about password reset: requests a link, waits for its mail and fills in the form behind it. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { type Answer, type CallOptions, type Service, type StartOptions, startService } from '../support/service.ts';
+import {
+  type Answer,
+  type CallOptions,
+  type EngineName,
+  type Service,
+  type StartOptions,
+  startService,
+} from '../support/service.ts';
 import { type Smtp, startSmtp } from '../support/smtp.ts';
 import { newName, signUp, type User } from '../support/users.ts';
 import { eventually, linkIn } from './mail.ts';
 
 export interface Resets {
-  /** A user with an e-mail address. */
+  /** Signs up a user with an e-mail address. */
   user(fields?: object): Promise<User & { email: string }>;
   request(email: unknown, options?: CallOptions): Promise<Answer>;
-  /** Asks for a link and waits for the mail that brings it. */
+  /** Requests a link and waits for its mail. */
   link(email: string): Promise<URL>;
 }
 
@@ -18,24 +25,48 @@ export interface Resets {
 export const startMailing = (sink: Smtp, options: StartOptions = {}): Promise<Service> =>
   startService({ ...options, env: { SMTP_URL: sink.url, MAIL_FROM: 'CRM <crm@example.com>', ...options.env } });
 
-/** Starts a sink and a service that mails to it for the surrounding `describe`, and stops them after its last test. */
-export function useMailing(started: (running: { sink: Smtp; service: Service }) => void, options: StartOptions = {}): Resets {
-  let sink: Smtp | undefined;
-  let service: Service | undefined;
+/** Session lifetime of the service of `useMailing`. */
+export const SESSION_DAYS = 1;
+
+interface Mailing {
+  sink: Smtp;
+  service: Service;
+}
+
+const started = new Map<EngineName, Promise<Mailing>>();
+
+async function start(engine: EngineName): Promise<Mailing> {
+  const sink = await startSmtp();
+  const env = { LOG_LEVEL: 'debug', SESSION_DAYS: String(SESSION_DAYS) };
+  return { sink, service: await startMailing(sink, { engine, env }) };
+}
+
+/**
+ * Provides a service that mails to a sink, logs at level debug and has short sessions. The suites of this process share it.
+ * @param receive gets both before the first test of the surrounding `describe`
+ */
+export function useMailing(receive: (running: Mailing) => void, engine: EngineName): Resets {
+  let running: Mailing | undefined;
   before(async () => {
-    sink = await startSmtp();
-    service = await startMailing(sink, options);
-    started({ sink, service });
+    const starting = started.get(engine) ?? start(engine);
+    started.set(engine, starting);
+    running = await starting;
+    receive(running);
   });
-  after(async () => {
-    await service?.stop();
-    await sink?.close();
-  });
+  const get = () => running ?? assert.fail('the service does not run');
   return resetsOf(
-    () => service as Service,
-    () => sink as Smtp,
+    () => get().service,
+    () => get().sink,
   );
 }
+
+after(async () => {
+  for (const starting of started.values()) {
+    const { service, sink } = await starting;
+    await service.stop();
+    await sink.close();
+  }
+});
 
 export function resetsOf(service: () => Service, sink: () => Smtp): Resets {
   const request: Resets['request'] = (email, options) =>

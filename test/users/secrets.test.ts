@@ -1,11 +1,12 @@
 /** No password and no token is anywhere but with its owner: not in answers, not in rows, not in files, not in the log. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { unique } from '../support/records.ts';
-import { type Answer, anyEngine, type Service, startService } from '../support/service.ts';
+import { type Answer, anyEngine, type Service } from '../support/service.ts';
 import { storedIn } from '../support/stored.ts';
 import { changeUser, isAlive, login, newName, newRole, newSession, signUp, updateUser, userPointer } from '../support/users.ts';
+import { useMailing } from './reset.ts';
 
 const secret = () => `Aa1${unique('Secret')}`;
 
@@ -14,12 +15,9 @@ for (const engine of anyEngine)
     let service: Service;
     /** What nobody may see. */
     const hidden = new Set<string>();
-    before(async () => {
-      service = await startService({ engine, env: { LOG_LEVEL: 'debug' } });
-    });
-    after(async () => {
-      await service.stop();
-    });
+    useMailing((running) => {
+      service = running.service;
+    }, engine);
     const conceal = (value: string): string => {
       hidden.add(value);
       return value;

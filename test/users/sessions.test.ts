@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { assertRefused, date, type Json, pointer, useOwnStore } from '../support/records.ts';
-import { type CallOptions, type Service, sampledEngines, startService } from '../support/service.ts';
+import { describe, test } from 'node:test';
+import { assertRefused, date, type Json, pointer } from '../support/records.ts';
+import { anyEngine, type CallOptions, type Service, sampledEngines } from '../support/service.ts';
 import {
   badSession,
   denied,
@@ -16,12 +16,14 @@ import {
   type User,
   userPointer,
 } from '../support/users.ts';
+import { useUnusedSystem } from '../systems/cli.ts';
+import { SESSION_DAYS, useMailing } from './reset.ts';
 
 const DAY = 86_400_000;
 
 for (const engine of sampledEngines()) {
   describe(engine, () => {
-    const store = useOwnStore(engine);
+    const store = useUnusedSystem(engine);
     const sessions = (method: string, id: string, options: CallOptions) =>
       store.call(method, `/platform/sessions${id && `/${id}`}`, options);
     const only = async (user: User): Promise<Json> => {
@@ -219,23 +221,21 @@ for (const engine of sampledEngines()) {
       assert.ok(await isAlive(store, second.body.sessionToken));
     });
   });
+}
 
+for (const engine of anyEngine)
   describe(`${engine}: SESSION_DAYS`, () => {
     let service: Service;
-    before(async () => {
-      service = await startService({ engine, env: { SESSION_DAYS: '1' } });
-    });
-    after(async () => {
-      await service.stop();
-    });
+    useMailing((running) => {
+      service = running.service;
+    }, engine);
 
     test('Records/Session lifetime: SESSION_DAYS changes it', async () => {
       const user = await signUp(service);
       await newSession(service, user);
       for (const row of await sessionRows(service, user)) {
         const lasts = Date.parse(row.expiresAt.iso) - Date.parse(row.createdAt);
-        assert.ok(Math.abs(lasts - DAY) < 60_000, row.expiresAt.iso);
+        assert.ok(Math.abs(lasts - SESSION_DAYS * DAY) < 60_000, row.expiresAt.iso);
       }
     });
   });
-}
