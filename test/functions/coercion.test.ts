@@ -38,7 +38,8 @@ onAnyEngine((forms) => {
   }
 
   async function check(place: Place, type: Type, value: unknown, result: unknown, way: Way): Promise<void> {
-    const [field, before] = [nameOf(type), await counts()];
+    const field = nameOf(type);
+    const before = result instanceof Refused ? await counts() : [];
     const answer = await sent(place, field, value, way);
     if (result instanceof Refused) {
       assertRefused(answer, mismatch(tableOf(place), field, types[type], result.got));
@@ -70,14 +71,15 @@ onAnyEngine((forms) => {
   for (const type of all)
     for (const place of places)
       test(`coercion, ${place}: what the records API would carry out is no value of ${type}`, async () => {
+        let before = await counts();
         for (const value of operators) {
-          const before = await counts();
           const answer = await sent(place, nameOf(type), value);
           const isPassedOver =
             type === 'Relation' || (/File$/.test(type) && place !== 'row') || (type === 'Pointer' && place === 'row');
           if (isPassedOver) {
             const stored = (await record(place, answer))[nameOf(type)];
             assert.equal(stored?.objectId, undefined);
+            before = await counts();
             continue;
           }
           assertClean(answer);

@@ -1,4 +1,4 @@
-/** A service with one function of the operator, which answers what it was called with. */
+/** The service that the suites of this folder share. It has one custom function, which returns what it was called with. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
 writeFileSync(join(directory, 'echo.mjs'), echo);
 after(() => rmSync(directory, { recursive: true }));
 
-/** A service for the surrounding `describe`, whose function `echo` tells what it sees. */
+/** Provides the shared service to the surrounding `describe`. Its function `echo` returns what it receives. */
 export function useEcho(engine: EngineName): WithEcho {
   let service: Service;
   before(async () => {
@@ -37,3 +37,20 @@ export function useEcho(engine: EngineName): WithEcho {
 export const asForm = (more = '') => ({ 'Content-Type': `application/x-www-form-urlencoded${more}` });
 export const json = (body: unknown): Asked => ({ method: 'POST', body: JSON.stringify(body) });
 export const encoded = (fields: Record<string, string>): string => new URLSearchParams(fields).toString();
+
+/** Requests a minute from one address, and bytes of a body, on the service of `useBounded`. */
+export const bounds = { calls: 6, logins: 4, bytes: 100 };
+
+/** Provides a service with bounds for calls of functions and for logins, behind a proxy on this machine. */
+export function useBounded(): () => Service {
+  let service: Service;
+  before(async () => {
+    service = await sharedService('sqlite', {
+      RATE_LIMIT_FUNCTIONS: String(bounds.calls),
+      RATE_LIMIT_LOGIN: String(bounds.logins),
+      FUNCTION_BODY_BYTES: String(bounds.bytes),
+      TRUST_PROXY: 'loopback',
+    });
+  });
+  return () => service;
+}

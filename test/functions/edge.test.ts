@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { type Asked, ask } from '../support/files.ts';
 import { type Json, unique } from '../support/records.ts';
-import { type Answer, sampledEngines, startService } from '../support/service.ts';
-import { asForm, encoded, json, useEcho } from './echo.ts';
+import { type Answer, sampledEngines } from '../support/service.ts';
+import { asForm, bounds, encoded, json, useBounded, useEcho } from './echo.ts';
 
 const MB = 1024 * 1024;
 const origin = 'https://forms.example';
@@ -213,19 +213,18 @@ for (const engine of sampledEngines())
     });
   });
 
-test('FUNCTION_BODY_BYTES bounds the bodies of calls, and of nothing else', async () => {
-  const service = await startService({ env: { FUNCTION_BODY_BYTES: '100' } });
-  try {
+describe('FUNCTION_BODY_BYTES', () => {
+  const get = useBounded();
+  test('FUNCTION_BODY_BYTES bounds the bodies of calls, and of nothing else', async () => {
+    const service = get();
     const at = `${service.url}/functions/${service.appId}/getlead`;
     const body = (length: number) => JSON.stringify({ Email: 'a@b.cd', Name: 'x'.repeat(length) });
     assert.equal((await ask(at, { method: 'POST', body: body(20) })).status, 200);
     for (const chunked of [true, false]) {
-      const answer = await ask(at, { method: 'POST', body: body(100), chunked });
+      const answer = await ask(at, { method: 'POST', body: body(bounds.bytes), chunked });
       assert.deepEqual([answer.status, answer.body], [413, { code: 116, error: 'Request body is too large.' }]);
     }
     const made = await service.call('POST', '/platform/classes/Accounts', { body: { Name: 'x'.repeat(200) } });
     assert.equal(made.status, 201, made.text);
-  } finally {
-    await service.stop();
-  }
+  });
 });

@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
-import { assertClean, type Json, master, pointer, type Store, useOwnStore, useStore } from '../support/records.ts';
+import { assertClean, type Json, master, pointer, type Store, storeOf } from '../support/records.ts';
 import { type Answer, anyEngine, type EngineName, sampledEngines } from '../support/service.ts';
+import { useUnusedSystem } from '../systems/cli.ts';
+import { useEcho } from './echo.ts';
 
 /** How a form is sent: a JSON body, a body of `application/x-www-form-urlencoded`, or a GET with a query. */
 export const ways = ['json', 'form', 'query'] as const;
@@ -176,15 +178,15 @@ export const onAnyEngine = (suite: (forms: Forms) => void): void => describeOn(a
 function describeOn(names: readonly EngineName[], suite: (forms: Forms) => void): void {
   for (const engine of names)
     describe(engine, () => {
-      const forms = formsOf(useStore(engine));
+      const forms = formsOf(storeOf(useEcho(engine).service));
       putBack(forms);
       suite(forms);
     });
 }
 
-/** The same with services of its own: for suites that drop or retype what others need. */
+/** The same with a system of the suite's own: for suites that drop or retype fields that others need. */
 export function onOwnEngines(suite: (forms: Forms) => void): void {
-  for (const engine of sampledEngines()) describe(engine, () => suite(formsOf(useOwnStore(engine))));
+  for (const engine of sampledEngines()) describe(engine, () => suite(formsOf(useUnusedSystem(engine))));
 }
 
 /** Puts back what the suites around change: flags, and what they added to `Accounts`. */

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { type Asked, ask } from '../support/files.ts';
-import { useStore } from '../support/records.ts';
 import { type Service, startService } from '../support/service.ts';
 import { newName, password, signUp } from '../support/users.ts';
+import { bounds, useBounded, useEcho } from './echo.ts';
 
 const tooMany = { code: 155, error: 'Too many requests. Try again later.' };
 
@@ -49,7 +49,7 @@ function assertTooMany(answer: { status: number; body: unknown; headers: object 
 }
 
 describe('no limit unless one is set', () => {
-  const { service } = useStore('sqlite');
+  const { service } = useEcho('sqlite');
   test('calls and logins', async () => {
     for (let n = 0; n < 100; n++) {
       const { status, headers } = await call(service(), '192.0.2.1', 'none');
@@ -138,20 +138,20 @@ describe('RATE_LIMIT_FUNCTIONS=3, behind a proxy', () => {
 
 describe('whose word counts for an address', () => {
   const direct = useService({ RATE_LIMIT_FUNCTIONS: '3' });
-  const behind = useService({ RATE_LIMIT_FUNCTIONS: '3', TRUST_PROXY: 'loopback' });
+  const behind = useBounded();
   test('without TRUST_PROXY the connection tells, whatever a header says', async () => {
     const calls = Array.from({ length: 4 }, () => () => call(direct(), newAddress()));
     assert.deepEqual(await statuses(calls), [200, 200, 200, 429]);
   });
   test('with TRUST_PROXY=loopback what a client puts before the address that the proxy adds is nothing', async () => {
-    const calls = Array.from({ length: 4 }, () => () => call(behind(), `${newAddress()}, 192.0.2.77`));
-    assert.deepEqual(await statuses(calls), [200, 200, 200, 429]);
+    const calls = Array.from({ length: bounds.calls + 1 }, () => () => call(behind(), `${newAddress()}, 192.0.2.77`));
+    assert.deepEqual(await statuses(calls), [...Array(bounds.calls).fill(200), 429]);
     assert.equal((await call(behind(), '192.0.2.78')).status, 200);
   });
 });
 
 describe('RATE_LIMIT_LOGIN=4, behind a proxy', () => {
-  const service = useService({ RATE_LIMIT_LOGIN: '4', TRUST_PROXY: 'on' });
+  const service = useBounded();
   const post = (path: string, body: unknown, from: string) =>
     service().call('POST', `/platform/${path}`, { as: 'anonymous', body, headers: { 'X-Forwarded-For': from } });
   const nobody = () => ({ username: newName(), password });
