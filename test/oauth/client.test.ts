@@ -4,12 +4,10 @@ import { before, describe, test } from 'node:test';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { agentUser, askEndpoint, everything, type Client as Registered, resourceOf } from '../support/oauth.ts';
 import { anyEngine, type Service } from '../support/service.ts';
-import { sharedService } from '../support/shared.ts';
-import { changeUser, clockAhead, denied, jumpClock, type User } from '../support/users.ts';
+import { changeUser, denied, type User } from '../support/users.ts';
+import { clockedService, jump } from './clocked.ts';
 import { allow, ask, type Era, eras, type Program, program, signInAt } from './official-client.ts';
 
-/** More than the hour of an access token. */
-const JUMP = 3_700_000;
 /** What the 403 asks for, so that the user has to be asked once. */
 const all = 'mcp:view mcp:create mcp:update mcp:edit-page-and-schema';
 const reads = ['Get-Data', { table: 'Accounts', limit: 1 }] as const;
@@ -21,7 +19,7 @@ for (const engine of anyEngine)
       let service: Service;
       let user: User;
       before(async () => {
-        service = await sharedService(engine, clockAhead(0, JUMP));
+        service = await clockedService();
         user = await agentUser(service);
       });
       const mcp = () => `/mcp/${service.appId}`;
@@ -68,7 +66,7 @@ for (const engine of anyEngine)
       test('when the hour is over it fetches a new token by itself', async () => {
         const { kept, sent, client } = await signedIn(service, user, era);
         const first = kept.held?.access_token;
-        await jumpClock(service, JUMP);
+        await jump(service);
         assert.deepEqual(await ask(client, ...reads), { results: [] });
         assert.deepEqual(withoutMetadata(sent()), [`POST ${mcp()} 401`, `POST ${oauth()}/token 200`, `POST ${mcp()} 200`]);
         assert.notEqual(kept.held?.access_token, first);

@@ -1,6 +1,6 @@
 /** What clients find and may ask for: metadata (RFC 8414, 9728), registration (RFC 7591), authorization requests (PKCE, RFC 8707). */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   authorizeUrl,
   Browser,
@@ -14,17 +14,17 @@ import {
   resourceOf,
   tryRegister,
 } from '../support/oauth.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
+import { clockedService } from './clocked.ts';
 
 for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service;
     let client: Client;
     before(async () => {
-      service = await startService({ engine });
+      service = await clockedService();
       client = await register(service);
     });
-    after(() => service.stop());
     const get = async (path: string, headers = {}) => replyOf(await fetch(`${service.url}${path}`, { headers }));
 
     test('an issuer describes itself wherever clients look', async () => {

@@ -1,7 +1,7 @@
 /** Each system is an issuer of its own, and goes on where it was after a restart, in as many processes as there are. */
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { dataForTest } from '../support/data.ts';
+import { after, before, describe, test } from 'node:test';
+import { makeData, type OwnData } from '../support/data.ts';
 import {
   agentUser,
   authorizeUrl,
@@ -65,48 +65,52 @@ for (const engine of sampledEngines())
         assert.ok(path === `/oauth/${service.appId}` || path.startsWith(`/oauth/${service.appId}/`));
     });
 
-    test('keys, clients and tokens outlive a restart, and are good in every process', async () => {
-      const data = await dataForTest(engine);
-      // One address for all processes, as behind a balancer.
+    describe('processes of one service', () => {
+      // One address for all processes, as behind a load balancer.
       const base = 'http://127.0.0.1:1';
-      const start = async () => {
-        const service = await startService({ engine, ...data, env: { BASE_URL: base } });
-        return { service, where: { ...service, base } };
-      };
-      let first = await start();
-      const who = await agentUser(first.service);
-      const { client, tokens } = await signInFor(first.where, who);
-      await first.service.stop();
-      first = await start();
-      assert.equal(await useToken(first.where, tokens.access_token), 'valid');
-      const next = await refresh(first.where, client, tokens.refresh_token);
-      assert.equal(next.status, 200, next.text);
-      assert.equal((await refresh(first.where, client, tokens.refresh_token)).body.error, 'invalid_grant');
-      assert.equal(await useToken(first.where, next.body.access_token), 'ended');
-      if (engine === 'postgres') {
-        const second = await start();
-        const here = await signInFor(second.where, who, { client });
-        assert.equal(await useToken(first.where, here.tokens.access_token), 'valid');
-        const replies = await Promise.all([first, second].map(({ where }) => refresh(where, client, here.tokens.refresh_token)));
-        assert.ok(replies.filter(({ status }) => status === 200).length <= 1);
-        assert.equal(await useToken(first.where, here.tokens.access_token), 'ended');
-        await second.service.stop();
-      }
-      await first.service.stop();
-    });
-
-    if (engine === 'postgres')
-      test('of processes that are first to need the keys of a system one makes them', async () => {
-        const data = await dataForTest(engine);
-        const services = await Promise.all(Array.from({ length: 2 }, () => startService({ engine, ...data })));
-        const sets = await Promise.all(
-          services
-            .flatMap((where) => [where, where])
-            .map(async (where) => (await replyOf(await fetch(`${issuerOf(where)}/jwks`))).body.keys),
-        );
-        for (const keys of sets) assert.deepEqual(keys, sets[0]);
-        for (const one of services) await one.stop();
+      let data: OwnData;
+      let running: Service[] = [];
+      const start = () => startService({ engine, ...data, env: { BASE_URL: base } });
+      const at = (process: number): Where => ({ ...(running[process] ?? assert.fail('it does not run')), base });
+      before(async () => {
+        data = await makeData(engine);
+        running = await Promise.all(Array.from({ length: engine === 'postgres' ? 2 : 1 }, start));
       });
+      after(async () => {
+        for (const process of running) await process.stop();
+        await data.remove();
+      });
+
+      if (engine === 'postgres')
+        test('of processes that are first to need the keys of a system one makes them', async () => {
+          const sets = await Promise.all(
+            running
+              .flatMap((process) => [process, process])
+              .map(async (process) => (await replyOf(await fetch(`${issuerOf(process)}/jwks`))).body.keys),
+          );
+          for (const keys of sets) assert.deepEqual(keys, sets[0]);
+        });
+
+      test('keys, clients and tokens outlive a restart, and are good in every process', async () => {
+        const [first] = running as [Service];
+        const who = await agentUser(first);
+        const { client, tokens } = await signInFor(at(0), who);
+        await first.stop();
+        running[0] = await start();
+        assert.equal(await useToken(at(0), tokens.access_token), 'valid');
+        const next = await refresh(at(0), client, tokens.refresh_token);
+        assert.equal(next.status, 200, next.text);
+        assert.equal((await refresh(at(0), client, tokens.refresh_token)).body.error, 'invalid_grant');
+        assert.equal(await useToken(at(0), next.body.access_token), 'ended');
+        if (engine === 'postgres') {
+          const here = await signInFor(at(1), who, { client });
+          assert.equal(await useToken(at(0), here.tokens.access_token), 'valid');
+          const replies = await Promise.all([at(0), at(1)].map((where) => refresh(where, client, here.tokens.refresh_token)));
+          assert.ok(replies.filter(({ status }) => status === 200).length <= 1);
+          assert.equal(await useToken(at(0), here.tokens.access_token), 'ended');
+        }
+      });
+    });
 
     test('the table of what is kept exists for nobody', async () => {
       for (const path of ['/platform/classes/_OAuthItem', '/platform/schemas/_OAuthItem']) {
