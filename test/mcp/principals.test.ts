@@ -1,4 +1,4 @@
-/** SPEC "Authentication: Agent-tool layer": every tool called by everybody who may, and by everybody who may not. */
+/** Calls every tool as every kind of caller, permitted or not, and checks the outcome. Reference: authentication.md#agents, agents.md#tool-rights. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { callTool } from '../support/mcp.ts';
@@ -18,7 +18,7 @@ function suite(engine: EngineName): void {
   let service: Service;
   let world: World;
   const callers = new Map<Column, Caller>();
-  /** For calls that are refused: they change nothing, so that all may share these. */
+  /** Arguments for calls that are refused. Such calls change nothing, so all of them can share these. */
   const argumentsOf = new Map<string, Json>();
   const flags = { McpAdvancedTools: '', McpSignIn: '' };
 
@@ -40,7 +40,7 @@ function suite(engine: EngineName): void {
 
   const sampleOf = (tool: string): Sample => samples.get(tool) ?? assert.fail(`there is no call of ${tool}`);
 
-  /** All faults at once, so that one does not hide the others. */
+  /** Runs all checks before it fails, so that one failure does not hide the others. */
   async function forAll<T>(items: Iterable<T>, named: (item: T) => string, check: (item: T) => Promise<void>): Promise<void> {
     const faults: string[] = [];
     for (const item of items)
@@ -99,7 +99,7 @@ function suite(engine: EngineName): void {
       await check(column).finally(() => setFlag('McpSignIn', true));
     });
 
-  /** Calls every tool with headers that are refused whatever the tool. */
+  /** Calls every tool with headers that are refused regardless of the tool. */
   async function checkRefused(
     all: Readonly<Record<string, Record<string, string>>>,
     isRefused: (answer: Awaited<ReturnType<typeof callTool>>, refusal: string, args: Json) => void,
@@ -126,14 +126,14 @@ function suite(engine: EngineName): void {
     });
   });
 
-  /** Of a user who may sign in. */
+  /** Creates a user with a password; returns the body of its login. */
   async function aLogin(): Promise<Json> {
     const login = { username: 'with-a-session', password: 'Right1Pass' };
     await world.call('POST', '/platform/users', { body: login });
     return login;
   }
 
-  test('credentials that are nobody’s are answered 200 and the text of a refusal, and nothing else', async () => {
+  test('unknown credentials are answered 200 and the text of a refusal, and nothing else', async () => {
     await checkRefused(await wrongCredentials(service), ({ status, isError, text, json }, refusal, args) => {
       const denial = denialOf(refusal, args);
       assert.deepEqual([status, isError, text], [200, true, denial]);

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { date, type Json, pointer, type Store, unique } from '../support/records.ts';
 import { signUp } from '../support/users.ts';
 
-/** What samples need of a system. All of it is made over REST, by the master key. */
+/** What the samples need of a system. All of it is created over REST with the master key. */
 export interface World extends Store {
-  /** Of the records that are there throughout. */
+  /** objectIds of records that exist throughout. */
   readonly ids: {
     readonly account: string;
     readonly sale: string;
@@ -19,20 +19,20 @@ export interface World extends Store {
     /** A trigger of the table, switched off. */
     readonly trigger: string;
     readonly report: string;
-    /** A user of no role. */
+    /** A user without roles. */
     readonly user: string;
   };
-  /** A table of its own, with the timeline on, that Admin may use. */
+  /** A table created for the samples, with its timeline on, that Admin may use. */
   readonly tableName: string;
-  /** Its record. */
+  /** The record of that table. */
   readonly row: string;
-  /** An uploaded file that nothing holds yet. */
+  /** Uploads a file that no record references yet. */
   upload(): Promise<{ name: string; url: string }>;
-  /** The rows that match, oldest first. */
+  /** Returns the matching rows, oldest first. */
   find(table: string, where: object): Promise<Json[]>;
 }
 
-/** An id of the site layer. */
+/** Returns a new id for the site layer. */
 export const newSiteId = (): string => randomBytes(12).toString('hex');
 
 export async function makeWorld(store: Store): Promise<World> {

@@ -3,7 +3,7 @@ import type { ToolAnswer } from '../../support/mcp.ts';
 import type { Json } from '../../support/records.ts';
 import type { Expected, Outcome } from './outcomes.ts';
 
-/** What follows the refusal and says why: the one who is refused has to learn what lacks. */
+/** The text after the refusal. It gives the reason, so that the caller learns what is missing. */
 const reasons: Readonly<Partial<Record<Outcome, RegExp>>> = {
   p: /^\. \S+ takes mcp:\S+( and mcp:\S+)?; mcp:[a-z-]+ is not given: .* Next: Get-My-Access\.$/,
   r: /^\. \S+ is an advanced tool: it takes the role Admin\. Next: Get-My-Access\.$/,
@@ -12,13 +12,13 @@ const reasons: Readonly<Partial<Record<Outcome, RegExp>>> = {
   d: /^\. Next: Get-My-Access\.$/,
 };
 
-/** SPEC "Errors": 119. */
+/** Returns the text of error 119. Reference: errors.md#codes. */
 export const denialOf = (refusal: string, { className = '' }: Json): string => {
   const [action = '', named = ''] = refusal.split(' ');
   return `Permission denied for action ${action} on class ${named === 'Made' || named === 'Own' ? className : named}`;
 };
 
-/** Insists on what a call is to come to. @param args of the call */
+/** Asserts the outcome of a call. @param args the arguments of the call */
 export function assertOutcome(answer: ToolAnswer, { outcome, refusal }: Expected, args: Json): void {
   const { status, isError, text, json } = answer;
   assert.equal(status, 200, text);

@@ -1,4 +1,4 @@
-/** Who calls agent tools, or tries to: keys, people who signed in, and credentials that are none. */
+/** Callers of agent tools: keys, signed-in users, and invalid credentials. */
 import assert from 'node:assert/strict';
 import { bearerHeaders, keyHeaders, masterHeaders } from '../../support/mcp.ts';
 import { agentUser, askEndpoint, everything, type Permission, signInFor } from '../../support/oauth.ts';
@@ -9,23 +9,23 @@ import type { World } from '../world.ts';
 
 export interface Caller {
   readonly headers: Record<string, string>;
-  /** Whom records that he writes are by. */
+  /** The `createdBy` and `updatedBy` of records that this caller writes. */
   readonly actor: string;
 }
 
-/** Somebody who signs in. */
+/** A user who signs in. */
 interface Person {
   readonly role?: 'Admin' | 'Sales' | 'ReadOnly';
   readonly permissions: readonly Permission[];
-  /** What he ticks on the consent page; all that he can where it is left out. */
+  /** The permissions ticked on the consent page; default: all that are offered. */
   readonly granted?: readonly Permission[];
-  /** What is left of his permissions once he has signed in. */
+  /** The user's permissions after signing in; default: unchanged. */
   readonly left?: readonly Permission[];
 }
 
 const view = ['mcp:view'] as const;
 
-/** By the names that the table of outcomes has columns for. */
+/** Named like the columns of the table of outcomes. */
 export const people = {
   admin: { role: 'Admin', permissions: everything },
   adminWhoViews: { role: 'Admin', permissions: view },
@@ -54,7 +54,7 @@ export const keys = (service: Service): Record<'masterKey' | 'apiKey', Caller> =
 
 type Refused = Readonly<Record<string, Record<string, string>>>;
 
-/** Nothing that says who it is: 403. */
+/** Headers without any credential: 403. */
 export const withoutCredential = ({ appId }: Service, session: string): Refused => ({
   'nothing at all': {},
   'the application id alone': { 'X-Platform-Application-Id': appId },
@@ -62,7 +62,7 @@ export const withoutCredential = ({ appId }: Service, session: string): Refused 
   'a session token, which is none for agents': { 'X-Platform-Session-Token': session },
 });
 
-/** Credentials that are nobody's here: the text of a refusal, and 200. */
+/** Credentials that this system does not know: 200 with the text of a refusal. */
 export async function wrongCredentials(service: Service): Promise<Refused> {
   const { apiKey, masterKey } = service;
   const other = await addSystem(service, '--name', 'Other');
@@ -85,7 +85,7 @@ async function tokenOf(service: Service, system: System): Promise<string> {
   return tokens.access_token;
 }
 
-/** Tokens that this system signed and that are over: 401. */
+/** Tokens that this system signed and that have ended: 401. */
 export async function endedTokens(service: Service, world: World): Promise<Refused> {
   const token = async (after: (user: { id: string }) => Promise<unknown>) => {
     const user = await agentUser(service);

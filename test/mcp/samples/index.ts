@@ -12,7 +12,7 @@ import { system } from './system.ts';
 import { users } from './users.ts';
 import { work } from './work.ts';
 
-/** A call of every tool, by its name. */
+/** One sample call of every tool, by the tool's name. */
 export const samples: ReadonlyMap<string, Sample> = new Map(
   [records, crm, work, history, files, users, schema, site, automation, reports, documents, system].flatMap((group) =>
     Object.entries(group),

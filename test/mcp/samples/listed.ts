@@ -1,12 +1,12 @@
-/** The list of tools as SPEC "Agent-tool layer (MCP)" and its parameters want it: written down by hand, nothing of it taken from the service. */
+/** The expected list of tools with their parameters: written by hand, nothing is taken from the service. Reference: tools.md. */
 
 /**
- * What a tool does: `read` changes nothing; `add` loses nothing; `change` may overwrite. `same`: calling it twice leaves the same as once;
- * `own`: nobody outside hears of it, as of schemas and pages, while writes of records fire triggers that may send mail.
+ * Effect of a tool: `read` changes nothing; `add` loses nothing; `change` may overwrite. `same`: idempotent. `own`: has no effect outside the system,
+ * such as changes of schemas and pages; writes of records fire triggers, which may send mail.
  */
 export type Effect = 'read' | `${'add' | 'change'}${'' | ' same'}${'' | ' own'}`;
 
-/** A tool, whether it is advanced, its effect, and its arguments: s text, i whole number, b Boolean, o object, d time, e(…) one of; ! required. */
+/** A tool, its tier, its effect, and its arguments: s text, i whole number, b Boolean, o object, d time, e(…) one of; ! required. */
 export type Listed = readonly [name: string, tier: 'basic' | 'advanced', effect: Effect, parameters: string];
 
 export const listed: readonly Listed[] = [
@@ -99,8 +99,8 @@ export const listed: readonly Listed[] = [
   ['Get-System-Info', 'basic', 'read', ''],
 ];
 
-/** SPEC "Agent-tool layer (MCP)" names these. */
-export const namedBySpec = [
+/** The tools that the requirements name. */
+export const requiredTools = [
   ...['Get-Schema', 'Get-Data', 'Aggregate-Data', 'Create-Many', 'Get-all-Users', 'Get-Triggers', 'Set-Trigger'],
   ...['Create-Table', 'Create-or-Update-User', 'Upload-Public-File', 'Get-File-Content', 'Get-Site-Pages'],
   ...['Set-Terminology-Dictionary', 'Replace-Terms'],

@@ -1,17 +1,17 @@
 /**
- * Who may call which tool, in a new system: written down by hand, from SPEC "Authentication: Agent-tool layer", the tools' permissions and tiers,
- * and what the roles of a new system may do with its tables.
+ * Who may call which tool in a new system: written by hand, from the tools' permissions and tiers, and from what the roles of a new system may do
+ * with its tables. Reference: agents.md#tool-rights, permissions.md#permissions-of-a-new-system.
  */
 
 /** The columns, in their order; a space between groups. */
 export const columns = [
   ...['masterKey', 'apiKey'],
-  // An administrator: all four permissions; the same where the system has not opened advanced tools; mcp:view alone.
+  // Administrators: with all four permissions; the same while the system has advanced tools switched off; with mcp:view alone.
   ...['admin', 'adminWithoutSwitch', 'adminWhoViews'],
-  // All four permissions, and mcp:view alone; the system has opened advanced tools here and below.
+  // All four permissions, and mcp:view alone; advanced tools are switched on here and below.
   ...['sales', 'salesWhoViews'],
   ...['readOnly', 'noRole'],
-  // Administrators without a permission; whose token has mcp:view alone; whose token has all, and they now mcp:view and mcp:create.
+  // Administrators: without permissions; with a token of mcp:view alone; with a token of all four but now only mcp:view and mcp:create.
   ...['noPermission', 'fewScopes', 'manyScopes'],
   // An administrator with all four permissions of a system that has closed sign-in.
   'closedSignIn',
@@ -19,14 +19,14 @@ export const columns = [
 export type Column = (typeof columns)[number];
 
 /**
- * `+` done; `p` a permission lacks; `r` the role Admin lacks; `s` the system's switch is off; `c` and `d` the permissions of a table refuse it,
- * by the first or second text after the cells; `i` the same for each item; `h` the table is not there for him.
+ * `+` succeeds; `p` a permission is missing; `r` the role Admin is missing; `s` advanced tools are switched off; `c` and `d` the permissions of a
+ * table refuse it, with the first or second text after the cells; `i` the same for each item; `h` the table is hidden from the caller.
  */
 export type Outcome = '+' | 'p' | 'r' | 's' | 'c' | 'd' | 'i' | 'h';
 
 /**
- * A tool; what its refusal names, for whom it is closed as a whole; the cells; what the tables' permissions refuse.
- * `Made` and `Own` stand for the table that the call is about.
+ * A tool; the action that its refusal names if the whole tool is refused; the cells; the actions that the tables' permissions refuse. `Made` and
+ * `Own` stand for the table that the call is about.
  */
 type Row = readonly [tool: string, refusal: string, cells: string, first?: string, second?: string];
 
@@ -100,14 +100,14 @@ export const rows: readonly Row[] = [
   ['Get-System-Info', 'find _SCHEMA', '++ +++ ++ ++ p++ p'],
 ];
 
-/** What a call is expected to come to. */
+/** The expected outcome of a call. */
 export interface Expected {
   readonly outcome: Outcome;
-  /** `find Accounts`: the action and class that a refusal names. */
+  /** Action and class that a refusal names, such as `find Accounts`. */
   readonly refusal: string;
 }
 
-/** The expectation of every tool for a column. */
+/** Returns the expected outcome of every tool for a column. */
 export function expectedFor(column: Column): ReadonlyMap<string, Expected> {
   const at = columns.indexOf(column);
   return new Map(

@@ -5,15 +5,15 @@ import type { World } from '../world.ts';
 export interface Written {
   readonly table: string;
   readonly id: string;
-  /** Whether the call made it. */
+  /** Whether the call created it. */
   readonly isNew: boolean;
 }
 
 /** A call of a tool that succeeds. */
 export interface Sample {
-  /** Valid arguments; anew for each call that writes. */
+  /** Returns valid arguments; new ones for each call that writes. */
   readonly args: (world: World) => Json;
-  /** The records that it wrote, by what it answered; for writes of records. */
+  /** Returns the records that the call wrote, given its answer; only for tools that write records. */
   readonly wrote?: (world: World, answer: Json, args: Json) => readonly Written[] | Promise<readonly Written[]>;
 }
 

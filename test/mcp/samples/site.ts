@@ -1,7 +1,7 @@
 import { newSiteId, type World } from '../world.ts';
 import { changed, type Samples } from './sample.ts';
 
-/** Of the template. */
+/** The home page of the template. */
 const home = '65f1a0c3d2e4b5a697882001';
 
 const newPage = (world: World) =>

@@ -19,7 +19,7 @@ const written = [
   ],
 ];
 
-/** All that a call may change, by what it is of: tables, schemas, the timeline, files. */
+/** Returns all that a call may change, by kind: tables, schemas, the timeline, files. */
 export async function snapshotOf(world: World): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const table of [...written, world.tableName]) {
@@ -35,11 +35,11 @@ export async function snapshotOf(world: World): Promise<Map<string, string>> {
   return found;
 }
 
-/** What differs, by name; empty where nothing does. */
+/** Returns the names of the parts that differ; empty if none does. */
 export const differences = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] =>
   [...before.keys()].filter((name) => before.get(name) !== after.get(name));
 
-/** How many records each table has; tables of lists alone. */
+/** Returns the number of records of each table. */
 export const countsOf = (snapshot: ReadonlyMap<string, string>): Map<string, number> =>
   new Map(
     [...snapshot].flatMap(([name, text]): [string, number][] =>

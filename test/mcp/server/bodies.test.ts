@@ -1,4 +1,4 @@
-/** How large bodies for agent tools may be, and whose (docs/decisions.md "Agent tools"). */
+/** Maximum size of request bodies for agent tools, by caller. Reference: agents.md#limits-for-agents. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { before, test } from 'node:test';
@@ -32,7 +32,7 @@ test('bodies over 1 MiB: keys and users who may write', async () => {
   for (const [headers, status] of cases) assert.equal((await post(mcpAddress(service), long, headers)).status, status);
 });
 
-test('a body of millions of values is refused, and holds up nobody', async () => {
+test('a body of millions of values is refused, and holds up no other request', async () => {
   const table = `[${Array(12_000_000).fill('{}').join()}]`;
   const body = JSON.stringify(message('tools/call', { name: 'Get-Data', arguments: {} })).replace('{}', `{"table":${table}}`);
   let longest = 0;

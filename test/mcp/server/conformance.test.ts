@@ -1,4 +1,4 @@
-/** The protocol's own conformance suite, in its command line, against the service as it is started. */
+/** Runs the protocol's official conformance suite (its CLI) against a started service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ interface Check {
   errorMessage?: string;
 }
 
-/** What was found, by scenario. */
+/** The checks by scenario. */
 type Findings = Map<string, Check[]>;
 
 let service: Service;
@@ -40,7 +40,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The suite sends no headers of ours: this adds the key. */
+/** Starts a proxy that adds the API key, since the suite cannot send custom headers. */
 async function keyProxy(to: Service): Promise<Server> {
   const target = new URL(mcpAddress(to));
   const server = createServer((incoming, outgoing) => {
@@ -61,19 +61,19 @@ async function run(name: string, args: readonly string[]): Promise<Findings> {
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`;
   const output = join(directory, name);
   const all = [suite, 'server', '--url', url, '--output-dir', output, ...args];
-  // It ends with 1 where any check fails; what fails is read from its files.
-  const said = await new Promise<string>((resolve) =>
+  // The suite exits with 1 if any check fails; the failed checks are read from its files.
+  const report = await new Promise<string>((resolve) =>
     execFile(process.execPath, all, { cwd: directory, timeout: 120_000 }, (_error, stdout, stderr) => resolve(stdout + stderr)),
   );
   const findings: Findings = new Map();
-  for (const entry of await readdir(output).catch(() => assert.fail(said))) {
+  for (const entry of await readdir(output).catch(() => assert.fail(report))) {
     const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(entry)?.[1];
     if (scenario) findings.set(scenario, JSON.parse(await readFile(join(output, entry, 'checks.json'), 'utf8')));
   }
   return findings;
 }
 
-/** The checks that are known not to hold, each below the reason for it. */
+/** Returns the checks that are known to fail, each listed below the reason. */
 async function baseline(): Promise<Set<string>> {
   const entries = new Set<string>();
   let reason: string | undefined;
@@ -88,8 +88,8 @@ async function baseline(): Promise<Set<string>> {
   return entries;
 }
 
-/** How many checks have to hold, by scenario: a scenario that could test nothing passes too. */
-const least: Record<string, readonly (readonly [scenario: string, checks: number])[]> = {
+/** Minimum number of checks that must pass per scenario, because a scenario that could test nothing passes too. */
+const minChecks: Record<string, readonly (readonly [scenario: string, checks: number])[]> = {
   all: [
     ['server-initialize', 1],
     ['ping', 1],
@@ -114,7 +114,7 @@ const least: Record<string, readonly (readonly [scenario: string, checks: number
   ],
 };
 
-/** `all` is each scenario at its own revision; a revision's requirements are each at that one. */
+/** `all` runs each scenario at its default revision; the others run every scenario at the given revision. */
 const runs: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['all', ['--suite', 'all']],
   ['2025-11-25', ['--requirements', '2025-11-25']],
@@ -135,7 +135,7 @@ for (const [name, args] of runs) {
       const stale = [...known].filter((check) => !failed.has(check));
       assert.deepEqual(stale, [], 'checks of the baseline that do not fail');
     }
-    for (const [scenario, count] of least[name] ?? []) {
+    for (const [scenario, count] of minChecks[name] ?? []) {
       const held = (findings.get(scenario) ?? []).filter(({ status }) => status === 'SUCCESS').length;
       assert.ok(held >= count, `${scenario}: ${held} checks hold, not ${count}`);
     }

@@ -1,4 +1,4 @@
-/** The worked example, as an integrator would run it (examples/agent/README.md). */
+/** Runs the worked example as an integrator would (examples/agent/README.md). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { before, describe, test } from 'node:test';
@@ -25,7 +25,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}): Promise
     );
   });
 
-/** Each chore has told in a line what it did. */
+/** Asserts that each chore has reported its result in one line. */
 function assertDone({ code, stdout, stderr }: Ended): void {
   assert.equal(code, 0, stdout + stderr);
   const numbers = stdout
@@ -52,7 +52,7 @@ for (const engine of sampledEngines())
       for (let times = 0; times < 2; times++) assertDone(await run([...url(), '--api-key', service.apiKey]));
     });
 
-    test('as a user who signed in: what is written is his', async () => {
+    test('as a user who signed in: what is written carries the user', async () => {
       const { user, env } = await tokenOf(everything);
       assertDone(await run(url(), env));
       for (const [table, count] of [

@@ -1,4 +1,4 @@
-/** The protocol's inspector, in its command line: what an operator tries a connection with. */
+/** Runs the protocol's inspector (its CLI), with which operators try out a connection. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { before, test } from 'node:test';
@@ -20,7 +20,7 @@ before(async () => {
 
 interface Said {
   code: number;
-  /** What it printed, read as JSON. */
+  /** Its output, parsed as JSON. */
   json: Json;
   errors: string;
 }

@@ -1,4 +1,4 @@
-/** SPEC "Authentication: Agent-tool layer": whom the tools act for, and what that lets him do; what the audit says of it. */
+/** For whom the tools act, which rights follow from that, and what the audit records. Reference: agents.md#modes, authentication.md#agents. */
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { logOf } from '../../audit/log.ts';
@@ -14,7 +14,7 @@ import { changeUser, guardedTable, relate, signUp, type User } from '../../suppo
 for (const engine of anyEngine)
   describe(`modes (${engine})`, () => {
     let service: Service;
-    /** Whose records every signed-in user may read and write. */
+    /** A table whose records every signed-in user may read and write. */
     let table: string;
     before(async () => {
       service = await sharedService(engine);
@@ -36,7 +36,7 @@ for (const engine of anyEngine)
     const create = (headers: Record<string, string>) =>
       callTool(service, headers, 'Create-Record', { table, data: { Name: 'x' } });
 
-    /** A refusal, with what it is for. */
+    /** Asserts a refusal and the action and class it names. */
     const isDenied = (answer: ToolAnswer, action: string, className: string, why = /./) => {
       assert.equal(answer.status, 200, answer.text);
       assert.ok(answer.isError, answer.text);
@@ -51,7 +51,7 @@ for (const engine of anyEngine)
       assert.equal(answer.headers.get('www-authenticate'), `Bearer error="invalid_token", resource_metadata="${metadata}"`);
     };
 
-    /** It is gone when the test is over. */
+    /** Creates a row of `Config` that is deleted when the test ends. */
     const setFlag = async (test: TestContext, Name: string, value: boolean): Promise<string> => {
       const { body, text } = await service.call('POST', '/platform/classes/Config', { body: { Name, Value: { [Name]: value } } });
       assert.ok(body?.objectId, text);
@@ -66,7 +66,7 @@ for (const engine of anyEngine)
       assert.equal(answer.status, 200, answer.text);
     };
 
-    test('a user may do what his permissions, the grant and his roles give, and no more', async () => {
+    test('a user may do what the permissions, the grant and the roles give, and no more', async () => {
       const [, viewer] = await signedIn(['mcp:view']);
       isDone(await read(viewer));
       isDenied(await create(viewer), 'create', table, /takes mcp:create; mcp:create is not given.*Next: Get-My-Access\.$/);
@@ -78,7 +78,7 @@ for (const engine of anyEngine)
       isDenied(await callTool(service, writer, 'Get-Data', { table: closed }), 'find', closed);
     });
 
-    test('what is taken from a user is gone at his next call', async () => {
+    test('what is taken from a user is gone at the next call', async () => {
       const [user, headers] = await signedIn(['mcp:view', 'mcp:create']);
       isDone(await create(headers));
       await changeUser(service, user, { mcpPermissions: ['mcp:view'] });

@@ -1,4 +1,4 @@
-/** What is closed to the agents of users stays closed whatever tool they take: basic tools reach every table. */
+/** What users may not read or change stays closed to their agents whichever tool they use, although basic tools reach every table. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { callTool, masterHeaders, useTool } from '../../support/mcp.ts';
@@ -13,7 +13,7 @@ for (const engine of sampledEngines()) describe(`around the tools (${engine})`, 
 function suite(engine: EngineName): void {
   let service: Service;
   let world: World;
-  /** An administrator with all four permissions; the system has not opened advanced tools. */
+  /** An administrator with all four permissions; advanced tools are switched off. */
   let admin: Caller;
   let sales: Caller;
   before(async () => {
@@ -33,7 +33,7 @@ function suite(engine: EngineName): void {
     assert.equal(answer.json.code, code, answer.text);
   }
 
-  test('nobody gives permissions for agents to himself, or to others', async () => {
+  test('no user gives permissions for agents to any user', async () => {
     const permissions = ['mcp:view', 'mcp:create', 'mcp:update', 'mcp:edit-page-and-schema'];
     for (const caller of [admin, sales])
       for (const id of [caller.actor, world.ids.user]) {
@@ -45,7 +45,7 @@ function suite(engine: EngineName): void {
     assert.deepEqual((await world.read('_User', world.ids.user)).mcpPermissions, []);
   });
 
-  test('users are made by nobody', async () => {
+  test('no agent of a user creates users', async () => {
     const user = { username: 'made-by-agent', password: 'Right1Pass' };
     for (const caller of [admin, sales]) await refused(caller, create('_User', user), 119);
     assert.deepEqual(await world.find('_User', { username: user.username }), []);
@@ -75,7 +75,7 @@ function suite(engine: EngineName): void {
     }
   });
 
-  test('secrets and tables of the service’s own are nobody’s, under keys too', async () => {
+  test('secrets and internal tables are closed, under keys too', async () => {
     const key = { headers: masterHeaders(service), actor: 'master' };
     for (const caller of [admin, sales, key]) {
       await refused(caller, read('_User', { keys: ['password'] }), 119);

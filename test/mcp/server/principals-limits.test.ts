@@ -1,4 +1,4 @@
-/** SPEC "Limits": what agent tools answer at most, whoever asks. */
+/** Limits of the answers of agent tools, equal for all callers. Reference: agents.md#limits-for-agents. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { callTool, keyHeaders, masterHeaders, useTool } from '../../support/mcp.ts';
@@ -8,8 +8,8 @@ import { sharedService } from '../../support/shared.ts';
 import { samples } from '../samples/index.ts';
 import { makeWorld, type World } from '../world.ts';
 
-/** The most that `limit` may be. */
-const mostRows: readonly (readonly [tool: string, most: number])[] = [
+/** The maximum of `limit` for each tool. */
+const maxRows: readonly (readonly [tool: string, max: number])[] = [
   ...(['Get-Data', 'Aggregate-Data', 'Get-Lookup-Values', 'Get-Tasks', 'Get-Timeline'] as const).map(
     (tool) => [tool, 2_000] as const,
   ),
@@ -23,7 +23,7 @@ const mostRows: readonly (readonly [tool: string, most: number])[] = [
   ['Get-Customer-Card', 50],
 ];
 
-/** Tools that write many, by the argument that holds what they write. */
+/** Tools that write many records, by the argument that holds them. */
 const writers = [
   ['Create-Many', 'data', { FirstName: 'Many' }],
   ['Update-Many', 'updates', { objectId: 'nobodynobo', data: { FirstName: 'x' } }],
@@ -32,7 +32,7 @@ const writers = [
   ['Assign-Owner', 'objectIds', 'nobodynobo'],
 ] as const;
 
-/** An answer, with what is around its list. */
+/** Maximum bytes of a list answer, including the fields around the list. */
 const BUDGET = 61_000;
 
 for (const engine of sampledEngines()) describe(`limits of agent tools (${engine})`, () => suite(engine));
@@ -40,7 +40,7 @@ for (const engine of sampledEngines()) describe(`limits of agent tools (${engine
 function suite(engine: EngineName): void {
   let service: Service;
   let world: World;
-  /** Of 2,005 records, numbered in `Number`, in the order of their creation. */
+  /** A table of 2,005 records, numbered in `Number` in the order of creation. */
   let many: string;
   before(async () => {
     service = await sharedService(engine);
@@ -62,7 +62,7 @@ function suite(engine: EngineName): void {
     assert.deepEqual([few.results.length, few.nextSkip], [5, 5]);
     const all = await use('Get-Data', { table: many, limit: 2_000, keys: ['Number'], order: 'Number' });
     const numbers = [...all.results];
-    // 2,000 records are more than an answer holds: the rest is where nextSkip says.
+    // 2,000 records exceed an answer; `nextSkip` says where the rest begins.
     let next: number | undefined = all.nextSkip;
     while (next !== undefined) {
       assert.equal(next, numbers.length);
@@ -88,14 +88,14 @@ function suite(engine: EngineName): void {
     assert.equal(total.results[0].n, 2_005);
   });
 
-  for (const [tool, most] of mostRows)
-    test(`${tool} takes a limit of ${most}, and refuses one more`, async () => {
+  for (const [tool, max] of maxRows)
+    test(`${tool} takes a limit of ${max}, and refuses one more`, async () => {
       const args = await sampleOf(tool);
-      await use(tool, { ...args, limit: most });
-      for (const limit of [most + 1, -1, 1.5, '5', null]) {
+      await use(tool, { ...args, limit: max });
+      for (const limit of [max + 1, -1, 1.5, '5', null]) {
         const answer = await call(tool, { ...args, limit });
         assert.deepEqual([answer.isError, answer.json?.code], [true, 107], answer.text);
-        assert.match(answer.text, limit === most + 1 ? new RegExp(`limit .*\\b${most}\\b`) : /limit/);
+        assert.match(answer.text, limit === max + 1 ? new RegExp(`limit .*\\b${max}\\b`) : /limit/);
       }
     });
 

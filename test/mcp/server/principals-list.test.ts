@@ -1,4 +1,4 @@
-/** SPEC "Agent-tool layer (MCP)": which tools are listed, with which arguments and annotations. */
+/** Which tools are listed, with which arguments and annotations. Reference: tools.md, agents.md#tool-rights. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -9,7 +9,7 @@ import type { Json } from '../../support/records.ts';
 import type { Service } from '../../support/service.ts';
 import { sharedService } from '../../support/shared.ts';
 import { samples } from '../samples/index.ts';
-import { type Effect, listed, namedBySpec } from '../samples/listed.ts';
+import { type Effect, listed, requiredTools } from '../samples/listed.ts';
 
 let service: Service;
 let tools: Json[];
@@ -25,8 +25,8 @@ test('the 67 tools, each once, those that the interface names among them', () =>
   assert.equal(names.length, 67);
   assert.deepEqual(tools.map(({ name }) => name).sort(), names.toSorted());
   assert.equal(new Set(names).size, 67);
-  for (const name of namedBySpec) assert.ok(names.includes(name), name);
-  assert.equal(namedBySpec.length, 14);
+  for (const name of requiredTools) assert.ok(names.includes(name), name);
+  assert.equal(requiredTools.length, 14);
   assert.deepEqual([...samples.keys()].sort(), names.toSorted());
 });
 
@@ -65,7 +65,7 @@ test('no tool deletes: neither by its name nor by an argument', () => {
   }
 });
 
-/** `table:s! limit:i=5` → what the schema has to say of each. */
+/** Parses `table:s! limit:i=5` into the expected schema of each parameter. */
 const parametersOf = (text: string) =>
   text
     .split(' ')
@@ -120,7 +120,7 @@ test('input schemas are JSON Schema, and closed', () => {
   }
 });
 
-test('an argument that nobody knows is refused by every tool', async () => {
+test('an unknown argument is refused by every tool', async () => {
   for (const [name] of listed) {
     const headers = { 'X-Platform-API-Key': service.apiKey };
     const { body } = await rpc(service, headers, 'tools/call', { name, arguments: { nothingOfTheKind: 1 } });

@@ -1,4 +1,4 @@
-/** SPEC "Agent-tool layer (MCP)", CONTRACT "Addresses": the addresses and the protocol, whatever the tools. */
+/** Addresses and protocol, independent of the tools. Reference: agents.md#addresses-of-agents, agents.md#protocol. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, test } from 'node:test';
@@ -12,7 +12,7 @@ before(async () => {
   service = await sharedService('sqlite');
 });
 
-/** Finds nothing. */
+/** A call that finds nothing. */
 const getAccounts = { name: 'Get-Data', arguments: { table: 'Accounts', where: { Name: 'of no account' } } };
 
 test('each earlier revision is spoken, and the newest of them where another is asked for', async () => {
@@ -26,14 +26,14 @@ test('each earlier revision is spoken, and the newest of them where another is a
     assert.deepEqual(body.result.capabilities, { tools: {} });
     assert.equal(body.result.serverInfo.name, 'record-data-service');
     const named = { 'MCP-Protocol-Version': body.result.protocolVersion };
-    const noted = await post(mcpAddress(service), { jsonrpc: '2.0', method: 'notifications/initialized' }, named);
-    assert.deepEqual([noted.status, noted.text], [202, '']);
+    const notification = await post(mcpAddress(service), { jsonrpc: '2.0', method: 'notifications/initialized' }, named);
+    assert.deepEqual([notification.status, notification.text], [202, '']);
     const answer = await rpc(service, { ...keyHeaders(service), ...named }, 'tools/call', getAccounts);
     assert.equal(answer.body.result.content[0].text, '{"results":[]}');
   }
 });
 
-test('an earlier revision that nobody knows is refused', async () => {
+test('an unknown earlier revision is refused', async () => {
   const { status, body } = await rpc(service, { 'MCP-Protocol-Version': '1999-01-01' }, 'tools/list');
   assert.deepEqual([status, body.error.code], [400, -32000]);
 });
@@ -122,8 +122,8 @@ test('POST alone; every answer carries its request id', async () => {
       assert.equal(answer.headers.get('allow'), 'POST');
       assert.equal(((await answer.json()) as { error: { message: string } }).error.message, 'Method not allowed.');
     }
-  const asked = { 'X-Request-Id': 'request-17' };
-  for (const answer of [await rpc(service, asked, 'ping'), await rpc(service, asked, 'tools/call', getAccounts)])
+  const withRequestId = { 'X-Request-Id': 'request-17' };
+  for (const answer of [await rpc(service, withRequestId, 'ping'), await rpc(service, withRequestId, 'tools/call', getAccounts)])
     assert.equal(answer.headers.get('x-request-id'), 'request-17');
 });
 

@@ -8,14 +8,14 @@ import { assertToolRefused } from './answers.ts';
 import { setFlag } from './restored.ts';
 
 export interface Tools {
-  /** A call that must succeed; answers what its text holds. */
+  /** Calls a tool, which must succeed; returns its text parsed as JSON. */
   use(name: string, args?: object): Promise<Json>;
   call(name: string, args?: object): Promise<ToolAnswer>;
-  /** A call that must be refused with a code, in words that fit; answers its structured content. */
+  /** Calls a tool, which must be refused with the code and a matching text; returns its structured content. */
   refused(name: string, args: object, code: number, words?: RegExp): Promise<Json>;
 }
 
-/** @param headers the caller's; asked for at each call, since services start before the first test */
+/** @param headers returns the caller's headers; evaluated at each call, because services start before the first test */
 export function toolsAs(store: Store, headers: () => Record<string, string>): Tools {
   return {
     use: (name, args = {}) => useTool(store.service(), headers(), name, args),
@@ -25,25 +25,25 @@ export function toolsAs(store: Store, headers: () => Record<string, string>): To
   };
 }
 
-/** The tools as the holder of an API key. */
+/** Returns the tools as called with the API key. */
 export const byKey = (store: Store): Tools => toolsAs(store, () => keyHeaders(store.service()));
 
-/** The tools as the holder of the master key. */
+/** Returns the tools as called with the master key. */
 export const byMaster = (store: Store): Tools => toolsAs(store, () => masterHeaders(store.service()));
 
-/** A user, and the tools as he calls them. */
+/** A user, and the tools as called by that user. */
 export interface Person extends Tools, User {}
 
 const clients = new WeakMap<ReturnType<Store['service']>, Promise<Client>>();
 
-/** One client for all users of a service: registrations of an address are limited. */
+/** Returns the OAuth client that all users of a service share, because registrations per address are limited. */
 function clientOf(service: ReturnType<Store['service']>): Promise<Client> {
   const client = clients.get(service) ?? register(service);
   clients.set(service, client);
   return client;
 }
 
-/** The tools as a user who signed in and granted all that he may, with these roles and no others. */
+/** Returns the tools as called by a new user with exactly these roles, who granted all permissions. */
 export async function byUser(
   store: Store,
   roles: readonly string[],
@@ -57,5 +57,5 @@ export async function byUser(
   return { ...user, ...toolsAs(store, () => bearerHeaders(tokens.access_token)) };
 }
 
-/** Opens advanced tools to users until a test is over (docs/decisions.md "Agent tools"). */
+/** Switches advanced tools on for users until the test ends. Reference: agents.md#tool-rights. */
 export const openAdvanced = (test: TestContext, store: Store): Promise<void> => setFlag(test, store, 'McpAdvancedTools', true);

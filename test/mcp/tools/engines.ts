@@ -4,7 +4,7 @@ import { type Store, useStore } from '../../support/records.ts';
 import { sampledEngines } from '../../support/service.ts';
 import { byKey, byMaster, type Tools } from './callers.ts';
 
-/** A store, with the tools as the holder of an API key calls them. */
+/** A store, with the tools as called with the API key. */
 export interface KeyTools extends Store, Pick<Tools, 'use' | 'refused'> {
   /** The same with the master key. */
   useAsMaster: Tools['use'];
@@ -12,7 +12,7 @@ export interface KeyTools extends Store, Pick<Tools, 'use' | 'refused'> {
 
 type Suites = (title: string, suite: (tools: KeyTools) => void) => void;
 
-/** Runs suites on every engine, on services of this kind. */
+/** Returns a function that runs suites on every engine, on services of this kind. */
 export const suitesOn =
   (start: typeof useStore): Suites =>
   (title, suite) => {

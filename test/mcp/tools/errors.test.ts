@@ -1,4 +1,4 @@
-/** docs/decisions.md "Agent tools": an error is told with the form that is expected and the tool to call next. */
+/** Errors state the expected form and the tool to call next. Reference: agents.md#errors-for-agents. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { unique, useStore } from '../../support/records.ts';
@@ -17,7 +17,7 @@ for (const engine of sampledEngines())
       return answer.json;
     };
 
-    test('SPEC "Errors" 101: what comes next is the tool that lists such ids', async () => {
+    test('what comes next is the tool that lists such ids', async () => {
       const cases: [tool: string, args: object, next: string][] = [
         ['Set-Trigger', { triggerId: NONE, active: false }, 'Get-Triggers'],
         ['Test-Trigger', { triggerId: NONE, objectId: NONE }, 'Get-Triggers'],
@@ -34,13 +34,13 @@ for (const engine of sampledEngines())
         ['Update-Record', { table: 'Accounts', objectId: NONE, data: { Name: 'x' } }, 'Get-Data'],
       ];
       for (const [tool, args, next] of cases) {
-        const { code, next: told, expected } = await error(tool, args);
-        assert.deepEqual([code, told], [101, next], tool);
+        const { code, next: reported, expected } = await error(tool, args);
+        assert.deepEqual([code, reported], [101, next], tool);
         assert.match(expected, /does not exist, or you may not see it/, tool);
       }
     });
 
-    test('CONTRACT "Triggers": the forms of a definition', async () => {
+    test('the forms of a definition', async () => {
       const set = (part: object) =>
         error('Set-Trigger', { className: 'Accounts', name: 'x', event: 'create', actions: [], ...part });
       const action = await set({ actions: [{ type: 'sms', actionData: {} }] });
@@ -58,7 +58,7 @@ for (const engine of sampledEngines())
       assert.equal(cron.next, 'Get-Triggers');
     });
 
-    test('SPEC "Errors" 1, 119, 200 to 203, 409: what helps', async () => {
+    test('what helps', async () => {
       const file = { __type: 'File', name: `${'0'.repeat(32)}_a.txt`, url: 'https://example.com/a.txt' };
       const table = await store.table({ Name: 'String', f: 'File', when: 'Date', n: 'Number' });
       const unknown = await error('Create-Record', { table, data: { f: file } });
@@ -80,7 +80,7 @@ for (const engine of sampledEngines())
       assert.deepEqual([row.code, row.next], [202, 'Get-all-Users']);
     });
 
-    test('SPEC "Errors" 119: a field that the caller may not add', async () => {
+    test('a field that the caller may not add', async () => {
       const table = await store.table({ Name: 'String' });
       const open = { '*': true };
       const permissions = { find: open, get: open, create: open, update: open };

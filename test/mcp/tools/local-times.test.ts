@@ -1,4 +1,4 @@
-/** docs/decisions.md "Agent tools": times without a zone are of the system's time zone, and ranges end with their last day. */
+/** Times without a zone are in the system's time zone, and ranges include their last day. Reference: agents.md#arguments. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { date, type Json, pointer, useStore } from '../../support/records.ts';
@@ -12,7 +12,7 @@ for (const engine of sampledEngines())
     const store = useStore(engine);
     const { use, refused } = byKey(store);
     const DAY = 86_400_000;
-    /** The day of now in the system's zone, which is three hours ahead of UTC all year. */
+    /** Returns the current day in the system's zone, which is UTC+3 all year. */
     const dayOf = (at: number): string => new Date(at + 3 * 3_600_000).toISOString().slice(0, 10);
 
     useFlag(store, 'TimeZone', 'Europe/Istanbul');
@@ -67,12 +67,12 @@ for (const engine of sampledEngines())
         ['march', '2020-02-29T21:00:00.000Z'],
       ] as const)
         await store.create('Sales', { Name, Total: 1, ClosingDate: date(at) });
-      const told = await use('Get-Pipeline-Summary', { from: '2020-02-01', to: '2020-02-29', groupBy: 'month' });
+      const reported = await use('Get-Pipeline-Summary', { from: '2020-02-01', to: '2020-02-29', groupBy: 'month' });
       assert.deepEqual(
-        told.results.map(({ month, count }: Json) => [month, count]),
+        reported.results.map(({ month, count }: Json) => [month, count]),
         [['2020-02', 2]],
       );
-      assert.deepEqual([told.from, told.to], ['2020-01-31T21:00:00.000Z', '2020-02-29T21:00:00.000Z']);
+      assert.deepEqual([reported.from, reported.to], ['2020-01-31T21:00:00.000Z', '2020-02-29T21:00:00.000Z']);
       const upTo = await use('Get-Pipeline-Summary', { from: '2020-02-01', to: '2020-02-29T23:59:59.999' });
       assert.equal(upTo.count, 1);
     });
@@ -100,7 +100,7 @@ for (const engine of sampledEngines())
         documents.results.map(({ number }: Json) => number),
         [2, 1],
       );
-      // A time is the last moment of a range.
+      // A range that ends with a time ends at that moment.
       const upTo = await use('Get-Messages', { from: '2026-03-10T00:00', to: '2026-03-11T00:00' });
       assert.equal(upTo.results.length, 3);
     });
@@ -120,7 +120,7 @@ for (const engine of sampledEngines())
       assert.equal((await use('Get-Recent-Changes', { since: tomorrow })).results.length, 0);
       assert.deepEqual((await use('Get-Trigger-Logs', { from: tomorrow })).results, []);
       assert.deepEqual((await use('Get-Request-Log', { to: yesterday })).results, []);
-      // As far as years of four digits go.
+      // The largest range that years of four digits allow.
       const ages = { from: '0000-01-01', to: '9999-12-31' };
       for (const name of ['Get-Request-Log', 'Get-Trigger-Logs', 'Get-Messages', 'Get-Sales-Documents', 'Get-Campaign-Stats'])
         assert.equal((await use(name, { ...ages, limit: 1 })).to, '9999-12-31T21:00:00.000Z');

@@ -1,4 +1,4 @@
-/** Agent tools in a system that has taken tables of the template away: docs/decisions.md "Agent tools". */
+/** Agent tools in a system that has deleted tables of the template. Reference: agents.md#answers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { path, useOwnStore } from '../../support/records.ts';

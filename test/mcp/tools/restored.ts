@@ -1,4 +1,4 @@
-/** What suites change that share their service, and put back: the others rely on it. */
+/** Changes of shared state that are undone afterwards, because other suites use the same service. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext } from 'node:test';
 import { type Json, path, type Store } from '../../support/records.ts';
@@ -6,7 +6,7 @@ import { permit } from './tables.ts';
 
 const flag = (name: string, value: unknown) => ({ Name: name, Value: { [name]: value } });
 
-/** A flag of the system, for the surrounding `describe`. */
+/** Sets a flag of the system for the surrounding `describe`. */
 export function useFlag(store: Store, name: string, value: unknown): void {
   let row: string;
   before(async () => {
@@ -15,13 +15,13 @@ export function useFlag(store: Store, name: string, value: unknown): void {
   after(() => store.remove('Config', row));
 }
 
-/** The same until a test is over. */
+/** Sets a flag of the system until the test ends. */
 export async function setFlag(test: TestContext, store: Store, name: string, value: unknown): Promise<void> {
   const row = await store.create('Config', flag(name, value));
   test.after(() => store.remove('Config', row));
 }
 
-/** Takes a field away, or gives it another type, until a test is over. Its values are lost. */
+/** Deletes a field, or gives it another type, until the test ends. Its values are lost. */
 export async function replaceField(
   test: TestContext,
   store: Store,
@@ -45,7 +45,7 @@ export async function replaceField(
 
 const kept = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
 
-/** What makes a record again what it was. */
+/** Returns the body that restores a record. */
 const backTo = (was: Json, is: Json): Json =>
   Object.fromEntries(
     Object.keys({ ...was, ...is })
@@ -53,7 +53,7 @@ const backTo = (was: Json, is: Json): Json =>
       .map((name) => [name, was[name] ?? { __op: 'Delete' }]),
   );
 
-/** After the surrounding `describe` these tables have the permissions and the records that they had before it. */
+/** Restores permissions and records of the tables after the surrounding `describe`. */
 export function useRestored(store: Store, ...tables: readonly string[]): void {
   const permissions = async (table: string): Promise<Json> =>
     (await store.call('GET', `/platform/schemas/${table}`)).body.classLevelPermissions;
@@ -76,7 +76,7 @@ export function useRestored(store: Store, ...tables: readonly string[]): void {
   });
 }
 
-/** Deletes records, by a thousand at a time. */
+/** Deletes records in batches of 1,000. */
 export async function removeAll(store: Store, table: string, rows: readonly Json[]): Promise<void> {
   for (let at = 0; at < rows.length; at += 1_000) {
     const requests = rows.slice(at, at + 1_000).map(({ objectId }) => ({ method: 'DELETE', path: path(table, objectId) }));

@@ -1,4 +1,4 @@
-/** What tests set up, and look up, in tables. */
+/** Helpers to set up and look up tables. */
 import assert from 'node:assert/strict';
 import { path, type Store } from '../../support/records.ts';
 
@@ -8,7 +8,7 @@ export async function permit(store: Store, table: string, classLevelPermissions:
   assert.equal(status, 200, text);
 }
 
-/** The objectId of the first row of a lookup table that matches. */
+/** Returns the objectId of the first matching row of a lookup table. */
 export async function lookupId(store: Store, table: string, where: object): Promise<string> {
   const { body, text } = await store.call('GET', path(table), { query: { where, order: 'SortOrder' } });
   assert.ok(body.results[0], text);

@@ -1,4 +1,4 @@
-/** decisions "Agent tools": schemas are shown without what is hidden, and tables that a user may do nothing with are told of by no tool. */
+/** Schemas are returned without hidden parts, and no tool mentions tables that the caller has no right to. Reference: agents.md#answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permission } from '../../support/oauth.ts';
@@ -16,7 +16,7 @@ onEachEngine('what a caller may not know', (tools) => {
   const { table, create, use } = tools;
   const seller = (permissions?: readonly Permission[]) => byUser(tools, ['Sales'], permissions);
 
-  test('SPEC "Permissions": who may not update a table hears nothing of its fields', async () => {
+  test('who may not update a table hears nothing of its fields', async () => {
     const secret = await table({ Boss: user, Code: 'Number', F: 'File', P: 'PrivateFile' });
     await permit(tools, secret, closed);
     const objectId = await create(secret, { Code: 7 });
@@ -38,7 +38,7 @@ onEachEngine('what a caller may not know', (tools) => {
     await person.refused('Assign-Owner', { table: secret, objectIds: [objectId], userId: person.id }, 119, refusal);
   });
 
-  test('decisions "Permissions": a hidden Pointer to users is no owner, and is not named', async () => {
+  test('a hidden Pointer to users is no owner, and is not named', async () => {
     const own = await table({ OwnerId: user, Boss: user, Seen: user });
     await permit(tools, own, { find: sales, get: sales, update: sales, protectedFields: { 'role:Sales': ['OwnerId', 'Boss'] } });
     const objectId = await create(own, {});
@@ -103,13 +103,13 @@ onEachEngine('what a caller may not know', (tools) => {
     for (const more of [{}, { find: sales, get: sales }, { find: { 'role:Admin': true } }]) {
       await permit(tools, own, { ...full, ...more });
       for (const person of people) {
-        const shown = await person.use('Get-Schema', { className: own });
+        const visible = await person.use('Get-Schema', { className: own });
         assert.deepEqual(
-          [shown.fields.A.type, shown.indexes, shown.timeline.displayFields],
+          [visible.fields.A.type, visible.indexes, visible.timeline.displayFields],
           ['String', { byA: { A: 1 } }, { A: true }],
         );
-        assert.doesNotMatch(JSON.stringify(shown), /Hidden|Boss|protectedFields/);
-        assert.deepEqual(shown.classLevelPermissions.create, full.create);
+        assert.doesNotMatch(JSON.stringify(visible), /Hidden|Boss|protectedFields/);
+        assert.deepEqual(visible.classLevelPermissions.create, full.create);
         const { results } = await person.use('Get-Schema');
         assert.doesNotMatch(
           JSON.stringify(results.find((one: Json) => one.className === own) ?? null),
@@ -122,25 +122,25 @@ onEachEngine('what a caller may not know', (tools) => {
     }
   });
 
-  test('SPEC "Schema record": triggers are shown as their own permissions say', async (t) => {
+  test('triggers are shown as their own permissions say', async (t) => {
     const own = await table({ A: 'String' });
     await permit(tools, own, { ...closed, find: { 'role:Admin': true } });
     const definition = { table: own, events: ['update'], actions: [], Active: false };
-    const shown = await create('_Trigger', { ...definition, Name: 'one' });
+    const visible = await create('_Trigger', { ...definition, Name: 'one' });
     const hidden = await create('_Trigger', { ...definition, Name: 'two', ACL: { nobody: { read: true } } });
     await openAdvanced(t, tools);
     const admin = await byUser(tools, ['Admin']);
     const idsOf = ({ triggers }: Json) => triggers.map(({ _id }: Json) => _id);
-    assert.deepEqual(idsOf(await admin.use('Get-Schema', { className: own })), [shown]);
-    assert.deepEqual(idsOf(await use('Get-Schema', { className: own })), [shown, hidden]);
+    assert.deepEqual(idsOf(await admin.use('Get-Schema', { className: own })), [visible]);
+    assert.deepEqual(idsOf(await use('Get-Schema', { className: own })), [visible, hidden]);
     const { results } = await admin.use('Get-Triggers', { className: own });
     assert.deepEqual(
       results.map(({ _id }: Json) => _id),
-      [shown],
+      [visible],
     );
   });
 
-  test('SPEC "Authentication: Agent-tool layer" 1: what operators made is shown to who may view', async () => {
+  test('what operators made is shown to who may view', async () => {
     const own = await table({ Key: 'String', Total: 'Number', List: 'Array' });
     await permit(tools, own, { find: sales, get: sales, create: sales, update: sales });
     const objectId = await create(own, { Key: 'k', Total: 777, List: ['secret'] });
@@ -163,7 +163,7 @@ onEachEngine('what a caller may not know', (tools) => {
     assert.equal((await tools.read(own, objectId)).Total, 778);
   });
 
-  test('decisions "Agent tools": a phone is found among the records that the caller may find, however many others have it', async () => {
+  test('a phone is found among the records that the caller may find, however many others have it', async () => {
     const phone = '0507654321';
     const ACL = { nobody: { read: true } };
     for (const n of [1_000, 950]) {

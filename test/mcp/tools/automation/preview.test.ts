@@ -1,4 +1,4 @@
-/** Test-Trigger reads as its caller: criteria tell nothing of what he may not see (CONTRACT "Triggers"; decisions "Agent tools"). */
+/** Test-Trigger reads with the caller's rights, so criteria reveal nothing that the caller may not see. Reference: tools.md#test-trigger. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pointer } from '../../../support/records.ts';
@@ -49,15 +49,15 @@ onEachEngine('criteria in previews', (tools) => {
     const author = await byUser(tools, ['Admin']);
     const order = { className: own, event: 'update', active: true, actions: [] };
     const { triggerId } = await author.use('Set-Trigger', order);
-    const told = async (objectId: string) => {
+    const reported = async (objectId: string) => {
       const { wouldFire, meetsCriteria, obstacle = null, notes } = await use('Test-Trigger', { triggerId, objectId });
       assert.match(notes[0], /acts with the rights of the user who defined it/);
       return [wouldFire, meetsCriteria, obstacle];
     };
-    assert.deepEqual(await told(open), [true, true, null]);
-    assert.deepEqual(await told(closed), [false, true, 'The user who defined the trigger may not read the record.']);
+    assert.deepEqual(await reported(open), [true, true, null]);
+    assert.deepEqual(await reported(closed), [false, true, 'The user who defined the trigger may not read the record.']);
     await tools.update('_User', author.id, { active: false });
-    assert.deepEqual(await told(open), [false, true, 'The user who defined the trigger is gone or not active.']);
+    assert.deepEqual(await reported(open), [false, true, 'The user who defined the trigger is gone or not active.']);
     const { triggerId: ofKey } = await use('Set-Trigger', order);
     const { wouldFire, notes } = await use('Test-Trigger', { triggerId: ofKey, objectId: closed });
     assert.equal(wouldFire, true);
@@ -74,10 +74,10 @@ onEachEngine('criteria in previews', (tools) => {
       actionData: { to: 'a@example.com', subject: 's', html },
     }));
     const { triggerId } = await use('Set-Trigger', { className: own, event: 'update', active: false, actions });
-    const { actions: told } = await use('Test-Trigger', { triggerId, objectId });
-    // Each `<` is four characters of HTML: two actions come to 16 million.
+    const { actions: reported } = await use('Test-Trigger', { triggerId, objectId });
+    // Each `<` becomes four characters of HTML, so two actions reach 16 million.
     assert.deepEqual(
-      told.map(({ does, wouldFail }: { does?: { html: string }; wouldFail?: string }) =>
+      reported.map(({ does, wouldFail }: { does?: { html: string }; wouldFail?: string }) =>
         does ? does.html.length < 3_000 : wouldFail,
       ),
       [true, true, ...Array(8).fill('The templates come to more than 20971520 characters.')],

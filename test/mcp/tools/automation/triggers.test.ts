@@ -1,4 +1,4 @@
-/** Agent tools Get-Triggers, Set-Trigger, Get-Trigger-Logs, Test-Trigger. */
+/** Agent tools Get-Triggers, Set-Trigger, Get-Trigger-Logs, Test-Trigger. Reference: tools.md#set-trigger. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { type Json, path, pointer, type Store, unique, useStore } from '../../..
 import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
 
-/** Waits until a read has rows. */
+/** Polls until a read returns enough rows. */
 async function eventually(read: () => Promise<Json[]>, count = 1): Promise<Json[]> {
   for (let waited = 0; waited < 10_000; waited += 50) {
     const rows = await read();
@@ -214,7 +214,7 @@ for (const engine of sampledEngines())
       const admin = await byUser(store, ['Admin']);
       await admin.refused('Set-Trigger', args, 119, /^Permission denied for action update on class _Trigger/);
       await openAdvanced(t, store);
-      // The table was made by REST: nobody may anything.
+      // The table was created by REST, so it has no permissions.
       await admin.refused('Set-Trigger', args, 119, new RegExp(`on class ${table}`));
       const open = { find: { '*': true }, get: { '*': true }, update: { '*': true }, create: { '*': true } };
       await store.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions: open } });

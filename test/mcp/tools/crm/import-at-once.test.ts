@@ -1,4 +1,4 @@
-/** docs/decisions.md "Agent tools": imports of one table that match rows take turns. */
+/** Concurrent imports into one table that match rows run one after another. Reference: tools.md#import-records. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/records.ts';

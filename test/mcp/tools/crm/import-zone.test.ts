@@ -1,4 +1,4 @@
-/** Reference: Import-Records. Times without a zone are of the system's, whatever that of the process is. */
+/** Import-Records reads times without a zone in the system's zone, whatever the zone of the process. Reference: tools.md#import-records. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { date, storeOf } from '../../../support/records.ts';

@@ -1,8 +1,8 @@
-/** Reference: Import-Records. */
+/** Reference: tools.md#import-records. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
 import { lookupId, permit } from '../tables.ts';
@@ -32,7 +32,7 @@ onEachEngine('import', (tools) => {
     });
   });
 
-  /** Imports one value into a field; what was stored, or the error. */
+  /** Imports one value into a field; returns what was stored, or the error. */
   async function stored(field: string, value: unknown): Promise<Json> {
     const { results } = await use('Import-Records', { table: target, rows: [{ Name: 'x', [field]: value }] });
     const [{ success, error }] = results;
@@ -234,15 +234,15 @@ onEachEngine('import', (tools) => {
     const before = await all(target);
     const rows = [{ Name, Size: '5' }, { Name: `${Name}x`, ColourId: 'Red' }, { Name: `${Name}x` }, { Size: 'x' }];
     const args = { table: target, rows, matchOn: ['Name'], onDuplicate: 'update', dryRun: true };
-    const told = await use('Import-Records', args);
-    assert.equal(told.dryRun, true);
-    assert.deepEqual(actions(told), ['updated', 'created', 'updated', 107]);
-    assert.deepEqual(told.results[0].success, { action: 'updated', objectId: id, data: { Name, Size: 5 } });
-    assert.deepEqual(told.results[1].success.data.ColourId, pointer(lookup, ids.Red ?? ''));
-    assert.equal(told.results[2].success.sameAsRow, 1);
+    const reported = await use('Import-Records', args);
+    assert.equal(reported.dryRun, true);
+    assert.deepEqual(actions(reported), ['updated', 'created', 'updated', 107]);
+    assert.deepEqual(reported.results[0].success, { action: 'updated', objectId: id, data: { Name, Size: 5 } });
+    assert.deepEqual(reported.results[1].success.data.ColourId, pointer(lookup, ids.Red ?? ''));
+    assert.equal(reported.results[2].success.sameAsRow, 1);
     assert.deepEqual(await all(target), before);
     const { results } = await use('Import-Records', { ...args, dryRun: false });
-    assert.deepEqual(actions({ results }), actions(told));
+    assert.deepEqual(actions({ results }), actions(reported));
   });
 
   test('a thousand rows, some of them wrong, in the size of an answer', async () => {
@@ -250,7 +250,7 @@ onEachEngine('import', (tools) => {
     const rows = Array.from({ length: 1_000 }, (_, n) => ({ Name: `${start}-${n}`, Size: n % 2 ? n : 'none' }));
     const answer = await use('Import-Records', { table: target, rows });
     assert.deepEqual([answer.created, answer.failed, answer.results.length], [500, 500, 1_000]);
-    assert.ok(bytesOf(answer) <= MOST_BYTES, String(bytesOf(answer)));
+    assert.ok(bytesOf(answer) <= MAX_BYTES, String(bytesOf(answer)));
     const again = rows.map((row) => ({ ...row, Size: 1 }));
     const dry = await use('Import-Records', {
       table: target,
@@ -260,7 +260,7 @@ onEachEngine('import', (tools) => {
       dryRun: true,
     });
     assert.deepEqual([dry.created, dry.updated], [500, 500]);
-    assert.ok(bytesOf(dry) <= MOST_BYTES, String(bytesOf(dry)));
+    assert.ok(bytesOf(dry) <= MAX_BYTES, String(bytesOf(dry)));
   });
 
   test('triggers and the timeline hear of it, as of any write', async () => {
@@ -273,7 +273,7 @@ onEachEngine('import', (tools) => {
     );
   });
 
-  test('a user imports what his role lets him, as himself', async () => {
+  test('a user imports what the roles allow, as that user', async () => {
     const seller = await byUser(tools, ['Sales']);
     const status = await lookupId(tools, 'TaskStatuses', {});
     const { Name } = await read('TaskStatuses', status);

@@ -1,9 +1,9 @@
-/** Reference: Convert-Lead, Assign-Owner, Add-Note. */
+/** Reference: tools.md#convert-lead, tools.md#assign-owner, tools.md#add-note. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer } from '../../../support/records.ts';
 import { signUp } from '../../../support/users.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
 import { replaceField } from '../restored.ts';
@@ -65,9 +65,9 @@ onEachEngine('leads', (tools) => {
   test('Assign-Owner: a thousand that are not there are told within the size of an answer', async () => {
     const owner = await signUp(tools);
     const objectIds = Array.from({ length: 1_000 }, (_, n) => `none${String(n).padStart(6, '0')}`);
-    const told = await use('Assign-Owner', { table: 'Tasks', objectIds, userId: owner.id });
-    assert.deepEqual([told.failed, told.results.length], [1_000, 1_000]);
-    assert.ok(bytesOf(told) <= MOST_BYTES);
+    const reported = await use('Assign-Owner', { table: 'Tasks', objectIds, userId: owner.id });
+    assert.deepEqual([reported.failed, reported.results.length], [1_000, 1_000]);
+    assert.ok(bytesOf(reported) <= MAX_BYTES);
     await refused('Assign-Owner', { table: 'Tasks', objectIds: [...objectIds, 'x'], userId: owner.id }, 107, /1000/);
   });
 
@@ -105,7 +105,7 @@ onEachEngine('leads', (tools) => {
     assert.equal((await all('Notes')).length, count);
   });
 
-  test('a user writes as himself, and what his role lets him', async () => {
+  test('a user writes as that user, and what the roles allow', async () => {
     const seller = await byUser(tools, ['Sales']);
     const reader = await byUser(tools, ['ReadOnly']);
     const id = await create('Accounts', { Name: 'Lead' });

@@ -1,8 +1,8 @@
-/** Reference: Get-Pipeline-Summary, Get-Customer-Card. */
+/** Reference: tools.md#get-pipeline-summary, tools.md#get-customer-card. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
 import { useFlag } from '../restored.ts';
@@ -15,7 +15,7 @@ onEachEngine('overview', (tools) => {
   const status = (name: string) => pointer('SaleStatuses', statuses[name] ?? '');
   let account = '';
   let source = '';
-  /** What other suites have left. */
+  /** The summary that earlier suites left behind. */
   let others: Json;
 
   before(async () => {
@@ -90,8 +90,8 @@ onEachEngine('overview', (tools) => {
     const user = await byUser(tools, ['Sales']);
     const clp = (await call('GET', '/platform/schemas/SaleStatuses')).body.classLevelPermissions;
     await permit(tools, 'SaleStatuses', { ...clp, find: {} });
-    const told = await user.use('Get-Pipeline-Summary');
-    assert.deepEqual([told.hidden, told.open], [['SaleStatuses'], undefined]);
+    const reported = await user.use('Get-Pipeline-Summary');
+    assert.deepEqual([reported.hidden, reported.open], [['SaleStatuses'], undefined]);
     await permit(tools, 'SaleStatuses', clp);
     const sales = (await call('GET', '/platform/schemas/Sales')).body.classLevelPermissions;
     await permit(tools, 'Sales', { ...sales, find: {} });
@@ -137,7 +137,7 @@ onEachEngine('overview', (tools) => {
       await create('SMS', { ...of, Content: long });
     }
     const card = await use('Get-Customer-Card', { objectId: big, limit: 50 });
-    assert.ok(bytesOf(card) <= MOST_BYTES, String(bytesOf(card)));
+    assert.ok(bytesOf(card) <= MAX_BYTES, String(bytesOf(card)));
     assert.deepEqual([card.details.Name, card.notes.more], ['big', true]);
   });
 

@@ -1,16 +1,16 @@
-/** Search-Records while the index of a large table is filled: docs/adr/0024. */
+/** Search-Records while the index of a large table is being filled: adr/0024. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Json, path } from '../../../support/records.ts';
 import { onEachEngine } from '../engines.ts';
 import { permit } from '../tables.ts';
 
-/** More than are looked through without an index. */
+/** More records than are scanned without an index. */
 const RECORDS = 7_000;
 const everybody = { 'role:Sales': true };
 const open = { find: everybody, get: everybody, create: everybody, update: everybody };
 
-/** They find the same with the index and without. */
+/** Queries that find the same with and without the index. */
 const queries = ['אביגדור', 'משה אבי', 'acm', '0507654321', '+972507654321', 'rarehost', '513377991', '77123', 'nothinglikeit'];
 
 onEachEngine('search while the index is filled', (tools) => {
@@ -30,7 +30,7 @@ onEachEngine('search while the index is filled', (tools) => {
       assert.equal(answer.status, 200, answer.text);
     }
   };
-  /** Old records are found by a part of a word until the index is in use. */
+  /** Returns whether the index is in use: until then, old records match a part of a word. */
   const isIndexed = async () => (await found('iddleou')).length === 0;
 
   before(async () => {

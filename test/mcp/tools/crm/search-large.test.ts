@@ -1,4 +1,4 @@
-/** Search-Records over a table that is too large to be looked through: docs/adr/0024. */
+/** Search-Records over a table too large to be scanned: adr/0024. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { byUser, type Person } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
 import { permit } from '../tables.ts';
 
-/** More than are looked through beside an index, after those that are looked for. */
+/** More records than are scanned besides the index; they come after the records that are searched for. */
 const RECORDS = 5_300;
 const everybody = { 'role:Sales': true };
 const open = { find: everybody, get: everybody, create: everybody, update: everybody };
@@ -29,7 +29,7 @@ onEachEngine('search in a large table', (tools) => {
       assert.equal(answer.status, 200, answer.text);
     }
   };
-  /** Old records are found by a part of a word until the index is in use. */
+  /** Returns whether the index is in use: until then, old records match a part of a word. */
   const isIndexed = async () => {
     for (let left = 300; (await found('iddleou')).length > 0; left--) {
       assert.ok(left > 0, 'no index came to be');
@@ -99,7 +99,7 @@ onEachEngine('search in a large table', (tools) => {
     assert.deepEqual(await found('גולדב'), []);
   });
 
-  test('a user finds what he may see', async () => {
+  test('a user finds what the user may see', async () => {
     const user = await byUser(tools, ['Sales'], ['mcp:view']);
     assert.deepEqual(await found('אביגדור', user), [ids.whole, ids.longer]);
     const protectedFields = { 'role:Sales': ['Mobile', 'CompanyId'] };
@@ -111,7 +111,7 @@ onEachEngine('search in a large table', (tools) => {
     assert.deepEqual(await found('513377991', user), [ids.number]);
   });
 
-  test('records that nobody may see do not take the places of others', async () => {
+  test('records that the user may not see do not take the places of others', async () => {
     await fill(2_500, () => ({ Name: 'זלמנוביץ', ACL: { '*': {} } }));
     const user = await byUser(tools, ['Sales'], ['mcp:view']);
     assert.deepEqual(await found('זלמנ', user), []);

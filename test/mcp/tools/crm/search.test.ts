@@ -1,4 +1,4 @@
-/** Reference: Search-Records, Find-Duplicates; phones in all local and 972 forms. */
+/** Search-Records and Find-Duplicates; phones in all local and 972 forms. Reference: tools.md#search-records, tools.md#find-duplicates. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer, unique } from '../../../support/records.ts';
@@ -7,7 +7,7 @@ import { onEachEngine } from '../engines.ts';
 import { permit } from '../tables.ts';
 
 let last = 2_000_000;
-/** A mobile number that no other test uses, in digits. */
+/** Returns the digits of a mobile number that no other test uses. */
 const newPhone = (): string => `050${last++}`;
 
 const forms: [string, (phone: string) => string][] = [
@@ -27,7 +27,7 @@ onEachEngine('search', (tools) => {
     (await use('Search-Records', { query, ...more })).results.map((row: Json) => row.objectId);
   const duplicates = async (args: object): Promise<Json[]> => (await use('Find-Duplicates', args)).results;
 
-  test('decisions "Agent tools": a phone in any form finds it in any form', async () => {
+  test('a phone in any form finds it in any form', async () => {
     for (const [, store] of forms) {
       const phone = newPhone();
       const account = await create('Accounts', { Name: 'a', PhoneNumber: store(phone) });
@@ -125,8 +125,8 @@ onEachEngine('search', (tools) => {
     const both = await create('Accounts', { Name: name, PhoneNumber: `+972-${phone.slice(1)}`, Email: `${phone}@Mail.test` });
     const other = await create('Accounts', { Name: 'x', CompanyId: `${company.slice(0, 2)}-${company.slice(2)}` });
     await create('Accounts', { Name: `${name} and more`, PhoneNumber: newPhone() });
-    const sought = { phone, email: ` ${phone}@mail.TEST`, name: name.toUpperCase(), companyId: company };
-    const rows = await duplicates(sought);
+    const criteria = { phone, email: ` ${phone}@mail.TEST`, name: name.toUpperCase(), companyId: company };
+    const rows = await duplicates(criteria);
     assert.deepEqual(
       rows.map((row) => [row.objectId, row.matchedOn]),
       [
@@ -159,7 +159,7 @@ onEachEngine('search', (tools) => {
     await refused('Find-Duplicates', { table: 'Nothing', phone: '0501234567' }, 103, /Nothing/);
   });
 
-  test('a user finds what he may see: tables, records and fields', async () => {
+  test('a user finds what the user may see: tables, records and fields', async () => {
     const phone = newPhone();
     const user = await byUser(tools, ['Sales'], ['mcp:view']);
     const open = await create('Accounts', { Name: 'open', PhoneNumber: phone });

@@ -1,4 +1,4 @@
-/** Agent tool Create-Price-Quote. */
+/** Reference: tools.md#create-price-quote. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, pointer, useStore } from '../../../support/records.ts';
@@ -36,7 +36,7 @@ for (const engine of sampledEngines())
     const counts = async () => Promise.all(tables.map(async (table) => (await store.all(table)).length));
 
     test('the quote and its rows are one commit, priced and numbered', async () => {
-      // No other suite counts so far.
+      // No other suite uses numbers this high.
       await store.create('PriceQuotes', { Number: 7_000_041 });
       const rows = [
         { productId: product('Chair'), quantity: 3, discount: 10 },

@@ -1,4 +1,4 @@
-/** Agent tool Get-Sales-Documents. */
+/** Reference: tools.md#get-sales-documents. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { date, type Json, pointer, useStore } from '../../../support/records.ts';

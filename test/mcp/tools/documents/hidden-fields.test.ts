@@ -1,4 +1,4 @@
-/** docs/decisions.md "Agent tools": parts of an answer that the caller may not see are left out; what is left is told. */
+/** Parts of an answer that the caller may not see are left out; the rest is returned. Reference: agents.md#answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
@@ -9,7 +9,7 @@ import { permit } from '../tables.ts';
 
 onEachEngine('hidden fields of messages and campaigns', (tools) => {
   const { create, call } = tools;
-  /** Does something as one from whom fields of a table are hidden. */
+  /** Runs `work` as a user from whom these fields of a table are hidden. */
   async function without(table: string, fields: readonly string[], work: (reader: Person) => Promise<void>): Promise<void> {
     const rules = (await call('GET', `/platform/schemas/${table}`)).body.classLevelPermissions;
     const { name } = await newRole(tools);

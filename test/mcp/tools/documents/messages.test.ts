@@ -1,4 +1,4 @@
-/** Agent tools Get-Messages and Get-Campaign-Stats. */
+/** Reference: tools.md#get-messages, tools.md#get-campaign-stats. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
@@ -49,7 +49,7 @@ for (const engine of sampledEngines())
         Status: 'Undelivered',
         SendAt: date(day(3)),
       });
-      // It has no time of its own, so that it is the newest.
+      // It has no time field, so its creation time makes it the newest.
       await store.create('SMS', { ...of, From: 'Biz', To: '0501234567', Content: 'now', Status: 'sent' });
       const phoned = {
         caller: '0501234567',

@@ -1,4 +1,4 @@
-/** Agent tool Get-File-Content: SPEC "Files" rule 6. */
+/** Reference: tools.md#get-file-content, files.md#private-files. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ask, deleteFile, fileObject, uploadFile } from '../../../support/files.ts';
@@ -6,7 +6,7 @@ import { type Json, useStore } from '../../../support/records.ts';
 import { sampledEngines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
 
-/** The bytes of a picture begin with these. */
+/** Starts with the signature of a PNG image. */
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(60_000, 1)]);
 
 for (const engine of sampledEngines())
@@ -15,7 +15,7 @@ for (const engine of sampledEngines())
     const tools = byKey(store);
     let box: string | undefined;
     const table = async () => (box ??= await store.table({ Name: 'String', F: 'File', P: 'PrivateFile' }));
-    /** A record that holds a file, as arguments of the tool. */
+    /** Creates a record with a file; returns the tool's arguments for it. */
     const holding = async (field: string, fileName: string, bytes: string | Uint8Array): Promise<Json> => {
       const file = await uploadFile(store.service(), fileName, bytes);
       return { table: await table(), objectId: await store.create(await table(), { [field]: fileObject(file) }), field };
@@ -54,9 +54,9 @@ for (const engine of sampledEngines())
 
     test('other bytes as base64, or by their address', async () => {
       const picture = await holding('F', 'a.png', png);
-      const told = await read(picture);
-      assert.deepEqual([told.text, told.contentType, told.size], [undefined, 'image/png', png.length]);
-      assert.match(told.hint, /base64/);
+      const reported = await read(picture);
+      assert.deepEqual([reported.text, reported.contentType, reported.size], [undefined, 'image/png', png.length]);
+      assert.match(reported.hint, /base64/);
       const part = await read(picture, { as: 'base64', maxBytes: 100 });
       assert.deepEqual([part.base64, part.truncated, part.bytes], [png.subarray(0, 100).toString('base64'), true, 100]);
       const all = await read(picture, { as: 'base64' });

@@ -1,4 +1,4 @@
-/** Agent tools Upload-Public-File, Attach-File, Upload-Private-File: SPEC "Files". */
+/** Agent tools Upload-Public-File, Attach-File, Upload-Private-File. Reference: files.md#upload, agents.md#uploads-by-agents. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { onDisk, operate } from '../../../files/operator.ts';
@@ -37,7 +37,7 @@ for (const engine of sampledEngines())
       assert.equal((await ask(held.url)).text, 'שלום');
     });
 
-    // No engine has a say in it.
+    // Independent of the engine.
     if (anyEngine.includes(engine))
       test('a file of 32 MB is taken, one byte more is not', async () => {
         const most = 32 * 1024 * 1024;
@@ -114,7 +114,7 @@ for (const engine of sampledEngines())
       await tools.refused('Attach-File', args, 1);
     });
 
-    test('who signed in attaches where he may write', async () => {
+    test('a signed-in user attaches to records that the user may write', async () => {
       const { use, refused, id } = await byUser(store, ['Sales']);
       const { name, url } = await use('Upload-Public-File', named('d'));
       const everybody = { requiresAuthentication: true };

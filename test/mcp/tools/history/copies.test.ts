@@ -1,4 +1,4 @@
-/** What logs, notifications and mail hold of records is told by no agent tool to who may not read it there (docs/adr/0016). */
+/** Logs, notifications and mail hold copies of record values. No agent tool reveals a copy to a caller who may not read the original (adr/0016). */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { forAll, makeTable, type Rules, setRules } from '../../../support/permissions.ts';
@@ -8,7 +8,7 @@ import { soon } from '../../../support/soon.ts';
 import { byUser, type Person } from '../callers.ts';
 
 const open: Rules = forAll({ requiresAuthentication: true });
-/** Tables that hold values of others, with the names of the fields that have them. */
+/** Tables that hold values of other records, with the fields that hold them. */
 const holders = {
   _Timeline: ['data', 'data.Pay', 'AccountId'],
   _syslogTriggers: ['data', 'error'],
@@ -27,7 +27,7 @@ for (const engine of sampledEngines())
     let id: string;
     const word = unique('w');
     const secret = unique('secret');
-    /** Rows of the record under test, whatever holds them. */
+    /** Returns the `where` that selects the rows about the record under test. */
     const about = (holder: Holder): object => (holder === 'Emails' ? { Subject: { $regex: word } } : { objectIdValue: id });
 
     before(async () => {
@@ -41,7 +41,7 @@ for (const engine of sampledEngines())
       const actions = [
         { type: 'notification', actionData: { user: admin.id, content: '{{Name}} gets {{Pay}}', icon: '{{Pay}}' } },
         { type: 'e-mail', actionData: { to: 'a@b.example', subject: '{{Name}} {{Pay}}', html: '<p>{{Pay}}</p>' } },
-        // An address that is none is in the text of the error.
+        // An invalid address appears in the text of the error.
         { type: 'e-mail', actionData: { to: '{{Pay}}', subject: '{{Name}}', html: 'x' } },
       ];
       await store.create('_Trigger', { Name: unique('tells'), table, events: ['create'], actions });
@@ -51,12 +51,12 @@ for (const engine of sampledEngines())
       await soon(async () => {
         assert.deepEqual([(await rowsOf('_Notification')).length, (await rowsOf('_syslogTriggers')).length], [1, 4]);
       }, 20_000);
-      // Mail of people belongs to accounts; the service's own does where the fields are there.
+      // Mail of people belongs to accounts; the service's own mail does so too if the table has the fields.
       for (const { objectId } of await rowsOf('Emails'))
         await store.update('Emails', objectId, { AccountId: pointer('Accounts', account) });
     });
 
-    /** The calls that read copies, each by its name. */
+    /** Returns the calls that read copies, by name. */
     const calls = (): [string, object][] => [
       ['Get-Trigger-Logs', { objectId: id }],
       ['Get-Trigger-Logs', { objectId: id, errorsOnly: true }],
@@ -74,13 +74,13 @@ for (const engine of sampledEngines())
       ]),
     ];
 
-    /** What tells of the secret. */
+    /** Returns the names of the calls that reveal the secret. */
     const found = async (): Promise<string[]> => {
-      const told: string[] = [];
+      const reported: string[] = [];
       await Promise.all(
         calls().map(async ([name, args]) => {
           const { text } = await admin.call(name, args);
-          if (text.includes(secret)) told.push(`${name} ${JSON.stringify(args)}`);
+          if (text.includes(secret)) reported.push(`${name} ${JSON.stringify(args)}`);
         }),
       );
       for (const holder of every)
@@ -91,13 +91,13 @@ for (const engine of sampledEngines())
               : { [field]: { $regex: secret } };
           if (field === 'data') continue;
           const counted = await admin.call('Count-Data', { table: holder, where });
-          if (counted.json?.count > 0) told.push(`Count-Data ${holder} ${field}`);
+          if (counted.json?.count > 0) reported.push(`Count-Data ${holder} ${field}`);
           const rows = await admin.call('Get-Data', { table: holder, where });
-          if (rows.json?.results?.length > 0) told.push(`Get-Data ${holder} ${field}`);
+          if (rows.json?.results?.length > 0) reported.push(`Get-Data ${holder} ${field}`);
           const sums = await admin.call('Aggregate-Data', { table: holder, where });
-          if (sums.json?.results?.[0]?.count > 0) told.push(`Aggregate-Data ${holder} ${field}`);
+          if (sums.json?.results?.[0]?.count > 0) reported.push(`Aggregate-Data ${holder} ${field}`);
         }
-      return told;
+      return reported;
     };
 
     const runs = async (more: object = {}): Promise<Json[]> =>
@@ -105,7 +105,7 @@ for (const engine of sampledEngines())
     const protect = (...fields: string[]) => setRules(store.service(), table, { ...open, protectedFields: { '*': fields } });
 
     test('while nothing is hidden, every tool tells of it', async () => {
-      const told = await found();
+      const reported = await found();
       for (const start of [
         'Get-Trigger-Logs',
         'Get-Messages',
@@ -113,13 +113,13 @@ for (const engine of sampledEngines())
         ...every.map((holder) => `Count-Data ${holder}`),
       ])
         assert.ok(
-          told.some((what) => what.startsWith(start)),
-          `${start}: ${told}`,
+          reported.some((what) => what.startsWith(start)),
+          `${start}: ${reported}`,
         );
       for (const holder of every)
         assert.ok(
-          told.some((what) => what.startsWith(`Get-Data {"table":"${holder}"`)),
-          `${holder}: ${told}`,
+          reported.some((what) => what.startsWith(`Get-Data {"table":"${holder}"`)),
+          `${holder}: ${reported}`,
         );
       assert.equal((await runs({ errorsOnly: true })).length, 1);
     });

@@ -1,4 +1,4 @@
-/** Agent tools Get-Recent-Changes and Get-Request-Log. */
+/** Reference: tools.md#get-recent-changes, tools.md#get-request-log. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, useStore } from '../../../support/records.ts';
@@ -11,7 +11,7 @@ for (const engine of sampledEngines())
     const store = useStore(engine);
     const tools = byKey(store);
     const everybody = { requiresAuthentication: true };
-    /** A table whose changes are kept. */
+    /** Creates a table whose timeline is on. */
     const watched = async (classLevelPermissions: object = {}): Promise<string> => {
       const table = await store.table({ Name: 'String', Secret: 'String' });
       const body = { classLevelPermissions, timeline: { displayFields: {}, index: {} } };
@@ -48,22 +48,22 @@ for (const engine of sampledEngines())
       assert.deepEqual(all.results, results);
     });
 
-    test('decisions "Agent tools": tables whose timeline is off are told', async () => {
+    test('tables whose timeline is off are told', async () => {
       const [tracked, quiet] = [await watched(), await store.table({ Name: 'String' })];
       await store.create(quiet, { Name: 'a' });
       const ask = (tables?: string[]) => tools.use('Get-Recent-Changes', { since, tables, limit: 1 });
-      const told = await ask([quiet, tracked]);
-      assert.deepEqual([told.results, told.notTracked], [[], [quiet]]);
-      assert.match(told.hint, /timeline .* is off.*Set-Table-Timeline/);
+      const reported = await ask([quiet, tracked]);
+      assert.deepEqual([reported.results, reported.notTracked], [[], [quiet]]);
+      assert.match(reported.hint, /timeline .* is off.*Set-Table-Timeline/);
       const fine = await ask([tracked]);
       assert.deepEqual([fine.notTracked, fine.hint, fine.since], [undefined, undefined, '2026-01-01T00:00:00.000Z']);
       assert.deepEqual((await ask(['_Timeline'])).notTracked, ['_Timeline']);
       const all = await ask();
       assert.deepEqual([all.notTracked, all.hint], [undefined, 'Only tables whose timeline is on are covered.']);
-      // What a table that may not be read keeps is nobody's business.
+      // Changes of a table that the caller may not read are not reported.
       const { use } = await byUser(store, ['Sales'], ['mcp:view']);
-      const asked = await use('Get-Recent-Changes', { since, tables: [quiet] });
-      assert.deepEqual([asked.hidden, asked.notTracked, asked.hint], [[quiet], undefined, undefined]);
+      const reply = await use('Get-Recent-Changes', { since, tables: [quiet] });
+      assert.deepEqual([reply.hidden, reply.notTracked, reply.hint], [[quiet], undefined, undefined]);
     });
 
     test('bad input', async () => {
@@ -74,21 +74,21 @@ for (const engine of sampledEngines())
       await tools.refused('Get-Recent-Changes', { since, limit: 2001 }, 107, /2000/);
     });
 
-    test('who signed in hears of what he may find', async () => {
+    test('a signed-in user gets what the user may find', async () => {
       const open = await watched({ find: everybody, get: everybody, protectedFields: { '*': ['Secret'] } });
       const closed = await watched();
       const { use, id } = await byUser(store, ['Sales'], ['mcp:view']);
-      const shown = await store.create(open, { Name: 'shown', Secret: 's' });
+      const visible = await store.create(open, { Name: 'shown', Secret: 's' });
       const other = await store.create(open, { Name: 'other', ACL: { nobody: { read: true } } });
       await store.create(closed, { Name: 'closed' });
-      const asked = await use('Get-Recent-Changes', { since, tables: [open, closed] });
-      assert.deepEqual(asked.hidden, [closed]);
+      const reply = await use('Get-Recent-Changes', { since, tables: [open, closed] });
+      assert.deepEqual(reply.hidden, [closed]);
       assert.deepEqual(
-        asked.results.map(({ objectId, fields }: Json) => [objectId, fields]),
-        [[shown, ['Name']]],
+        reply.results.map(({ objectId, fields }: Json) => [objectId, fields]),
+        [[visible, ['Name']]],
       );
       const { results } = await use('Get-Recent-Changes', { since, limit: 100 });
-      assert.ok(results.some(({ objectId }: Json) => objectId === shown));
+      assert.ok(results.some(({ objectId }: Json) => objectId === visible));
       assert.ok(!results.some((row: Json) => row.table === closed || row.objectId === other));
       assert.equal((await use('Get-Recent-Changes', { since, userId: id })).results.length, 0);
       const nobody = await byUser(store, [], ['mcp:view']);

@@ -1,4 +1,4 @@
-/** Agent tool Get-Timeline: SPEC "Events", docs/decisions.md "Timeline". */
+/** Reference: tools.md#get-timeline, audit.md#timeline. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { creates } from '../../../automation/effects.ts';
@@ -58,7 +58,7 @@ for (const engine of sampledEngines())
       );
     });
 
-    test('decisions "Agent tools": an operator is a change, not a value that the field had', async () => {
+    test('an operator is a change, not a value that the field had', async () => {
       const label = await store.create('Accounts', { Name: 'Friend' });
       const table = await store.table({ N: 'Number', List: 'Array', Of: { type: 'Relation', targetClass: 'Accounts' } });
       const timeline = { displayFields: {}, index: {} };
@@ -77,7 +77,7 @@ for (const engine of sampledEngines())
       const named = { ...friend, Name: 'Friend' };
       assert.deepEqual(removed, { Of: { change: { RemoveRelation: [named] } }, N: { from: 9, to: null } });
       assert.deepEqual(unlisted, { List: { change: { Remove: ['a'] } }, Of: { change: { AddRelation: [named] } } });
-      // What came out of an operator is not told, so that it is not told what the next one changed from.
+      // The result of an operator is not recorded, so the next change has no known previous value.
       assert.deepEqual(listed, { N: { to: 9 }, List: { from: ['z'], change: { AddUnique: ['a', named] } } });
       assert.deepEqual(added, { N: { from: 1, change: { Increment: 2 } } });
       assert.deepEqual(made, { N: { to: 1 }, List: { to: ['z'] } });
@@ -161,7 +161,7 @@ for (const engine of sampledEngines())
       assert.deepEqual([made.trigger, made.changes], [trigger, { Name: { to: name } }]);
     });
 
-    test('who signed in sees the past of what he may see, without fields that are hidden from him', async () => {
+    test('a signed-in user sees the past of visible records, without hidden fields', async () => {
       const { use, call, id: userId, refused } = await seller();
       const mine = await store.create('Accounts', { Name: 'mine', CompanyId: '1' });
       await use('Update-Record', { table: 'Accounts', objectId: mine, data: { Name: 'changed' } });

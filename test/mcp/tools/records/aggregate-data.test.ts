@@ -1,8 +1,8 @@
-/** Reference: Aggregate-Data; SPEC "Limits": Aggregate-Data default is all rows, 2,000 at the most. */
+/** Default: all groups, as far as an answer holds them; with a limit at most 2,000. Reference: tools.md#aggregate-data. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { onEachEngine } from '../engines.ts';
 import { setFlag } from '../restored.ts';
 
@@ -138,7 +138,7 @@ onEachEngine('Aggregate-Data', (tools) => {
     assert.deepEqual(await use('Aggregate-Data', { table: name, groupBy: ['City'], limit: 0 }), { results: [] });
   });
 
-  test('SPEC "Limits": all groups without a limit, as far as an answer holds; 2,000 at the most with one', async () => {
+  test('all groups without a limit, as far as an answer holds; 2,000 at the most with one', async () => {
     const many = await table({ n: 'Number' });
     const data = Array.from({ length: 1_000 }, (_, n) => ({ n }));
     for (const from of [0, 1_000, 2_000])
@@ -151,7 +151,7 @@ onEachEngine('Aggregate-Data', (tools) => {
     const most = await use('Aggregate-Data', { table: many, groupBy: ['n'], limit: 2_000 });
     assert.deepEqual([most.results.length, most.truncated], [2_000, true]);
     const wide = await use('Aggregate-Data', { table: many, groupBy: ['n', 'objectId'] });
-    assert.ok(wide.truncated && wide.results.length > 500 && bytesOf(wide) <= MOST_BYTES);
+    assert.ok(wide.truncated && wide.results.length > 500 && bytesOf(wide) <= MAX_BYTES);
     assert.deepEqual(
       await use('Aggregate-Data', { table: many, groupBy: ['n'], where: { n: { $lt: 2_000 } }, having: { count: 2 } }),
       { results: [] },

@@ -1,4 +1,4 @@
-/** SPEC "Agent-tool layer (MCP)": Get-Schema; "Schema record". */
+/** Reference: tools.md#get-schema, schemas.md#schema-record. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/records.ts';
@@ -6,8 +6,8 @@ import { bytesOf } from '../answers.ts';
 import { suitesOn } from '../engines.ts';
 import { useSecondStore } from '../second.ts';
 
-/** docs/decisions.md "Agent tools": Get-Schema alone may answer so much. */
-const MOST_OF_SCHEMAS = 121_000;
+/** Maximum size of an answer in bytes; Get-Schema has a larger one than other tools (agents.md#limits-for-agents). */
+const MAX_SCHEMA_BYTES = 121_000;
 
 suitesOn(useSecondStore)('Get-Schema', ({ use, refused, call, table, create }) => {
   test('names only: every table but the blocked ones', async () => {
@@ -31,7 +31,7 @@ suitesOn(useSecondStore)('Get-Schema', ({ use, refused, call, table, create }) =
 
   test('without a name: every table with every field, its type, target and label', async () => {
     const answer = await use('Get-Schema');
-    assert.ok(bytesOf(answer) <= MOST_OF_SCHEMAS);
+    assert.ok(bytesOf(answer) <= MAX_SCHEMA_BYTES);
     assert.equal(answer.truncated, undefined);
     const { results } = await use('Get-Schema', { tablesNameOnly: true });
     assert.deepEqual(
@@ -111,6 +111,6 @@ suitesOn(useSecondStore)('Get-Schema', ({ use, refused, call, table, create }) =
     const wide = await table(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`f${at}${'x'.repeat(35)}`, 'String'])));
     const widest = await use('Get-Schema', { className: wide });
     assert.deepEqual(widest.fields[`f0${'x'.repeat(35)}`], { type: 'String' });
-    assert.ok(bytesOf(widest) <= MOST_OF_SCHEMAS);
+    assert.ok(bytesOf(widest) <= MAX_SCHEMA_BYTES);
   });
 });

@@ -1,4 +1,4 @@
-/** SPEC "Authentication: Agent-tool layer": what a role hides stays hidden, whichever rights are left. */
+/** Fields that a role hides stay hidden in every tool, whatever other rights the caller has. Reference: permissions.md#protected-fields. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byUser } from '../callers.ts';

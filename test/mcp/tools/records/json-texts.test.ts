@@ -1,4 +1,4 @@
-/** docs/decisions.md "Agent tools": arguments that are sent as JSON text are held to what a body is held to (SPEC "Limits", CONTRACT "Requests"). */
+/** Arguments sent as JSON text have the same limits and rules as a request body. Reference: agents.md#arguments, requests.md#bodies. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { path } from '../../../support/records.ts';

@@ -1,8 +1,8 @@
-/** Reference: Get-Related-Records, Get-Lookup-Values, Get-Table-Stats. */
+/** Reference: tools.md#get-related-records, tools.md#get-lookup-values, tools.md#get-table-stats. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { onEachEngine } from '../engines.ts';
 
 onEachEngine('looking around', ({ use, refused, table, create, call }) => {
@@ -119,7 +119,7 @@ onEachEngine('looking around', ({ use, refused, table, create, call }) => {
       data: Array.from({ length: 1_000 }, (_, n) => ({ Name: `${n} ${'x'.repeat(80)}` })),
     });
     const answer = await use('Get-Lookup-Values', { tables: [name, 'LeadStatuses'], limit: 1_000 });
-    assert.ok(bytesOf(answer) <= MOST_BYTES);
+    assert.ok(bytesOf(answer) <= MAX_BYTES);
     assert.equal(answer.results[0].truncated, true);
   });
 

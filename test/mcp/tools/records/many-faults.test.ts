@@ -1,8 +1,8 @@
-/** Reference: Validate-Records. A body holds thousands of times as many faults as an answer tells. */
+/** A body can hold thousands of times more faults than an answer reports. Reference: tools.md#validate-records. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Json } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { byUser, type Person } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
 import { permit } from '../tables.ts';
@@ -20,7 +20,7 @@ onEachEngine('many faults', (tools) => {
   });
 
   const check = (data: readonly object[]): Promise<Json> => reader.use('Validate-Records', { table: wide, data });
-  /** Names that no field has, as long as those that there are. */
+  /** Returns a name as long as those of the fields, but of no field. */
   const wrongAt = (at: number) => fieldAt(at).replace('Number', 'Numbor');
   const wrong = (from: number, count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [wrongAt(from + at), 1]));
@@ -29,7 +29,7 @@ onEachEngine('many faults', (tools) => {
     const data = [{}, ...Array.from({ length: 999 }, (_, at) => wrong(20 * at, 20))];
     const answer = await check(data);
     assert.deepEqual([answer.checked, answer.valid, answer.truncated], [1_000, 1, true]);
-    assert.ok(bytesOf(answer) <= MOST_BYTES && bytesOf(answer) > MOST_BYTES / 2);
+    assert.ok(bytesOf(answer) <= MAX_BYTES && bytesOf(answer) > MAX_BYTES / 2);
     const [first] = answer.results;
     assert.deepEqual([first.index, first.faults.length], [1, 20]);
     assert.match(first.faults[0].expected, new RegExp(`is ${fieldAt(0)} meant`));

@@ -1,8 +1,8 @@
-/** SPEC "Agent-tool layer (MCP)": Get-Data; reference: Get-Record, Count-Data. */
+/** Reference: tools.md#get-data, tools.md#get-record, tools.md#count-data. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { onEachEngine } from '../engines.ts';
 
 onEachEngine('reading records', ({ use, refused, table, create, call }) => {
@@ -69,7 +69,7 @@ onEachEngine('reading records', ({ use, refused, table, create, call }) => {
     await bad({ table: name, where: [] }, /where must be an object/);
     await bad({ table: name, distinct: 'n' }, /distinct is unknown/);
     await refused('Get-Data', { table: name, where: { n: { $near: 1 } } }, 102, /near/);
-    // Of several faults the first that REST tells.
+    // Of several faults, the first that REST would report.
     await refused('Get-Data', { table: name, where: { n: { $near: 1 } }, order: 'n,'.repeat(2_500) }, 102, /near/);
     await refused('Get-Data', { table: name, order: 'n,'.repeat(2_500) }, 102, /parameter order/);
     await refused('Get-Data', { table: '_StoredFile' }, 119, /^Permission denied for action find on class _StoredFile/);
@@ -79,7 +79,7 @@ onEachEngine('reading records', ({ use, refused, table, create, call }) => {
     const long = await table({ text: 'String' });
     for (let n = 0; n < 4; n++) await create(long, { text: 'א'.repeat(10_000) });
     const answer = await use('Get-Data', { table: long, limit: 4 });
-    assert.ok(bytesOf(answer) <= MOST_BYTES);
+    assert.ok(bytesOf(answer) <= MAX_BYTES);
     assert.deepEqual([answer.results.length, answer.truncated, answer.nextSkip], [2, true, 2]);
     const rest = await use('Get-Data', { table: long, limit: 4, skip: 2 });
     assert.deepEqual([rest.results.length, rest.truncated], [2, undefined]);
@@ -113,7 +113,7 @@ onEachEngine('reading records', ({ use, refused, table, create, call }) => {
     const row = await use('Get-Record', { table: name, objectId: id });
     assert.deepEqual(row.AccountId, { ...pointer('Accounts', account), Name: 'Dana' });
     assert.deepEqual(row.array_tags_Pointer_Tags, [{ ...list[0], Name: 'vip' }, list[1]]);
-    // As it is answered it may be sent back.
+    // The answered form can be sent back.
     const sentBack = { AccountId: row.AccountId, array_tags_Pointer_Tags: row.array_tags_Pointer_Tags };
     await use('Update-Record', { table: name, objectId: id, data: { AccountId: sentBack.AccountId } });
     assert.deepEqual((await call('GET', `/platform/classes/${name}/${id}`)).body.AccountId, pointer('Accounts', account));

@@ -1,4 +1,4 @@
-/** SPEC "Authentication: Agent-tool layer": tools of records for users who signed in, within their roles and permissions. */
+/** Tools of records for signed-in users, within their roles and permissions. Reference: authentication.md#agents, agents.md#modes. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { forAll, setRules } from '../../../support/permissions.ts';
@@ -11,7 +11,7 @@ type User = Tools & { id: string };
 for (const engine of sampledEngines())
   describe(`records for users (${engine})`, () => {
     const store: Store = useStore(engine);
-    /** Reads and writes `open`; ReadOnly reads it alone; `closed` is for nobody. */
+    /** Has a role that reads and writes `open`; ReadOnly only reads it; `closed` is for no role. */
     let sales: User;
     let reader: User;
     let stranger: User;
@@ -37,7 +37,7 @@ for (const engine of sampledEngines())
       await store.create(closed, { Name: 'x', OpenId: pointer(open, record) });
     });
 
-    test('who has the right succeeds, and it is he who wrote', async () => {
+    test('who has the right succeeds, and the record names the writer', async () => {
       const made = await sales.use('Create-Record', { table: open, data: { Name: 'mine' } });
       const stored = await store.read(open, made.objectId);
       assert.deepEqual(stored.createdBy, pointer('_User', sales.id));
@@ -50,7 +50,7 @@ for (const engine of sampledEngines())
       assert.deepEqual([(await upsert()).created, (await upsert()).created], [true, false]);
     });
 
-    test('who has the permission but not the right of his role is refused, and nothing is written', async () => {
+    test('who has the permission but not the right of a role is refused, and nothing is written', async () => {
       const before = await store.snapshot(open);
       await reader.refused(
         'Create-Record',
@@ -78,7 +78,7 @@ for (const engine of sampledEngines())
       assert.equal(await store.snapshot(open), before);
     });
 
-    test('a table that is closed to him is refused as a whole', async () => {
+    test('a table that is closed to the user is refused as a whole', async () => {
       const find = /^Permission denied for action find on class/;
       for (const [name, args] of [
         ['Get-Data', {}],
@@ -95,13 +95,13 @@ for (const engine of sampledEngines())
       await stranger.refused('Get-Data', { table: open }, 119, find);
     });
 
-    test('he makes neither tables nor fields that his role does not give', async () => {
+    test('a user creates neither tables nor fields that no role gives', async () => {
       await sales.refused('Create-Record', { table: unique('New'), data: {} }, 119, /^Permission denied for action create/);
       await sales.refused('Create-Record', { table: open, data: { extra: 1 } }, 119, /^Permission denied for action addField/);
       assert.equal((await store.fields(open)).extra, undefined);
     });
 
-    test('records that are not for him are neither counted nor shown', async () => {
+    test('records that the user may not see are neither counted nor shown', async () => {
       assert.deepEqual((await reader.use('Count-Data', { table: open, where: { Name: 'unseen' } })).count, 0);
       const { results } = await reader.use('Get-Data', { table: open, where: { Name: { $in: ['seen', 'unseen'] } } });
       assert.deepEqual(
@@ -116,7 +116,7 @@ for (const engine of sampledEngines())
       assert.equal(stats.results[0].rows, (await reader.use('Count-Data', { table: open })).count);
     });
 
-    test('fields that are hidden from him are in no answer', async () => {
+    test('fields that are hidden from the user are in no answer', async () => {
       const schema = await reader.use('Get-Schema', { className: open });
       assert.ok(!('salary' in schema.fields) && 'salary' in (await sales.use('Get-Schema', { className: open })).fields);
       assert.equal((await reader.use('Get-Record', { table: open, objectId: record })).salary, undefined);
@@ -128,9 +128,9 @@ for (const engine of sampledEngines())
       await reader.refused('Get-Data', { table: open, where: { salary: 5 } }, 119, /^This user is not allowed to access salary/);
     });
 
-    test('parts of an answer that he may not see are left out and told', async () => {
+    test('parts of an answer that the user may not see are left out and reported', async () => {
       const answer = await sales.use('Get-Related-Records', { table: open, objectId: record });
-      // He may not know that the table is there.
+      // The user may not know that the table exists.
       assert.deepEqual([answer.results, answer.hidden], [[], undefined]);
       const values = await sales.use('Get-Lookup-Values', { tables: [closed, 'LeadStatuses'] });
       assert.deepEqual([values.results.length, values.hidden], [1, [closed]]);
@@ -138,13 +138,13 @@ for (const engine of sampledEngines())
       assert.ok(names.includes(open) && !names.includes(closed) && !names.includes('_RequestLog'));
     });
 
-    test('Get-Table-Stats: tables that he may not see are told beside others, and refused alone', async () => {
+    test('Get-Table-Stats: tables that the user may not see are reported beside others, and refused alone', async () => {
       await sales.refused('Get-Table-Stats', { tables: [closed] }, 119, /^Permission denied for action find on class/);
       const stats = await sales.use('Get-Table-Stats', { tables: [closed, 'Accounts'] });
       assert.deepEqual([stats.results[0].table, stats.hidden], ['Accounts', [closed]]);
     });
 
-    test('Validate-Records: by his rights, and silent about what he may not see', async () => {
+    test('Validate-Records: by the rights of the user, and silent about what the user may not see', async () => {
       const own = await sales.use('Validate-Records', { table: open, data: [{ n: 'x' }, { extra: 1 }, { n: 1 }] });
       assert.deepEqual(
         own.results.map(({ index, faults }: Json) => [index, faults[0].code]),

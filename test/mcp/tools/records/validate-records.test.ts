@@ -1,13 +1,13 @@
-/** Reference: Validate-Records. Nothing is written, and every fault is told. */
+/** Writes nothing and reports every fault. Reference: tools.md#validate-records. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { onEachEngine } from '../engines.ts';
 
 onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot, all }) => {
   const check = (name: string, ...data: object[]) => use('Validate-Records', { table: name, data });
-  const told = ({ faults }: Json) => faults.map(({ field, code }: Json) => [field, code]);
+  const reported = ({ faults }: Json) => faults.map(({ field, code }: Json) => [field, code]);
 
   test('good records have no fault', async () => {
     const account = await create('Accounts', { Name: 'Dana' });
@@ -39,7 +39,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
     const { results, valid } = await check(name, { n: 1 }, bad);
     assert.deepEqual([valid, results.length, results[0].index], [1, 1, 1]);
     assert.deepEqual(
-      told(results[0])
+      reported(results[0])
         .map(([field]: [string]) => field)
         .sort(),
       Object.keys(bad).sort(),
@@ -69,7 +69,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
       { array_tags_Pointer_Tags: [pointer(unique('Nope'), 'gone000000')] },
     );
     assert.deepEqual(
-      results.map((one: Json) => [one.index, told(one)]),
+      results.map((one: Json) => [one.index, reported(one)]),
       [
         [1, [['TagId', 101]]],
         [
@@ -84,7 +84,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
     );
   });
 
-  test('SPEC "Wire types": a multi-select field holds Pointers of the class that its name ends in', async () => {
+  test('a multi-select field holds Pointers of the class that its name ends in', async () => {
     const tag = await create('Tags', { Name: 'vip' });
     const account = await create('Accounts', { Name: 'Dana' });
     const field = 'array_tags_Pointer_Tags';
@@ -99,7 +99,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
         { [field]: [] },
       );
       assert.deepEqual(
-        results.map((one: Json) => [one.index, told(one)]),
+        results.map((one: Json) => [one.index, reported(one)]),
         [1, 2, 3, 4, 5].map((index) => [index, [[field, 111]]]),
         name,
       );
@@ -118,9 +118,9 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
       'field phone_number (String); is PhoneNumber meant?',
       'field size (Number)',
     ]);
-    // The third would find a Number, which the first has made.
+    // The third would fail on a Number field, which the first creates.
     assert.deepEqual(
-      answer.results.map((one: Json) => [one.index, told(one)]),
+      answer.results.map((one: Json) => [one.index, reported(one)]),
       [[2, [['size', 111]]]],
     );
     assert.equal(await snapshot(name), before);
@@ -143,7 +143,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
       { dontRunPlatformTriggers: true },
     );
     assert.deepEqual(
-      answer.results.map((one: Json) => [one.index, told(one)]),
+      answer.results.map((one: Json) => [one.index, reported(one)]),
       [
         [0, [['objectId', 137]]],
         [2, [['objectId', 137]]],
@@ -156,7 +156,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
   test('the rules of system tables', async () => {
     const { results } = await check('_Role', { name: 'good one' }, { name: 'bad/one' });
     assert.deepEqual(
-      results.map((one: Json) => [one.index, told(one)]),
+      results.map((one: Json) => [one.index, reported(one)]),
       [[1, [[undefined, 139]]]],
     );
     const trigger = { Name: 'a', table: 'Accounts', events: ['update'], actions: [] };
@@ -174,7 +174,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
   test('many faults keep within an answer', async () => {
     const name = await table({ n: 'Number' });
     const answer = await use('Validate-Records', { table: name, data: Array.from({ length: 1_000 }, () => ({ n: 'x' })) });
-    assert.ok(bytesOf(answer) <= MOST_BYTES);
+    assert.ok(bytesOf(answer) <= MAX_BYTES);
     assert.deepEqual([answer.checked, answer.valid, answer.truncated], [1_000, 0, true]);
     await refused('Validate-Records', { table: name, data: [] }, 107, /data must not be empty/);
     await refused('Validate-Records', { table: name, data: 'x' }, 107, /data must be of type array/);

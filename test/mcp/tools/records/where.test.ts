@@ -1,8 +1,10 @@
-/** docs/decisions.md "Agent tools": a `where` means the same in every tool, and what it silently passes over is told; `keys` alone. */
+/**
+ * `where` has one meaning in all tools, and conditions without effect are reported; `keys` alone. Reference: agents.md#arguments, queries.md#where.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
 import { setFlag } from '../restored.ts';
@@ -30,7 +32,7 @@ onEachEngine('where of tools', (tools) => {
       });
   });
 
-  test('SPEC "Query": Count-Data and Aggregate-Data agree for one where', async () => {
+  test('Count-Data and Aggregate-Data agree for one where', async () => {
     const { results } = await use('Get-Data', { table: name, order: 'n', limit: 1 });
     const wheres: object[] = [
       {},
@@ -57,7 +59,7 @@ onEachEngine('where of tools', (tools) => {
     }
   });
 
-  test('SPEC "Query": the clocks of buckets are looked for by the same where', async (t) => {
+  test('the clocks of buckets are looked for by the same where', async (t) => {
     await setFlag(t, tools, 'TimeZone', 'Asia/Jerusalem');
     const where = { when: { $gte: date('2026-01-03T00:00:00.000Z') } };
     const { results } = await use('Aggregate-Data', { table: name, groupBy: ['when'], dateBucket: 'day', where });
@@ -76,7 +78,7 @@ onEachEngine('where of tools', (tools) => {
   });
 
   test('what silently matches nothing is told: unknown fields, and bare values of Dates and Pointers', async () => {
-    const told: [object, RegExp][] = [
+    const reported: [object, RegExp][] = [
       [{ Nmae: 'x' }, /has no field Nmae; is Name meant\?/],
       [{ $or: [{ nothingLikeIt: 1 }] }, /has no field nothingLikeIt\.( |$)/],
       [{ when: '2026-01-01' }, /when is a Date: compare with \{"__type":"Date","iso":/],
@@ -90,7 +92,7 @@ onEachEngine('where of tools', (tools) => {
       [{ 'AccountId.Name': 'Dana' }, /AccountId\.Name: .*\$inQuery/],
       [{ AccountId: { $inQuery: { className: 'Accounts', where: { Nmae: 1 } } } }, /Accounts has no field Nmae/],
     ];
-    for (const [where, words] of told)
+    for (const [where, words] of reported)
       for (const tool of ['Get-Data', 'Count-Data', 'Aggregate-Data'])
         assert.match(String((await use(tool, { table: name, where })).hint), words, `${tool} ${JSON.stringify(where)}`);
   });
@@ -133,7 +135,7 @@ onEachEngine('where of tools', (tools) => {
     await use('Create-Many', { table: many, data: Array.from({ length: 1_000 }, (_, n) => ({ n })) });
     const page = await use('Get-Data', { table: many, keys: ['n'], limit: 2_000 });
     assert.deepEqual([page.results.length, page.truncated], [1_000, undefined]);
-    assert.ok(bytesOf(page) <= MOST_BYTES);
+    assert.ok(bytesOf(page) <= MAX_BYTES);
   });
 
   test('operators that there are not, patterns and $text are told with what there is', async () => {

@@ -1,8 +1,8 @@
-/** Reference: Create-Record, Create-Many, Update-Record, Update-Many, Upsert-Record; SPEC "Trigger-silencing flags". */
+/** Create-Record, Create-Many, Update-Record, Update-Many, Upsert-Record. Reference: tools.md#upsert-record, records.md#silencing-flags. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { date, type Json, master, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { bytesOf, MAX_BYTES } from '../answers.ts';
 import { onEachEngine } from '../engines.ts';
 
 onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, read, all, fields, call }) => {
@@ -80,7 +80,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
   test('Create-Many: a thousand outcomes fit, of good and of bad items', async () => {
     const name = await table({ n: 'Number' });
     const good = await use('Create-Many', { table: name, data: Array.from({ length: 1_000 }, (_, n) => ({ n })) });
-    assert.ok(bytesOf(good) <= MOST_BYTES);
+    assert.ok(bytesOf(good) <= MAX_BYTES);
     assert.equal(good.succeeded, 1_000);
     const stored = new Set((await all(name)).map((row) => row.objectId));
     assert.ok(good.results.every(({ success }: Json) => stored.has(success.objectId)));
@@ -88,7 +88,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
       table: name,
       data: Array.from({ length: 1_000 }, (_, n) => (n % 2 ? { n: 'x' } : { n })),
     });
-    assert.ok(bytesOf(bad) <= MOST_BYTES);
+    assert.ok(bytesOf(bad) <= MAX_BYTES);
     assert.deepEqual([bad.succeeded, bad.failed, bad.results.length], [500, 500, 1_000]);
     assert.match(bad.results[1].error.error, /^schema mismatch/);
     assert.ok(bad.results.every((one: Json, at: number) => (at % 2 ? one.error.code === 111 : one.success.objectId)));
@@ -123,7 +123,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
     assert.equal((await fields('Accounts')).dontUpdatePlatformTimeline, undefined);
   });
 
-  test('SPEC "Authentication" 5: flags that do not count are told', async () => {
+  test('flags that do not count are told', async () => {
     const objectId = await create('Accounts', { Name: 'x' });
     const calls: [string, object][] = [
       ['Create-Record', { data: { Name: 'x' } }],
@@ -175,7 +175,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
     assert.equal((await read(name, objectId)).list.length, 3);
   });
 
-  test('Update-Record with ifUpdatedAt: only as long as nobody has written since', async () => {
+  test('Update-Record with ifUpdatedAt: only as long as nothing was written since', async () => {
     const name = await table({ n: 'Number' });
     const objectId = await create(name, { n: 1 });
     const { updatedAt } = await read(name, objectId);
@@ -250,7 +250,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
     const again = await upsert({ ExternalId: 'e1', n: 2 });
     assert.deepEqual([again.created, again.objectId], [false, made.objectId]);
     assert.equal((await read(name, made.objectId)).n, 2);
-    // A String field keeps a number's text.
+    // A String field stores a number as text.
     const number = await upsert({ ExternalId: 5, n: 1 });
     assert.deepEqual(
       [(await upsert({ ExternalId: 5, n: 2 })).objectId, (await upsert({ ExternalId: '5' })).objectId],

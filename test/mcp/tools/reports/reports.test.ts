@@ -1,4 +1,4 @@
-/** Agent tools Get-Reports, Run-Report, Save-Report. */
+/** Reference: tools.md#get-reports, tools.md#run-report, tools.md#save-report. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, pointer, unique, useStore } from '../../../support/records.ts';
@@ -172,9 +172,9 @@ for (const engine of sampledEngines())
       await store.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions: rules } });
       const run = await sales.use('Run-Report', { reportId });
       assert.deepEqual([names(run), run.hidden], ['abcde', ['Total']]);
-      // Ids and times may have the digits by chance.
-      const told = JSON.stringify(run, (key, value) => (/^(?:objectId|\w+At)$/.test(key) ? undefined : value));
-      assert.ok(told.includes('abcde'[0] as string) && !told.includes('100'), told);
+      // Ids and times may contain the digits by chance.
+      const reported = JSON.stringify(run, (key, value) => (/^(?:objectId|\w+At)$/.test(key) ? undefined : value));
+      assert.ok(reported.includes('abcde'[0] as string) && !reported.includes('100'), reported);
       await sales.refused('Run-Report', { reportId, where: { Total: 100 } }, 119, /not allowed to access Total/);
       const grouped = await save({ keys: ['Total'], groupBy: ['City'] });
       const groups = await sales.use('Run-Report', { reportId: grouped });

@@ -1,4 +1,4 @@
-/** The tools of schemas and pages as a user who signed in: his roles count, and what he writes is his. */
+/** Tools of schemas and pages called by a signed-in user: the user's roles decide, and writes carry the user's id. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
@@ -31,7 +31,7 @@ for (const engine of sampledEngines())
     const labelsOf = async (tblName: string): Promise<Json[]> =>
       (await store.call('GET', '/platform/classes/_Dictionary', { query: { where: { tblName } } })).body.results;
 
-    test('an administrator makes and changes tables; the labels are his', async () => {
+    test('an administrator creates and changes tables; the labels carry the administrator', async () => {
       const className = unique('T');
       await use('Create-Table', { className, label: 'T', fields: [{ name: 'A', type: 'String', label: 'a' }] });
       await use('Add-Fields', { className, fields: [{ name: 'B', type: 'String', label: 'b' }] });
@@ -41,8 +41,8 @@ for (const engine of sampledEngines())
       assert.ok(taken.find.includes('role:Sales'));
       for (const row of await labelsOf(className)) assert.deepEqual(row.createdBy, userPointer(admin));
       await use('Set-Terminology-Dictionary', { terms: { Sales: 'S' } });
-      const told = await use('Get-Terminology-Dictionary', { tables: [className] });
-      assert.deepEqual([told.terms, told.tables[className], told.fields[className].A], [{ Sales: 'S' }, 'T', 'c']);
+      const reported = await use('Get-Terminology-Dictionary', { tables: [className] });
+      assert.deepEqual([reported.terms, reported.tables[className], reported.fields[className].A], [{ Sales: 'S' }, 'T', 'c']);
       for (const row of await labelsOf('_Terminology')) assert.deepEqual(row.createdBy, userPointer(admin));
     });
 
@@ -62,7 +62,7 @@ for (const engine of sampledEngines())
       await setPermissions('_Dictionary', { find: ['Admin'] });
     });
 
-    test('tables that a user may do nothing with have no labels for him', async () => {
+    test('tables that a user may do nothing with have no labels for that user', async () => {
       const className = unique('T');
       const { classLevelPermissions } = (await store.call('GET', '/platform/schemas/_Dictionary')).body;
       await use('Create-Table', { className, label: 'secret' });

@@ -1,4 +1,4 @@
-/** docs/decisions.md: changes of labels take turns; permissions that are not sent stay, whoever changes them meanwhile. */
+/** Concurrent changes of labels run one after another; permissions that are not sent stay, even if they are changed meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/records.ts';

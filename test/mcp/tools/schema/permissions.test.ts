@@ -1,4 +1,4 @@
-/** Agent tool Set-Table-Permissions. */
+/** Reference: tools.md#set-table-permissions. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, useStore } from '../../../support/records.ts';
@@ -68,7 +68,7 @@ for (const engine of sampledEngines())
       assert.deepEqual(warnings, [`Members of Admin lose find, update on ${table}`, `Nobody but keys may find on ${table}`]);
     });
 
-    test('permissions that have no effect are told (SPEC "Users and sessions", decisions "Permissions")', async () => {
+    test('permissions that have no effect are told', async () => {
       const cases: [string, object, string[]][] = [
         ['_RequestLog', { find: ['Admin'], delete: ['Admin'] }, ['permissions of find, delete have no effect']],
         [
@@ -80,10 +80,11 @@ for (const engine of sampledEngines())
         ['_syslogTriggers', { find: ['Admin'], delete: ['Admin'] }, ['permissions of delete have no effect']],
         ['Accounts', { find: ['Admin'], delete: ['Admin'] }, []],
       ];
-      for (const [className, permissions, told] of cases) {
+      for (const [className, permissions, reported] of cases) {
         const { warnings = [] } = await set(className, permissions, { dryRun: true });
-        assert.equal(warnings.length, told.length, `${className}: ${warnings}`);
-        for (const [at, text] of told.entries()) assert.ok(warnings[at].startsWith(`On ${className} the ${text}`), warnings[at]);
+        assert.equal(warnings.length, reported.length, `${className}: ${warnings}`);
+        for (const [at, text] of reported.entries())
+          assert.ok(warnings[at].startsWith(`On ${className} the ${text}`), warnings[at]);
       }
     });
 

@@ -1,4 +1,4 @@
-/** Agent tools that make and change tables: Create-Table, Add-Fields, Set-Field-Labels, Set-Table-Timeline. */
+/** Reference: tools.md#create-table, tools.md#add-fields, tools.md#set-field-labels, tools.md#set-table-timeline. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { creates } from '../../../automation/effects.ts';

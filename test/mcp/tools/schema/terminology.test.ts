@@ -1,4 +1,4 @@
-/** Agent tools Get- and Set-Terminology-Dictionary. */
+/** Reference: tools.md#get-terminology-dictionary, tools.md#set-terminology-dictionary. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
@@ -97,13 +97,13 @@ for (const engine of sampledEngines())
       const fields = [{ name: 'Name', type: 'String', label: 'שם' }];
       await use('Create-Table', { className, label: 'תווית', fields });
       await set({ Sales: 'פרויקטים' });
-      const told = await use('Get-Terminology-Dictionary', { tables: [className, 'Accounts', '_Role'] });
-      assert.equal(told.tables[className], 'תווית');
-      assert.equal(told.fields[className].Name, 'שם');
-      assert.equal(told.fields.Accounts.PhoneNumber, 'טלפון');
-      assert.equal(told.fields.Accounts._phone_key, undefined);
-      assert.deepEqual(told.fields._Role, {});
-      assert.deepEqual(told.terms, { Sales: 'פרויקטים' });
+      const reported = await use('Get-Terminology-Dictionary', { tables: [className, 'Accounts', '_Role'] });
+      assert.equal(reported.tables[className], 'תווית');
+      assert.equal(reported.fields[className].Name, 'שם');
+      assert.equal(reported.fields.Accounts.PhoneNumber, 'טלפון');
+      assert.equal(reported.fields.Accounts._phone_key, undefined);
+      assert.deepEqual(reported.fields._Role, {});
+      assert.deepEqual(reported.terms, { Sales: 'פרויקטים' });
       const schema = await store.call('GET', `/platform/schemas/${className}`, { query: { withDictionary: true } });
       assert.equal(schema.body.fields.Name.dictionary, 'שם', 'terms are no labels');
       await refused('Get-Terminology-Dictionary', { tables: ['Nowhere'] }, 103, /^Class Nowhere does not exist\./);

@@ -1,4 +1,4 @@
-/** Agent tools Get-Site-Pages and Get-Site-Page. */
+/** Reference: tools.md#get-site-pages, tools.md#get-site-page. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, pointer } from '../../../support/records.ts';
@@ -47,8 +47,8 @@ for (const engine of sampledEngines())
       const page = await site.use('Get-Site-Page', { pageId: id });
       assert.deepEqual(page, { objectId: id, Name: 'Page', version: '1', components: [hero, { _id: '0', type: 'text' }] });
       const at = async (path: string) => {
-        const told = await site.use('Get-Site-Page', { pageId: id, path });
-        return [told.path, told.component];
+        const reported = await site.use('Get-Site-Page', { pageId: id, path });
+        return [reported.path, reported.component];
       };
       assert.deepEqual(await at('hero/button1'), ['hero/button1', button]);
       assert.deepEqual(await at('button1'), ['hero/button1', button], 'an id is found however deep');
@@ -78,8 +78,8 @@ for (const engine of sampledEngines())
       assert.deepEqual([one.component.html, one.truncated], [long, undefined]);
       const children = Array.from({ length: 1_500 }, (_, n) => ({ _id: `c${n}`, type: 'text', text: 'word '.repeat(20) }));
       const wide = await site.page([{ _id: 'top', type: 'section', children }]);
-      const told = await site.use('Get-Site-Page', { pageId: wide });
-      assert.deepEqual(told.components, [{ _id: 'top', type: 'section', children: '1500 components' }]);
+      const reported = await site.use('Get-Site-Page', { pageId: wide });
+      assert.deepEqual(reported.components, [{ _id: 'top', type: 'section', children: '1500 components' }]);
       const flat = await site.page(
         Array.from({ length: 1_900 }, (_, n) => ({ _id: `component-${n}`, type: 'text', text: 'word '.repeat(40) })),
       );

@@ -1,4 +1,4 @@
-/** Agent tool Replace-Terms. */
+/** Reference: tools.md#replace-terms. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '../../../support/records.ts';

@@ -1,4 +1,4 @@
-/** Agent tool Set-Menu. */
+/** Reference: tools.md#set-menu. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sampledEngines } from '../../../support/service.ts';

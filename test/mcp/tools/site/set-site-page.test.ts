@@ -1,4 +1,4 @@
-/** Agent tool Set-Site-Page. */
+/** Reference: tools.md#set-site-page. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, pointer } from '../../../support/records.ts';

@@ -1,4 +1,4 @@
-/** Agent tools Get-System-Info, Get-Config-Flags, Set-Config-Flag: SPEC "`Config`", "Limits". */
+/** Reference: tools.md#get-system-info, tools.md#get-config-flags, tools.md#set-config-flag, system-tables.md#config. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, unique } from '../../../support/records.ts';
@@ -129,7 +129,7 @@ for (const engine of sampledEngines())
       assert.equal((await tools.use('Set-Config-Flag', { ...closing, dryRun: true })).warnings, undefined);
       await store.call('PUT', '/platform/schemas/Config', { body: { classLevelPermissions: before } });
       const { warnings } = await admin.use('Set-Config-Flag', { ...closing, dryRun: true });
-      assert.match(warnings[0], /this connection/, 'he closes the door behind himself');
+      assert.match(warnings[0], /this connection/, 'the caller ends its own access');
       await admin.use('Set-Config-Flag', closing);
       await admin.refused('Get-System-Info', {}, 119, /McpSignIn/);
     });

@@ -1,4 +1,4 @@
-/** Agent tools Get-Roles, Set-User-Roles, Get-My-Access, Notify-User. */
+/** Reference: tools.md#get-roles, tools.md#set-user-roles, tools.md#get-my-access, tools.md#notify-user. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { masterHeaders, rpc, useTool } from '../../../support/mcp.ts';
@@ -48,7 +48,7 @@ for (const engine of sampledEngines())
       await nobody.refused('Get-Roles', {}, 119, /^Permission denied for action find on class _Role/);
       const seller = await byUser(store, ['Sales'], ['mcp:view']);
       const seen = (await seller.use('Get-Roles', { role: 'Admin' })).results[0];
-      assert.ok(!Object.values(seen.rights).flat().includes('Config'), 'of tables that he may not know he hears nothing');
+      assert.ok(!Object.values(seen.rights).flat().includes('Config'), 'hidden tables are not mentioned');
     });
 
     test('the roles of a user are replaced, all at once', async () => {

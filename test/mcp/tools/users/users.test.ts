@@ -1,4 +1,4 @@
-/** Agent tools Create-or-Update-User, Get-all-Users, Set-User-MCP-Permissions: SPEC "`_User`", "Users and sessions". */
+/** Reference: tools.md#create-or-update-user, tools.md#get-all-users, tools.md#set-user-mcp-permissions, system-tables.md#_user. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bearerHeaders, callTool } from '../../../support/mcp.ts';
@@ -37,7 +37,7 @@ for (const engine of sampledEngines())
       assert.equal((await login(store, { username, password })).status, 200);
     });
 
-    test('a user is changed; active=false blocks him and ends his sessions; a new password too', async () => {
+    test('a user is changed; active=false blocks the user and ends the sessions; a new password too', async () => {
       const user = await signUp(store);
       const change = (fields: object) => tools.use('Create-or-Update-User', { objectId: user.id, ...fields });
       const answer = await change({ name: 'New', email: `${user.username}@example.com` });
@@ -129,11 +129,11 @@ for (const engine of sampledEngines())
       await tools.refused('Set-User-MCP-Permissions', { userId: user.id }, 107, /permissions is required/);
     });
 
-    test('who signed in administers users once advanced tools are open, and nobody else', async (t) => {
+    test('who signed in administers users once advanced tools are open, and no other user', async (t) => {
       const admin = await byUser(store, ['Admin']);
       await admin.refused('Create-or-Update-User', { username: newName(), password }, 119, /McpAdvancedTools/);
       await openAdvanced(t, store);
-      // Fields that come to be when they are first written do so for him too.
+      // Fields that are created on first write are created for this caller too.
       await store.call('PUT', '/platform/schemas/_User', { body: { fields: { job: { __op: 'Delete' } } } });
       assert.equal((await store.fields('_User')).job, undefined);
       const username = newName();
@@ -149,7 +149,7 @@ for (const engine of sampledEngines())
       await seller.refused('Set-User-MCP-Permissions', { userId: seller.id, permissions: [] }, 119, /role Admin/);
       const nobody = await byUser(store, []);
       await nobody.refused('Get-all-Users', {}, 119, /^Permission denied for action find on class _User/);
-      // CLP counts for administrators too.
+      // Class-level permissions apply to administrators too.
       const { body } = await store.call('GET', '/platform/schemas/_User');
       const { classLevelPermissions } = body;
       const closed = { ...classLevelPermissions, update: {} };

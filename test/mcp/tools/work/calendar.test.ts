@@ -1,4 +1,4 @@
-/** Reference: Schedule-Activity, Get-Calendar. */
+/** Reference: tools.md#schedule-activity, tools.md#get-calendar. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callTool, keyHeaders } from '../../../support/mcp.ts';
@@ -14,7 +14,7 @@ onEachEngine('calendar', (tools) => {
   const { use, refused, create, read, all, update, remove } = tools;
   useFlag(tools, 'TimeZone', 'Asia/Jerusalem');
   const owner = async (): Promise<string> => (await signUp(tools, { name: 'Tal' })).id;
-  /** On a Monday in winter, when the zone is two hours ahead. */
+  /** Returns a time on a Monday in winter, when the zone is UTC+2. */
   const at = (time: string) => `2026-01-12T${time}:00Z`;
   const meeting = (ownerId: string, start: string, end: string, more: object = {}) => ({
     name: 'Meeting',
@@ -43,7 +43,7 @@ onEachEngine('calendar', (tools) => {
     assert.deepEqual(made.conflicts, []);
   });
 
-  test('decisions "Agent tools": of two meetings that are put in one place of a calendar at once, one is', async () => {
+  test('of two meetings that are put in one place of a calendar at once, one is', async () => {
     const ownerId = await owner();
     const args = meeting(ownerId, '08:00', '09:00');
     const schedule = () => callTool(tools.service(), keyHeaders(tools.service()), 'Schedule-Activity', args);
@@ -85,7 +85,7 @@ onEachEngine('calendar', (tools) => {
     await update('Activities', id, { Cancelled: false });
     await refused('Schedule-Activity', meeting(ownerId, '08:30', '08:40'), 107, /busy/);
     const holiday = await owner();
-    // Midnight of the zone.
+    // Midnight in the zone.
     await activity(holiday, '2026-01-11T22:00:00.000Z', '2026-01-11T22:00:00.000Z', { AllDay: true });
     await refused('Schedule-Activity', meeting(holiday, '15:00', '16:00'), 107, /busy/);
     await use('Schedule-Activity', { ...meeting(holiday, '22:00', '23:00') });
@@ -108,7 +108,7 @@ onEachEngine('calendar', (tools) => {
   const week = { from: '2026-02-01T00:00:00Z', to: '2026-02-08T00:00:00Z' };
 
   test('Get-Calendar: the activities that touch a range, by their start', async () => {
-    // A week in which no other suite has any.
+    // A week in which no other suite has activities.
     const quiet = { from: '2032-02-01T00:00:00Z', to: '2032-02-08T00:00:00Z' };
     const [one, other] = [await owner(), await owner()];
     const long = await activity(one, '2032-01-30T08:00:00.000Z', '2032-02-01T08:00:00.000Z');
@@ -138,11 +138,11 @@ onEachEngine('calendar', (tools) => {
     await activity(id, '2026-02-01T09:30:00.000Z', '2026-02-01T11:00:00.000Z');
     await activity(id, '2026-02-01T11:10:00.000Z', '2026-02-01T11:20:00.000Z');
     const days = { from: '2026-02-01T00:00:00Z', to: '2026-02-02T00:00:00Z', ownerIds: [id], freeSlots: true };
-    const told = await use('Get-Calendar', days);
-    assert.deepEqual([told.workingHours, told.timeZone], ['WorkingHours', 'Asia/Jerusalem']);
-    // Sunday, 9 to 17 on clocks two hours ahead; the ten minutes in between are no slot.
+    const reported = await use('Get-Calendar', days);
+    assert.deepEqual([reported.workingHours, reported.timeZone], ['WorkingHours', 'Asia/Jerusalem']);
+    // Sunday, 9:00 to 17:00 local time at UTC+2. The ten minutes between two meetings are too short for a slot.
     const free = [span('2026-02-01T07:00', '2026-02-01T09:00'), span('2026-02-01T11:20', '2026-02-01T15:00')];
-    assert.deepEqual(told.results, [{ ownerId: id, Name: 'Tal', free }]);
+    assert.deepEqual(reported.results, [{ ownerId: id, Name: 'Tal', free }]);
     const part = await use('Get-Calendar', { ...days, from: '2026-02-01T08:00:00Z', to: '2026-02-01T08:30:00Z' });
     assert.deepEqual(part.results[0].free, [span('2026-02-01T08:00', '2026-02-01T08:30')]);
     const weekend = await use('Get-Calendar', { ...days, from: '2026-02-06T00:00:00Z', to: '2026-02-08T00:00:00Z' });
@@ -180,7 +180,7 @@ onEachEngine('calendar', (tools) => {
     await refused('Get-Calendar', { ...week, freeSlots: true, ownerIds: [NO_ID] }, 107, /there is no such user/);
   });
 
-  test('a user plans for himself, and is held to his role', async () => {
+  test('a user plans own activities, and is held to the roles', async () => {
     const user = await byUser(tools, ['Sales']);
     const times = { startTime: '2026-02-05T08:00:00Z', endTime: '2026-02-05T09:00:00Z' };
     const { objectId } = await user.use('Schedule-Activity', { name: 'mine', ...times });

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Agent tools": what a role hides of activities is left out, and the calendar stands without it. */
+/** Fields of activities that a role hides are left out, and the calendar works without them. Reference: agents.md#answers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
@@ -37,7 +37,8 @@ onEachEngine('hidden fields of activities', (tools) => {
       ...more,
     });
   const range = () => ({ from: at('00:00'), to: at('23:00'), ownerIds: [reader.id] });
-  const said = 'Which activities are cancelled, and which take the whole day is hidden from you: they count as any other.';
+  const expectedHint =
+    'Which activities are cancelled, and which take the whole day is hidden from you: they count as any other.';
 
   test('Get-Calendar tells of all, and that the cancelled ones are among them', async () => {
     const cancelled = await activity('10:00', '11:00', { Cancelled: true });
@@ -46,9 +47,9 @@ onEachEngine('hidden fields of activities', (tools) => {
       results.map((row: Json) => row.objectId),
       [taken, cancelled],
     );
-    assert.equal(hint, said);
+    assert.equal(hint, expectedHint);
     const slots = await reader.use('Get-Calendar', { ...range(), freeSlots: true });
-    assert.equal(slots.hint, said);
+    assert.equal(slots.hint, expectedHint);
     assert.equal((await tools.use('Get-Calendar', range())).hint, undefined);
   });
 
@@ -60,7 +61,7 @@ onEachEngine('hidden fields of activities', (tools) => {
       made.conflicts.map((row: Json) => row.objectId),
       [taken],
     );
-    assert.deepEqual([made.hidden, made.hint], [undefined, said]);
+    assert.deepEqual([made.hidden, made.hint], [undefined, expectedHint]);
     const free = (await signUp(tools, { name: 'Tal' })).id;
     assert.deepEqual((await reader.use('Schedule-Activity', { ...meeting, ownerId: free })).conflicts, []);
   });

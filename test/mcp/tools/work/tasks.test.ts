@@ -1,4 +1,4 @@
-/** Reference: Create-Task, Complete-Task, Get-Tasks. */
+/** Reference: tools.md#create-task, tools.md#complete-task, tools.md#get-tasks. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
@@ -83,11 +83,11 @@ onEachEngine('tasks', (tools) => {
       StatusId: pointer('TaskStatuses', open),
     });
     const start = Date.now();
-    const told = await use('Complete-Task', { objectId: id, comment: 'They agreed' });
+    const reported = await use('Complete-Task', { objectId: id, comment: 'They agreed' });
     const stored = await read('Tasks', id);
-    assert.deepEqual([stored.StatusId, told.status.objectId], [pointer('TaskStatuses', done), done]);
+    assert.deepEqual([stored.StatusId, reported.status.objectId], [pointer('TaskStatuses', done), done]);
     assert.ok(Math.abs(Date.parse(stored.CompletedAt.iso) - start) < 60_000);
-    const note = await read('Notes', told.noteId);
+    const note = await read('Notes', reported.noteId);
     assert.deepEqual([note.TaskId, note.AccountId], [pointer('Tasks', id), pointer('Accounts', account)]);
     assert.deepEqual([note.Comment, note.createdAt], ['They agreed', stored.updatedAt]);
     const again = await use('Complete-Task', { objectId: id });
@@ -137,7 +137,7 @@ onEachEngine('tasks', (tools) => {
     await refused('Get-Tasks', { limit: 2_001 }, 107, /at most 2000/);
   });
 
-  test('decisions "Agent tools": Get-Tasks has those without a date last, page after page', async () => {
+  test('Get-Tasks has those without a date last, page after page', async () => {
     const owner = await signUp(tools);
     const of = { OwnerId: pointer('_User', owner.id) };
     const day = (n: number) => ({ Date: date(`2026-02-0${n}T00:00:00.000Z`) });
@@ -157,7 +157,7 @@ onEachEngine('tasks', (tools) => {
     assert.deepEqual((await use('Get-Tasks', { ownerId: owner.id, limit: 0 })).results, []);
   });
 
-  test('a user has his own tasks, and is held to his role', async () => {
+  test('a user has own tasks, and is held to the roles', async () => {
     const user = await byUser(tools, ['Service']);
     const { objectId } = await user.use('Create-Task', { name: 'mine' });
     const stored = await read('Tasks', objectId);
@@ -194,7 +194,7 @@ onEachEngine('tasks', (tools) => {
     await permit(tools, 'TaskStatuses', statuses);
   });
 
-  test('decisions "Agent tools": where the date of tasks is no Date, due is refused in words that say so', async (t) => {
+  test('where the date of tasks is no Date, due is refused in words that say so', async (t) => {
     const id = await create('Tasks', { Name: 'x' });
     await replaceField(t, tools, 'Tasks', 'Date');
     await refused('Get-Tasks', { due: 'today' }, 107, /Tasks has no field Date of type Date in this system/);
