@@ -1,4 +1,4 @@
-/** People at the console: each has a browser of his own, in which errors, refused content and requests to other hosts fail the test. */
+/** Users of the console: each has a browser context in which errors, blocked content and requests to other hosts fail the test. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import axe from 'axe-core';
@@ -8,13 +8,13 @@ import { runResource } from '../../src/storage/postgres/testing/run-resources.ts
 import type { Service } from './service.ts';
 import { password } from './users.ts';
 
-/** Milliseconds that anything may take on a machine that runs other tests beside. */
+/** Timeout of any step, in milliseconds. Long, because other tests run on the same machine. */
 const PATIENCE_MS = 30_000;
 
 let browser: Promise<Browser> | undefined;
 after(async () => (await browser)?.close());
 
-/** One for the process. */
+/** Returns the browser of this process. */
 function openBrowser(): Promise<Browser> {
   browser ??= launch();
   return browser;
@@ -25,10 +25,10 @@ async function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** What tells one person's browser from another's. */
+/** What sets one person's browser apart from another's. */
 export interface PersonOptions extends BrowserContextOptions {
   readonly language?: 'he' | 'en';
-  /** Of messages of the browser's console that the test brings about. */
+  /** Matches messages of the browser's console that the test causes on purpose. */
   readonly expects?: RegExp;
 }
 
@@ -37,21 +37,21 @@ export interface Person {
   readonly context: BrowserContext;
   /** Opens an address below the service's. */
   open(path: string): Promise<void>;
-  /** Signs in by the page that is shown. */
+  /** Signs in on the page that is shown. */
   signIn(username: string, secret?: string): Promise<void>;
-  /** Insists that nothing went wrong so far that nobody saw. */
+  /** Asserts that there was no unexpected error so far. */
   assertClean(): void;
-  /** Insists that axe finds nothing on the page as it is. */
+  /** Asserts that axe finds no violation on the current page. */
   assertAccessible(about?: string): Promise<void>;
   close(): Promise<void>;
 }
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Answers of the API that are errors are the program's to show; the browser notes them too. */
+/** Error answers of the API are handled by the program; the browser logs them too. */
 const usual = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** Somebody who has opened nothing yet. */
+/** Returns a person who has not opened any page yet. */
 export async function newPerson(service: Pick<Service, 'url'>, options: PersonOptions = {}): Promise<Person> {
   const { language = 'en', expects, ...rest } = options;
   const context = await (await openBrowser()).newContext({
@@ -85,7 +85,7 @@ export async function newPerson(service: Pick<Service, 'url'>, options: PersonOp
       assert.deepEqual(faults, []);
     },
     async assertAccessible(about = page.url()) {
-      // By the debugger's protocol, which no Content-Security-Policy is in the way of.
+      // Through the debugger's protocol, which the Content-Security-Policy does not restrict.
       await page.evaluate(axe.source);
       const found = await page.evaluate(
         (tags) =>

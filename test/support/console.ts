@@ -1,4 +1,4 @@
-/** A browser without a program: it keeps cookies by path, and sends what headers a test wants. */
+/** A client without a program: it keeps cookies by path and sends any headers. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { Service } from './service.ts';
@@ -19,7 +19,7 @@ export interface Sent {
 interface Kept {
   readonly value: string;
   readonly path: string;
-  /** As it was set. */
+  /** The `Set-Cookie` header. */
   readonly line: string;
 }
 
@@ -31,7 +31,7 @@ export class Visitor {
     this.#service = service;
   }
 
-  /** Of an address below the service's. Redirects are not followed. */
+  /** Sends a request to an address below the service's. Redirects are not followed. */
   async send(method: string, path: string, { body, headers = {} }: Sent = {}): Promise<ConsoleAnswer> {
     const url = new URL(path, this.#service.url);
     const cookie = [...this.cookies].filter(([, { path: of }]) => url.pathname.startsWith(of));
@@ -45,13 +45,13 @@ export class Visitor {
     return answer;
   }
 
-  /** Of the API of the service's first system, as the program asks. */
+  /** Calls the API of the service's first system, as the program does. */
   api(method: string, path: string, sent: Sent = {}): Promise<ConsoleAnswer> {
     const headers = { 'x-console': '1', 'sec-fetch-site': 'same-origin', ...sent.headers };
     return this.send(method, `/console/-/api/${this.#service.appId}/${path}`, { ...sent, headers });
   }
 
-  /** A sign-in that must succeed. */
+  /** Signs in, which must succeed. */
   async signIn(username: string, secret: string = password): Promise<void> {
     const answer = await this.api('POST', 'session', { body: { username, password: secret } });
     assert.equal(answer.status, 200, answer.text);
@@ -68,7 +68,7 @@ export class Visitor {
 
 function raw(url: URL, method: string, headers: Record<string, string>, body: unknown): Promise<ConsoleAnswer> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers, agent: false }, (response) => {
+    const outgoing = request(url, { method, headers, agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece) => {
         text += piece;
@@ -78,8 +78,8 @@ function raw(url: URL, method: string, headers: Record<string, string>, body: un
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parsed(text) }),
       );
     });
-    asked.once('error', reject);
-    asked.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+    outgoing.once('error', reject);
+    outgoing.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
   });
 }
 

@@ -1,13 +1,13 @@
-/** Shared vocabulary of the suites about files: uploads, reads byte for byte, and what File fields hold (SPEC "Files"). */
+/** Helpers for the suites about files: uploads, reads byte for byte, and the contents of File fields. Reference: files.md#upload. */
 import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { type Json, unique } from './records.ts';
 import type { As, Service } from './service.ts';
 
-/** The system that is spoken to: a service, or another system of it. */
+/** The addressed system: of a service, or another system of it. */
 export type At = Pick<Service, 'url' | 'appId' | 'masterKey' | 'apiKey'>;
 
-/** What an upload answers. */
+/** The answer to an upload. */
 export interface Uploaded {
   name: string;
   url: string;
@@ -29,7 +29,7 @@ export interface Asked {
   chunked?: boolean;
 }
 
-/** One request, its path byte for byte as it is written. Follows nothing. An answer that comes before the whole body was read counts. */
+/** Sends one request, with the path byte for byte as given. Follows no redirects. A response that arrives before the whole body was read counts. */
 export function ask(url: string, { method = 'GET', headers = {}, body, chunked }: Asked = {}): Promise<Got> {
   const [, hostname, port, path = '/'] = /^http:\/\/([^/:]+):(\d+)(\/.*)?$/s.exec(url) ?? [];
   assert.ok(hostname, `an address: ${url}`);
@@ -66,7 +66,7 @@ export interface By {
   session?: string;
 }
 
-/** The headers of a caller. */
+/** Returns the headers of a caller. */
 export function credentials(at: At, { as = 'anonymous', session }: By = {}): Record<string, string> {
   const sent: Record<string, string> = { 'X-Platform-Application-Id': at.appId };
   if (session !== undefined) sent['X-Platform-Session-Token'] = session;
@@ -82,10 +82,10 @@ export interface UploadOptions extends By {
   chunked?: boolean;
 }
 
-/** Where a file of this name is uploaded, or one of this stored name deleted. */
+/** Returns the address to upload a file of this name to, or to delete a file by its stored name. */
 export const filePath = (at: At, name: string): string => `${at.url}/platform/files/${encodeURIComponent(name)}`;
 
-/** SPEC "Files: Upload". */
+/** Reference: files.md#upload. */
 export const upload = (at: At, fileName: string, bytes: string | Uint8Array, options: UploadOptions = {}): Promise<Got> =>
   ask(filePath(at, fileName), {
     method: 'POST',
@@ -94,7 +94,7 @@ export const upload = (at: At, fileName: string, bytes: string | Uint8Array, opt
     ...(options.chunked && { chunked: true }),
   });
 
-/** An upload that must succeed. */
+/** Uploads a file, which must succeed. */
 export async function uploadFile(
   at: At,
   fileName = 'file.txt',
@@ -107,17 +107,17 @@ export async function uploadFile(
   return body;
 }
 
-/** SPEC "Files: Delete". */
+/** Reference: files.md#delete-a-file. */
 export const deleteFile = (at: At, name: string, by: By = { as: 'master' }): Promise<Got> =>
   ask(filePath(at, name), { method: 'DELETE', headers: credentials(at, by) });
 
-/** What a client sends to attach a file (SPEC "Files" rule 5). */
+/** Returns the value that a client sends to attach a file. Reference: files.md#attach-a-file. */
 export const fileObject = ({ name, url }: Uploaded) => ({ __type: 'File', name, url });
 
 export const publicUrl = ({ url, appId }: At, name: string): string => `${url}/static/${appId}/${name}`;
 export const uploadUrl = ({ url, appId }: At, name: string): string => `${url}/platform/files/${appId}/${name}`;
 
-/** Where a record holds a private file. */
+/** The record and field that hold a private file. */
 export interface Place {
   table: string;
   id: string;
@@ -127,9 +127,9 @@ export interface Place {
 export const recordUrl = (at: At, name: string, { table, id, field }: Place): string =>
   `${uploadUrl(at, name)}/${table}/${encodeURIComponent(id)}/${field}`;
 
-/** What a record shows in a File field. */
+/** Returns the value of a File field as answered. */
 export const shownFile = (at: At, name: string) => ({ __type: 'File', name, url: publicUrl(at, name), public: true });
-/** What a record shows in a PrivateFile field. */
+/** Returns the value of a PrivateFile field as answered. */
 export const shownPrivate = (at: At, name: string, place: Place) => ({
   __type: 'File',
   name,
@@ -137,7 +137,7 @@ export const shownPrivate = (at: At, name: string, place: Place) => ({
   private: true,
 });
 
-/** Insists that an address serves these bytes. */
+/** Asserts that an address serves these bytes. */
 export async function assertServed(url: string, bytes: string | Uint8Array, headers: Record<string, string> = {}): Promise<Got> {
   const got = await ask(url, { headers });
   assert.equal(got.status, 200, `${url}: ${got.text.slice(0, 300)}`);
@@ -145,13 +145,13 @@ export async function assertServed(url: string, bytes: string | Uint8Array, head
   return got;
 }
 
-/** SPEC "Errors": 404 `File not found`. */
+/** Asserts 404 `File not found`. Reference: errors.md#answers-without-a-code. */
 export async function assertGone(url: string, headers: Record<string, string> = {}): Promise<void> {
   const { status, text } = await ask(url, { headers });
   assert.deepEqual([status, text], [404, 'File not found'], url);
 }
 
-/** SPEC "Errors" 1: a File object of a file that was never uploaded; it has no message. */
+/** Asserts the error for a File object of a file that was never uploaded: code 1 without a message. */
 export function assertUnknownFile({ status, body }: { status: number; body: Json }, what = ''): void {
   assert.deepEqual([status, body], [400, { code: 1 }], what);
 }

@@ -1,17 +1,17 @@
-/** The grid of the console as somebody sees it: its rows, where it is scrolled to, and whether anything is still to come. */
+/** The grid of the console as a user sees it: its rows, the scroll position, and whether rows are still loading. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** A row that is drawn. */
+/** A row in the page. */
 export interface DrawnRow {
-  /** From 0, the header not counted. */
+  /** From 0, without the header. */
   readonly index: number;
-  /** `null`: its record is not here yet. */
+  /** `null`: the record is not loaded yet. */
   readonly objectId: string | null;
 }
 
 const GRID = `document.querySelector('[role=grid]')`;
-/** An expression of the page: rows, in the order of the table, of which some part is in the window. */
+/** An expression evaluated in the page: rows in table order of which some part is visible. */
 export const VISIBLE_ROWS = `(() => {
   const grid = ${GRID};
   if (!grid) return [];
@@ -41,7 +41,7 @@ export class GridView {
     return this.#page.getByRole('grid');
   }
 
-  /** The rows that are seen. */
+  /** Returns the visible rows. */
   async rows(): Promise<DrawnRow[]> {
     return (await this.#boxes()).map(({ index, objectId }) => ({ index, objectId }));
   }
@@ -50,13 +50,13 @@ export class GridView {
     return this.#page.evaluate(VISIBLE_ROWS);
   }
 
-  /** Waits until every row that is seen has its record, and something is seen. @returns the rows */
+  /** Waits until something is visible and every visible row has its record. @returns the rows */
   async settled(timeoutMs = 20_000): Promise<DrawnRow[]> {
     await this.#until(`${VISIBLE_ROWS}.length > 0 && ${VISIBLE_ROWS}.every(({ objectId }) => objectId !== null)`, timeoutMs);
     return this.rows();
   }
 
-  /** Insists that the rows that are seen stand below each other without a gap, up to the edges of the window or of the table. */
+  /** Asserts that the visible rows follow each other without a gap, up to the edges of the window or the table. */
   async assertGapless(): Promise<void> {
     const rows = await this.#boxes();
     for (const [at, row] of rows.entries()) {
@@ -70,47 +70,47 @@ export class GridView {
     }
   }
 
-  /** `aria-rowcount` without the header; `null` while it is -1. */
+  /** Returns `aria-rowcount` without the header; `null` while it is -1. */
   async count(): Promise<number | null> {
     const text = await this.element.getAttribute('aria-rowcount');
     return text === '-1' ? null : Number(text) - 1;
   }
 
-  /** Waits for it. */
+  /** Waits for the count and returns it. */
   async counted(timeoutMs = 20_000): Promise<number> {
     await this.#until(`Number(${GRID}?.getAttribute('aria-rowcount') ?? -1) >= 0`, timeoutMs);
     return (await this.count()) ?? assert.fail('the count went away');
   }
 
-  /** Draws the scroll bar to a part of its way. @param part 0 to 1 */
+  /** Drags the scroll bar to a position. @param part 0 to 1 */
   async scrollTo(part: number): Promise<void> {
     await this.#page.evaluate(
       `(() => { const grid = ${GRID}; grid.scrollTop = Math.round((grid.scrollHeight - grid.clientHeight) * ${part}); })()`,
     );
   }
 
-  /** Puts the focus into the first row, in the column after the title. */
+  /** Moves the focus into the first row, to the column after the title. */
   async enter(): Promise<void> {
     await this.element.getByRole('row').nth(1).getByRole('gridcell').nth(1).click();
     await this.#page.keyboard.press('Control+Home');
   }
 
-  /** The row of the cell with the focus, from 0. */
+  /** Returns the row of the focused cell, from 0. */
   focusedRow(): Promise<number> {
     return this.#page.evaluate(`Number(document.activeElement.closest('[role=row]')?.getAttribute('aria-rowindex') ?? 0) - 2`);
   }
 
-  /** Waits until a row that is seen is not further from another. */
+  /** Waits until a visible row is at most `distance` from `row`. */
   near(row: number, distance: number, timeoutMs = 20_000): Promise<void> {
     return this.#until(`${VISIBLE_ROWS}.some(({ index }) => Math.abs(index - ${row}) <= ${distance})`, timeoutMs);
   }
 
-  /** Waits until another row is the first that is seen. */
+  /** Waits until the first visible row is no longer `row`. */
   movedFrom(row: number, timeoutMs = 20_000): Promise<void> {
     return this.#until(`${VISIBLE_ROWS}[0] && ${VISIBLE_ROWS}[0].index !== ${row}`, timeoutMs);
   }
 
-  /** In the page, by its frames: the policy of the console lets nothing be made of text there. */
+  /** Polls on animation frames in the page, because the console's policy forbids evaluating text there. */
   async #until(condition: string, timeoutMs: number): Promise<void> {
     const isSo = await this.#page.evaluate(`new Promise((resolve) => {
       const end = performance.now() + ${timeoutMs};
@@ -124,7 +124,7 @@ export class GridView {
     assert.ok(isSo, `not within ${timeoutMs} ms: ${condition.slice(0, 200)}`);
   }
 
-  /** Elements of the whole page. */
+  /** Returns the number of elements of the whole page. */
   elementCount(): Promise<number> {
     return this.#page.evaluate(`document.querySelectorAll('*').length`);
   }

@@ -1,4 +1,4 @@
-/** Calls agent tools as a client of the Model Context Protocol does: JSON-RPC over POST (CONTRACT "Addresses"). */
+/** Calls agent tools as a Model Context Protocol client does: JSON-RPC over POST. Reference: agents.md#protocol. */
 import assert from 'node:assert/strict';
 import type { Json } from './records.ts';
 import type { Service } from './service.ts';
@@ -11,29 +11,29 @@ export interface RpcAnswer {
   status: number;
   headers: Headers;
   text: string;
-  /** The JSON of the answer; `undefined` where it has none. */
+  /** The JSON of the answer; `undefined` if it has none. */
   body: Json;
 }
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export interface ToolAnswer {
   status: number;
   isError: boolean;
-  /** Of the result's content; of an answer without a result its JSON-RPC message. */
+  /** The text of the result's content; without a result, the JSON-RPC message. */
   text: string;
-  /** The text read as JSON, for errors `structuredContent`; `undefined` where it is none. */
+  /** The text parsed as JSON, for errors `structuredContent`; `undefined` if it is not JSON. */
   json: Json;
   /** The whole JSON-RPC answer. */
   body: Json;
   headers: Headers;
 }
 
-/** The credentials of key mode. */
+/** Returns the credentials of key mode. */
 export const keyHeaders = ({ apiKey }: Keys): Record<string, string> => ({ 'X-Platform-API-Key': apiKey });
 export const masterHeaders = ({ masterKey }: Keys): Record<string, string> => ({ 'X-Platform-Master-Key': masterKey });
 export const bearerHeaders = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
 
-/** Sends a body to an address of the agent tools; anything but a string goes as JSON. */
+/** Posts a body to an address of the agent tools; anything but a string is sent as JSON. */
 export async function post(address: string, body: unknown, headers: Record<string, string> = {}): Promise<RpcAnswer> {
   const response = await fetch(address, {
     method: 'POST',
@@ -50,10 +50,10 @@ export async function post(address: string, body: unknown, headers: Record<strin
   return { status: response.status, headers: response.headers, text, body: parsed };
 }
 
-/** The address of a system's agent tools. */
+/** Returns the address of a system's agent tools. */
 export const mcpAddress = ({ url, appId }: Target): string => `${url}/mcp/${appId}`;
 
-/** A JSON-RPC request. */
+/** Returns a JSON-RPC request. */
 export const message = (method: string, params: object = {}, id: number | string = 1): Json => ({
   jsonrpc: '2.0',
   id,
@@ -61,7 +61,7 @@ export const message = (method: string, params: object = {}, id: number | string
   params,
 });
 
-/** One request to a system's agent tools. */
+/** Sends one request to a system's agent tools. */
 export const rpc = (target: Target, headers: Record<string, string>, method: string, params: object = {}): Promise<RpcAnswer> =>
   post(mcpAddress(target), message(method, params), headers);
 
@@ -89,7 +89,7 @@ function shownOf(body: Json): Pick<ToolAnswer, 'isError' | 'text' | 'json'> {
   }
 }
 
-/** Calls a tool, which has to succeed; answers what its text holds. */
+/** Calls a tool, which must succeed; returns its text parsed as JSON. */
 export async function useTool(target: Target, headers: Record<string, string>, name: string, args: object = {}): Promise<Json> {
   const answer = await callTool(target, headers, name, args);
   assert.ok(!answer.isError, `${name} ${JSON.stringify(args)}: ${answer.text}`);

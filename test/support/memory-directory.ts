@@ -1,12 +1,12 @@
-/** Where tests keep what they write: in memory where there is room, since none of them asks what a flush of the disk costs. */
+/** Keeps the files of tests in memory if there is room, because no test depends on the cost of a disk flush. */
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { freemem } from 'node:os';
 
 const DIRECTORY = '/dev/shm';
-/** What all tests that run at a time write, several times over. */
+/** Several times what all concurrently running tests write. */
 const ROOM_BYTES = 8 * 1024 ** 3;
 
-/** Has this process and those that it starts make their temporary directories in memory, unless it was told where, or memory is short. */
+/** Makes this process and its children use temporary directories in memory, unless TMPDIR is set or memory is short. */
 export function useMemoryDirectory(): void {
   if (process.env.TMPDIR !== undefined || freemem() < ROOM_BYTES) return;
   try {

@@ -1,6 +1,6 @@
 /**
- * A server that speaks as much of MongoDB's protocol as its driver needs to read collections
- * (https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/). There is no MongoDB to be had from the registries that tests install from.
+ * A server that implements as much of MongoDB's protocol as its driver needs to read collections
+ * (https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/). The registries that tests install from offer no MongoDB.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -13,21 +13,21 @@ const OP_MSG = 2013;
 const HEADER_BYTES = 16;
 
 export interface MongoOptions {
-  /** Whether it has snapshots. */
+  /** Whether it supports snapshots. */
   isReplicaSet?: boolean;
-  /** After so many documents of a snapshot it no longer has it. */
+  /** The snapshot expires after this number of documents. */
   snapshotDocuments?: number;
 }
 
 export interface MongoFake {
   url: string;
-  /** Commands that it was sent, in order. */
+  /** Received commands, in order. */
   commands: Document[];
 }
 
 type Collections = Readonly<Record<string, readonly Document[]>>;
 
-/** Starts one on a free port; it ends after the tests around. */
+/** Starts a server on a free port; it stops after the surrounding tests. */
 export async function startMongo(collections: Collections, options: MongoOptions = {}): Promise<MongoFake> {
   const fake = new Fake(collections, options);
   const server: Server = createServer((socket) => fake.serve(socket)).listen(0, '127.0.0.1');
@@ -45,7 +45,7 @@ class Fake {
   readonly #collections: Collections;
   readonly #options: MongoOptions;
   readonly #sockets = new Set<Socket>();
-  /** What is left of answers, by cursor. */
+  /** Remaining documents, by cursor. */
   readonly #cursors = new Map<number, { left: Document[]; isSnapshot: boolean; namespace: string }>();
   #given = 0;
 
@@ -82,7 +82,7 @@ class Fake {
       head.writeInt32LE(1, 16);
       return framed(OP_REPLY, request, Buffer.concat([head, body]));
     }
-    // Flags, then one section of the kind 0: the command.
+    // Flags, then one section of kind 0: the command.
     const body = serialize(this.#run(deserialize(message.subarray(HEADER_BYTES + 5))));
     return framed(OP_MSG, request, Buffer.concat([Buffer.alloc(5), body]));
   }
@@ -149,7 +149,7 @@ class Fake {
     const { isSnapshot, namespace: ns } = cursor;
     if (isSnapshot && this.#given >= (this.#options.snapshotDocuments ?? Number.POSITIVE_INFINITY))
       return { ok: 0, code: 239, codeName: 'SnapshotTooOld', errmsg: 'the snapshot is too old' };
-    // Small answers, so that there are several.
+    // Small batches, so that there are several.
     const batch = cursor.left.splice(0, Math.min(size, 2));
     if (isSnapshot) this.#given += batch.length;
     const atClusterTime = isSnapshot ? { atClusterTime: new Timestamp({ t: 1, i: 1 }) } : {};

@@ -1,4 +1,4 @@
-/** Signing in for an agent, as a browser and a program do it: pages, cookies, redirects, tokens. */
+/** Signs users in for an agent, as a browser and a client do: pages, cookies, redirects, tokens. Reference: sign-in.md#authorization. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Service } from './service.ts';
@@ -6,21 +6,21 @@ import { password, setRole, signUp, type User } from './users.ts';
 
 /** A system of a service. */
 export interface Where extends Pick<Service, 'url' | 'appId'> {
-  /** What the service calls itself, where that is not where it listens. */
+  /** The base address that the service announces, if it differs from the one it listens on. */
   base?: string;
 }
 
 export const everything = ['mcp:view', 'mcp:create', 'mcp:update', 'mcp:edit-page-and-schema'] as const;
 export type Permission = (typeof everything)[number];
 
-/** Where nobody listens: the browser stops there. */
+/** Nothing listens there: the browser stops at this address. */
 export const redirectUri = 'https://client.test/back';
 
-/** Where the issuer's endpoints are reached. */
+/** Returns the address of the issuer. */
 export const issuerOf = ({ url, appId }: Where) => `${url}/oauth/${appId}`;
 export const resourceOf = ({ url, base = url, appId }: Where) => `${base}/mcp/${appId}`;
 
-/** A user of the role Admin with these permissions for agents; made with the master key. */
+/** Creates a user of the role Admin with these permissions for agents, with the master key. */
 export async function agentUser(service: Pick<Service, 'call'>, permissions: readonly Permission[] = everything): Promise<User> {
   const user = await signUp(service, { mcpPermissions: permissions });
   await setRole(service, user.id, 'Admin');
@@ -51,7 +51,7 @@ export async function replyOf(response: Response): Promise<Reply> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-/** Registers a client (RFC 7591), whatever comes of it. */
+/** Registers a client (RFC 7591) and returns the reply, whether it succeeds or not. */
 export const tryRegister = async (where: Where, metadata: object): Promise<Reply> =>
   replyOf(
     await fetch(`${issuerOf(where)}/register`, {
@@ -61,7 +61,7 @@ export const tryRegister = async (where: Where, metadata: object): Promise<Reply
     }),
   );
 
-/** A client without a secret, which must come to be. */
+/** Registers a client without a secret, which must succeed. */
 export async function register(where: Where, metadata: object = {}): Promise<Client> {
   const about = { client_name: 'Test agent', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none', ...metadata };
   const reply = await tryRegister(where, about);
@@ -69,13 +69,13 @@ export async function register(where: Where, metadata: object = {}): Promise<Cli
   return reply.body;
 }
 
-/** RFC 7636. */
+/** Returns a new verifier and challenge (RFC 7636). */
 export function pkce(): { verifier: string; challenge: string } {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** An authorization request; parameters that are undefined are left out. */
+/** Returns the address of an authorization request; undefined parameters are left out. */
 export function authorizeUrl(where: Where, client: Client, parameters: Record<string, string | undefined> = {}): string {
   const url = new URL(`${issuerOf(where)}/authorize`);
   const all = {
@@ -90,10 +90,10 @@ export function authorizeUrl(where: Where, client: Client, parameters: Record<st
   return url.href;
 }
 
-/** A page that a browser shows, or the address outside that it was sent to. */
+/** A page that the browser shows, or the external address that it was redirected to. */
 export interface Shown extends Reply {
   url: string;
-  /** Where it left the service. */
+  /** The external address that a redirect led to. */
   left?: URL;
 }
 
@@ -103,7 +103,7 @@ interface Cookie {
   path: string;
 }
 
-/** A browser without scripts: it keeps cookies by their path, and follows redirects until one leads out of the service. */
+/** A browser without scripts: it keeps cookies by path, and follows redirects until one leads out of the service. */
 export class Browser {
   readonly cookies: Cookie[] = [];
   /** Every Set-Cookie header so far. */
@@ -122,7 +122,7 @@ export class Browser {
     return this.#go('GET', url);
   }
 
-  /** Sends the form of a page. */
+  /** Submits the form of a page. */
   async submit(page: Shown, fields: readonly (readonly [string, string])[]): Promise<Shown> {
     const action = /<form method="post" action="([^"]*)"/.exec(page.text)?.[1];
     assert.ok(action, page.text);
@@ -137,7 +137,7 @@ export class Browser {
     let address = new URL(url);
     let how = { method, body: form ?? null };
     for (let hops = 0; hops < 10; hops++) {
-      // As a proxy would do it.
+      // As a reverse proxy would do.
       if (address.origin === this.#base) address = new URL(address.href.slice(this.#base.length), this.#origin);
       if (address.origin !== this.#origin)
         return { status: 0, headers: new Headers(), text: '', body: undefined, url, left: address };
@@ -179,7 +179,7 @@ export class Browser {
   }
 }
 
-/** What a user types on the sign-in page. */
+/** Returns the fields of the sign-in page. */
 export const credentials = (username: string, secret = password) =>
   [
     ['username', username],
@@ -187,21 +187,21 @@ export const credentials = (username: string, secret = password) =>
     ['decision', 'sign-in'],
   ] as const;
 
-/** What a user ticks on the consent page. */
+/** Returns the fields of the consent page. */
 export const ticks = (permissions: readonly string[]) =>
   [...permissions.map((permission) => ['permission', permission] as const), ['decision', 'allow'] as const] as const;
 
 export interface Flow {
   client?: Client;
   browser?: Browser;
-  /** What he signs in with, where that is not the usual password. */
+  /** The password, if it is not the default one. */
   secret?: string;
-  /** What the user ticks; all that he can where it is left out. */
+  /** The permissions that the user ticks; default: all that are offered. */
   granted?: readonly Permission[];
   parameters?: Record<string, string | undefined>;
 }
 
-/** Goes through the pages as a user to where the client takes over. Answers the parameters of the redirect. */
+/** Takes a user through the pages up to the redirect to the client. Returns the parameters of the redirect. */
 export async function authorize(where: Where, user: User, flow: Flow = {}) {
   const client = flow.client ?? (await register(where));
   const browser = flow.browser ?? new Browser(where);
@@ -217,12 +217,12 @@ export async function authorize(where: Where, user: User, flow: Flow = {}) {
   return { client, browser, verifier, answer: end.left.searchParams, left: end.left, consent: shown };
 }
 
-/** A request to the token endpoint. */
+/** Sends a request to the token endpoint. */
 export async function askToken(where: Where, client: Client, fields: Record<string, string>): Promise<Reply> {
   return askEndpoint(where, 'token', client, fields);
 }
 
-/** A request of a client to an endpoint, with its secret where it has one. */
+/** Sends a client's request to an endpoint, with the client's secret if it has one. */
 export async function askEndpoint(
   where: Where,
   endpoint: string,
@@ -239,7 +239,7 @@ export async function askEndpoint(
   return replyOf(await fetch(`${issuerOf(where)}/${endpoint}`, { method: 'POST', headers, body }));
 }
 
-/** Turns what came of `authorize` into tokens, whatever comes of it. */
+/** Exchanges the result of `authorize` for tokens and returns the reply, whether it succeeds or not. */
 export const redeem = (where: Where, { client, verifier, answer }: Awaited<ReturnType<typeof authorize>>): Promise<Reply> =>
   askToken(where, client, {
     grant_type: 'authorization_code',
@@ -267,11 +267,11 @@ export async function signInFor(where: Where, user: User, flow: Flow = {}) {
 export const refresh = (where: Where, client: Client, token: string, fields: Record<string, string> = {}): Promise<Reply> =>
   askToken(where, client, { grant_type: 'refresh_token', refresh_token: token, ...fields });
 
-/** What an access token says; its signature is not looked at. */
+/** Returns the claims of an access token without checking its signature. */
 export const claimsOf = (token: string): Record<string, any> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-/** How a system's agent tools take a token: 200 with a result, 200 with a refusal, or 401. */
+/** Returns how a system's agent tools treat a token: 200 with a result, 200 with a refusal, or 401. */
 export async function useToken(where: Where, token: string): Promise<'valid' | 'ended' | 'unknown'> {
   const response = await fetch(`${where.url}/mcp/${where.appId}`, {
     method: 'POST',

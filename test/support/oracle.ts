@@ -1,10 +1,10 @@
 /**
- * A plain in-memory reading of the query rules: what a query must answer, written to be checked by eye against
- * docs/decisions.md ("Queries") and the operator table of parse-wire A1, with no thought for speed.
+ * A plain in-memory implementation of the query rules: what a query must return. Written to be checked by eye against queries.md, not for speed.
+ * Reference: queries.md#where.
  */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Where = { [key: string]: Json };
-/** A record as it is on the wire; absent fields are missing, `createdAt` is a wrapped Date here. */
+/** A record in wire form; absent fields are missing, and `createdAt` is a wrapped Date here. */
 export type Row = { objectId: string; [field: string]: Json };
 
 export interface Query {
@@ -21,7 +21,7 @@ export interface Tables {
   [name: string]: Row[];
 }
 
-/** What a query over `rows` (in the order of creation) answers. `tables` serves sub-queries. */
+/** Returns the answer to a query over `rows` (in the order of creation). `tables` serves sub-queries. */
 export function runQuery(rows: Row[], query: Query, tables: Tables = {}): { results: Row[]; count?: number } {
   const found = rows.filter((row) => matches(row, query.where ?? {}, tables));
   if (query.order && query.order.length > 0) found.sort((a, b) => compareRows(a, b, query.order ?? []));
@@ -30,7 +30,7 @@ export function runQuery(rows: Row[], query: Query, tables: Tables = {}): { resu
   return query.count ? { results: page, count: found.length } : { results: page };
 }
 
-/** Whether a record satisfies every part of a `where`. */
+/** Returns whether a record satisfies every part of a `where`. */
 export function matches(row: Row, where: Where, tables: Tables = {}): boolean {
   return Object.entries(where).every(([key, constraint]) => {
     if (key === '$or') return branches(constraint).some((branch) => matches(row, branch, tables));
@@ -44,7 +44,7 @@ function branches(value: Json | undefined): Where[] {
   return value as Where[];
 }
 
-/** The value at a dotted path; null counts as absent everywhere. */
+/** Returns the value at a dotted path; null counts as absent everywhere. */
 export function valueAt(row: Row, path: string): Json | undefined {
   let value: Json | undefined = row;
   for (const name of path.split('.')) {
@@ -101,13 +101,13 @@ function holds(operator: string, value: Json | undefined, argument: Json, constr
   }
 }
 
-/** An equality with null asks for absence; on an Array it asks for an element. */
+/** Equality with null matches absence; on an Array it matches an element. */
 function equalsOrContains(value: Json | undefined, wanted: Json): boolean {
   if (wanted === null) return value === undefined;
   return someElement(value, (element) => equal(element, wanted));
 }
 
-/** A scalar constraint on an Array field matches an element (CONTRACT, Records). */
+/** A scalar constraint on an Array field matches if one element matches. Reference: queries.md#arrays. */
 function someElement(value: Json | undefined, test: (element: Json) => boolean): boolean {
   if (value === undefined) return false;
   return Array.isArray(value) ? value.some(test) : test(value);
@@ -118,7 +118,7 @@ function pattern(source: Json, constraint: Where): RegExp {
   return new RegExp(quoted, `u${typeof constraint.$options === 'string' ? constraint.$options : ''}`);
 }
 
-/** The sub-query has no default limit (parse-wire A1). */
+/** The sub-query has no default limit. Reference: queries.md#sub-queries. */
 function pointsInto(value: Json | undefined, argument: Json, tables: Tables): boolean {
   const { className, where } = argument as { className: string; where: Where };
   const targets = (tables[className] ?? []).filter((row) => matches(row, where, tables));
@@ -152,7 +152,7 @@ function sortKey(value: Json): number | string {
   return typeof value === 'string' ? value : Number(value);
 }
 
-/** Strings compare bytewise, so by their UTF-8 form. */
+/** Strings compare by the bytes of their UTF-8 form. */
 function compare(a: Json, b: Json): number {
   const [left, right] = [sortKey(a), sortKey(b)];
   if (typeof left === 'string' || typeof right === 'string')
@@ -160,7 +160,7 @@ function compare(a: Json, b: Json): number {
   return left - right;
 }
 
-/** Absent values come first ascending and last descending; ties break by objectId, ascending in either direction. */
+/** Absent values sort first ascending and last descending; ties break by objectId, ascending in either direction. */
 function compareRows(a: Row, b: Row, order: string[]): number {
   for (const key of order) {
     const descending = key.startsWith('-');
@@ -188,7 +188,7 @@ function isPlainObject(value: Json | undefined): value is { [key: string]: Json 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object whose keys are operators; anything else is a value to equal. */
+/** Returns whether a value is an object whose keys are operators; any other value is compared for equality. */
 function isConstraint(value: Json): value is Where {
   const operators = ['containedIn', 'notContainedIn'];
   return isPlainObject(value) && Object.keys(value).some((key) => key.startsWith('$') || operators.includes(key));

@@ -1,4 +1,4 @@
-/** Callers and what they may do, told plainly: what the permission suites hold the service against. Nothing of its source. */
+/** An independent model of callers and their rights, which the permission suites compare the service with. It uses none of its source. */
 import assert from 'node:assert/strict';
 import type { Json } from './records.ts';
 import type { Answer, CallOptions, Service } from './service.ts';
@@ -7,26 +7,26 @@ import { relate, signUp } from './users.ts';
 export type Action = 'find' | 'get' | 'count' | 'create' | 'update' | 'delete' | 'addField';
 type Entities = Record<string, true | string[]>;
 
-/** Class-level permissions, as a schema body takes them. */
+/** Class-level permissions, as in a schema body. */
 export type Rules = { [A in Action]?: Entities } & {
   readUserFields?: string[];
   writeUserFields?: string[];
   protectedFields?: Record<string, string[]>;
 };
 
-/** The same entities for all the actions. */
+/** Returns rules with the same entities for all the actions. */
 export const forAll = (entities: Entities, actions: readonly Action[] = everything): Rules =>
   Object.fromEntries(actions.map((action) => [action, entities]));
 const everything = ['find', 'get', 'create', 'update', 'delete', 'addField'] as const;
 
-/** Who asks, with all that gives him rights. */
+/** A caller, with everything that grants rights. */
 export interface Caller {
   kind: 'key' | 'user' | 'anonymous' | 'wrong';
-  /** How he calls. */
+  /** Options of the caller's requests. */
   options: CallOptions;
-  /** A user's objectId. */
+  /** objectId of a user. */
   id: string;
-  /** The names of his roles and of those above them. */
+  /** Names of the user's roles and of the roles above them. */
   roles: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface Table {
   rules: Rules;
 }
 
-/** What of a record decides who reaches it. */
+/** The parts of a record that decide who reaches it. */
 export interface Guarded {
   ACL?: Record<string, { read?: boolean; write?: boolean }>;
   owner?: string;
@@ -63,10 +63,10 @@ export const isRefused = (right: Right | Refused): right is Refused => typeof ri
 
 const isWrite = (action: Action) => ['create', 'update', 'delete', 'addField'].includes(action);
 
-/** SPEC "Authentication", docs/decisions.md "Permissions": what a table gives a caller, or how it refuses him. */
+/** Returns the caller's right to a table, or the refusal. Reference: permissions.md#table-permissions. */
 export function rightTo(caller: Caller, action: Action, { name, rules }: Table): Right | Refused {
   if (caller.kind === 'key') return 'all';
-  // A count is a query.
+  // A count is checked like a query.
   if (caller.kind === 'wrong') return denied(action === 'count' ? 'find' : action, name);
   if (caller.kind === 'anonymous' && isWrite(action)) return captcha;
   if (action === 'count' && rules.count === undefined) return rightTo(caller, 'find', { name, rules });
@@ -80,7 +80,7 @@ export function rightTo(caller: Caller, action: Action, { name, rules }: Table):
 
 const namesOf = ({ id, roles }: Caller) => [id, ...roles.map((role) => `role:${role}`)];
 
-/** Whether a record is among those that a right has, and its ACL lets the caller at it (CONTRACT "Records": ACL). */
+/** Returns whether a right covers a record and its ACL admits the caller. Reference: permissions.md#acl. */
 export function reaches(caller: Caller, right: Right, needed: 'read' | 'write', record: Guarded): boolean {
   if (caller.kind === 'key') return true;
   const { ACL = {}, owner, watchers = [] } = record;
@@ -90,25 +90,25 @@ export function reaches(caller: Caller, right: Right, needed: 'read' | 'write', 
   return open && (right === 'all' || right.some(held));
 }
 
-/** The key callers, those without any right of their own, and a wrong key. */
+/** Returns the callers with keys, those without rights, and one with a wrong key. */
 export function strangers(service: Service): Record<'master' | 'apiKey' | 'anonymous' | 'wrong key', Caller> {
   const nobody = { id: '', roles: [] };
   return {
     master: { kind: 'key', options: { as: 'master' }, ...nobody },
     apiKey: { kind: 'key', options: { as: 'apiKey' }, ...nobody },
     anonymous: { kind: 'anonymous', options: { as: 'anonymous' }, ...nobody },
-    // SPEC "Authentication" 1: a key counts under its own header name only.
+    // A key is valid under its own header name only. Reference: authentication.md#keys.
     'wrong key': { kind: 'wrong', options: { as: 'anonymous', headers: { 'X-Platform-API-Key': service.masterKey } }, ...nobody },
   };
 }
 
-/** Signs a user up; he has the roles that the test says he is given. */
+/** Signs a user up. The caller passes the roles that it gives the user. */
 export async function newCaller(service: Service, roles: readonly string[] = []): Promise<Caller> {
   const { id, token } = await signUp(service);
   return { kind: 'user', options: { session: token }, id, roles };
 }
 
-/** Puts roles into a role. */
+/** Adds roles to a role. */
 export async function addRoles(service: Service, roleId: string, roles: readonly string[]): Promise<void> {
   const { status, text } = await service.call('PUT', `/platform/classes/_Role/${roleId}`, {
     body: { roles: relate('AddRelation', '_Role', roles) },
@@ -116,7 +116,7 @@ export async function addRoles(service: Service, roleId: string, roles: readonly
   assert.equal(status, 200, text);
 }
 
-/** Makes a table, or gives one that is there other permissions. `Pointer:Target` and `Relation:Target` name the target. */
+/** Creates a table, or changes the permissions of an existing one. `Pointer:Target` and `Relation:Target` name the target. */
 export async function makeTable(
   service: Service,
   name: string,
@@ -139,12 +139,12 @@ export async function setRules(service: Service, table: string, classLevelPermis
   assert.equal(status, 200, text);
 }
 
-/** Insists on a refusal, to the letter. */
+/** Asserts an exact refusal. */
 export function assertRefused(answer: Answer, { status, code, error }: Refused, what: string): void {
   assert.deepEqual([answer.status, answer.body], [status, { code, error }], what);
 }
 
-/** Insists on a status and answers the body. */
+/** Asserts a status and returns the body. */
 export function assertDone(answer: Answer, status: number, what: string): Json {
   assert.equal(answer.status, status, `${what}: ${answer.text.slice(0, 300)}`);
   return answer.body;

@@ -1,4 +1,4 @@
-/** What the query, batch, aggregation and schema suites share: table names, seeding, tables of scenarios. */
+/** Helpers of the query, batch, aggregation and schema suites: table names, seeding, tables of scenarios. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import { sharedService } from './shared.ts';
 export type Get = () => Service;
 export type Row = Record<string, unknown>;
 
-/** Runs the body once for each engine, inside a describe of its own, on the service that the suites of this process share. */
+/** Runs the body once per engine in its own `describe`, on the service that the suites of this process share. */
 export function onEachEngine(body: (get: Get, engine: EngineName) => void, env: Record<string, string> = {}): void {
   for (const engine of engines)
     describe(engine, () => {
@@ -23,7 +23,7 @@ export function onEachEngine(body: (get: Get, engine: EngineName) => void, env: 
     });
 }
 
-/** A table name that no other test uses. */
+/** Returns a table name that no other test uses. */
 export const tableName = (base: string): string => `${base}_${randomBytes(4).toString('hex')}`;
 
 export const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
@@ -43,21 +43,21 @@ export async function defineTable(service: Service, name: string, fields: Record
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** Creates one record and answers its objectId. */
+/** Creates one record and returns its objectId. */
 export async function create(service: Service, table: string, row: Row): Promise<string> {
   const answer = await service.call('POST', `/platform/classes/${table}`, { body: row });
   assert.equal(answer.status, 201, answer.text);
   return answer.body.objectId;
 }
 
-/** Creates records one after the other, so that their order of creation is the order given. */
+/** Creates records one after another, so that their order of creation is the given order. */
 export async function createEach(service: Service, table: string, rows: readonly Row[]): Promise<string[]> {
   const ids: string[] = [];
   for (const row of rows) ids.push(await create(service, table, row));
   return ids;
 }
 
-/** Creates many records through batches of 1,000. */
+/** Creates many records in batches of 1,000. */
 export async function createMany(service: Service, table: string, rows: readonly Row[]): Promise<string[]> {
   const ids: string[] = [];
   for (let start = 0; start < rows.length; start += 1000) {
@@ -74,19 +74,19 @@ export async function createMany(service: Service, table: string, rows: readonly
   return ids;
 }
 
-/** Queries a table, insists on 200 and answers the records. */
+/** Queries a table, asserts 200 and returns the records. */
 export async function find(service: Service, table: string, query: Row = {}): Promise<Row[]> {
   const answer = await service.call('GET', `/platform/classes/${table}`, { query });
   assert.equal(answer.status, 200, answer.text.slice(0, 500));
   return answer.body.results;
 }
 
-/** The `k` of each record, in the order of the answer. */
+/** Returns the `k` of each record, in the order of the answer. */
 export async function findNames(service: Service, table: string, query: Row = {}): Promise<string[]> {
   return (await find(service, table, query)).map((row) => String(row.k));
 }
 
-/** Insists on an error answer: status, code and, where given, the text (whole, or a pattern). */
+/** Asserts an error answer: status, code and, if given, the text (whole, or a pattern). */
 export function assertError(answer: Answer, status: number, code: number, text?: string | RegExp): void {
   assert.equal(answer.status, status, answer.text.slice(0, 500));
   assert.equal(answer.body?.code, code, answer.text.slice(0, 500));
@@ -95,10 +95,10 @@ export function assertError(answer: Answer, status: number, code: number, text?:
   else if (text) assert.match(answer.body.error, text);
 }
 
-/** A scenario: its sentence, the `where`, and the `k` of every record that has to come back. */
+/** A scenario: its sentence, the `where`, and the `k` of every record that must be returned. */
 export type WhereCase = [sentence: string, where: Row, names: string];
 
-/** One test for each scenario; `names` are separated by spaces and compared as a set. */
+/** Defines one test per scenario; `names` are separated by spaces and compared as a set. */
 export function whereCases(get: Get, section: string, table: string, cases: readonly WhereCase[]): void {
   for (const [sentence, where, names] of cases)
     test(`${section}: ${sentence}`, async () => {
@@ -107,10 +107,10 @@ export function whereCases(get: Get, section: string, table: string, cases: read
     });
 }
 
-/** A scenario that has to fail: its sentence, the query, the code and the text. */
+/** A scenario that must fail: its sentence, the query, the code and the text. */
 export type BadCase = [sentence: string, query: Row, code: number, text?: string | RegExp];
 
-/** One test for each query that is answered 400 with its code. */
+/** Defines one test per query that must be answered 400 with its code. */
 export function badCases(get: Get, section: string, table: string, cases: readonly BadCase[]): void {
   for (const [sentence, query, code, text] of cases)
     test(`${section}: ${sentence}`, async () => {

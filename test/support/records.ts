@@ -1,7 +1,4 @@
-/**
- * Shared vocabulary of the record suites: a running service per file, tables with names of their own, and
- * assertions on the error form of SPEC "Errors".
- */
+/** Helpers of the record suites: a running service per file, tables with unique names, and assertions on error answers. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -9,10 +6,10 @@ import { after, before } from 'node:test';
 import { type Answer, type CallOptions, type EngineName, type Service, startService } from './service.ts';
 import { sharedService } from './shared.ts';
 
-/** Records are asserted on, field by field. */
+/** Records are asserted on field by field. */
 export type Json = any;
 
-/** A table or field name that no other test uses. */
+/** Returns a table or field name that no other test uses. */
 export const unique = (prefix: string): string => prefix + randomBytes(5).toString('hex');
 
 export const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
@@ -28,14 +25,14 @@ export interface Refusal {
   error?: string | RegExp;
 }
 
-/** Nothing of the inside (SQL, stacks, paths) shows in an answer. */
+/** Asserts that an answer shows no internals (SQL, stacks, paths). */
 export function assertClean(answer: Pick<Answer, 'text'>): void {
   const inside =
     /SQLITE_|syntax error|near "|no such (table|column)|node_modules|\.[tj]s:\d|\n\s+at |file:\/\/|\/src\/|\/tmp\/|\/home\/|INSERT INTO|SELECT .* FROM/;
   assert.doesNotMatch(answer.text, inside);
 }
 
-/** SPEC "Errors": HTTP 4xx with a JSON body {code, error}; 101 is 404, every other code 400. */
+/** Asserts an error: HTTP 4xx with a JSON body {code, error}; code 101 is 404, every other code 400. Reference: errors.md#form-of-an-error. */
 export function assertRefused(answer: Pick<Answer, 'status' | 'text' | 'body'>, { status, code, error }: Refusal): void {
   const codes = typeof code === 'number' ? [code] : code;
   assert.ok(codes.includes(answer.body?.code), `code ${codes} expected, got ${answer.status} ${answer.text.slice(0, 300)}`);
@@ -46,7 +43,7 @@ export function assertRefused(answer: Pick<Answer, 'status' | 'text' | 'body'>, 
   assertClean(answer);
 }
 
-/** The exact text of code 111. */
+/** Returns the exact text of code 111. */
 export const mismatch = (table: string, field: string, expected: string, got: string): Refusal => ({
   code: 111,
   error: `schema mismatch for ${table}.${field}; expected ${expected} but got ${got}`,
@@ -60,9 +57,9 @@ export interface FieldType {
 export interface Store {
   service(): Service;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Creates a table through the schema endpoint and answers its name. */
+  /** Creates a table through the schema endpoint and returns its name. */
   table(fields?: Record<string, FieldType | string>, name?: string): Promise<string>;
-  /** A create that must succeed; answers the objectId. */
+  /** Creates a record, which must succeed; returns its objectId. */
   create(table: string, body: unknown, options?: CallOptions): Promise<string>;
   post(table: string, body: unknown, options?: CallOptions): Promise<Answer>;
   read(table: string, id: string): Promise<Json>;
@@ -70,17 +67,17 @@ export interface Store {
   update(table: string, id: string, body: unknown, options?: CallOptions): Promise<Json>;
   put(table: string, id: string, body: unknown, options?: CallOptions): Promise<Answer>;
   remove(table: string, id: string, options?: CallOptions): Promise<Answer>;
-  /** Every record of the table in order of creation. */
+  /** Returns every record of the table in order of creation. */
   all(table: string): Promise<Json[]>;
-  /** The schema's fields, or undefined where there is no such table. */
+  /** Returns the schema's fields, or undefined if the table does not exist. */
   fields(table: string): Promise<Json | undefined>;
-  /** The objectIds a Relation holds, sorted. */
+  /** Returns the objectIds in a Relation, sorted. */
   members(table: string, id: string, key: string, target: string): Promise<string[]>;
-  /** Schema and records as text: equal before and after a request that must have no effect. */
+  /** Returns schema and records as text: equal before and after a request that must have no effect. */
   snapshot(table: string): Promise<string>;
 }
 
-/** The wire form of field types; only Pointer and Relation carry a targetClass, so tables of cases may give it throughout. */
+/** Returns field types in wire form. Only Pointer and Relation carry a targetClass, so tables of cases may give one for every type. */
 const wide = (fields: Record<string, FieldType | string>) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
@@ -89,7 +86,7 @@ const wide = (fields: Record<string, FieldType | string>) =>
     }),
   );
 
-/** The service that the suites of this process share, from the surrounding `describe` on. */
+/** Uses the service that the suites of this process share, from the surrounding `describe` on. */
 export function useStore(engine: EngineName): Store {
   let running: Service | undefined;
   before(async () => {
@@ -101,7 +98,7 @@ export function useStore(engine: EngineName): Store {
   });
 }
 
-/** A service of the surrounding `describe` alone, stopped after its last test: for what others would see, or would disturb. */
+/** Starts a service for the surrounding `describe` alone, stopped after its last test: for tests that would affect others or be affected. */
 export function useOwnStore(engine: EngineName): Store {
   let running: Service | undefined;
   before(async () => {
@@ -116,7 +113,7 @@ export function useOwnStore(engine: EngineName): Store {
   });
 }
 
-/** What the suites do with records, by way of a service. */
+/** Returns the operations of the suites on records of a service. */
 export function storeOf(service: () => Service): Store {
   const call: Store['call'] = (method, at, options) => service().call(method, at, options);
   const post: Store['post'] = (table, body, options) => call('POST', path(table), { ...options, body });
@@ -169,7 +166,7 @@ export interface RawRequest {
   chunked?: boolean;
 }
 
-/** One request byte for byte; an answer that comes before the whole body was read counts too. */
+/** Sends one request byte for byte; a response that arrives before the whole body was read counts too. */
 export function send({ url }: Pick<Service, 'url'>, { method = 'POST', path: at, headers = {}, body = '', chunked }: RawRequest) {
   return new Promise<Answer>((resolve, reject) => {
     const bytes = Buffer.from(body as string);
@@ -196,7 +193,7 @@ export function send({ url }: Pick<Service, 'url'>, { method = 'POST', path: at,
   });
 }
 
-/** Header set of a master-key request. */
+/** Returns the headers of a request with the master key. */
 export const masterHeaders = (service: Service): Record<string, string> => ({
   'X-Platform-Application-Id': service.appId,
   'X-Platform-Master-Key': service.masterKey,

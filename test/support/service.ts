@@ -1,6 +1,6 @@
 /**
- * Starts the service as a user would (its own process, a fresh data directory) and stops it again.
- * Every black-box suite goes through here, so that no test knows the inside of the program.
+ * Starts the service as a user would (its own process, a new data directory) and stops it again. Every black-box suite uses this, so that tests do
+ * not depend on the inside of the program.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after } from 'node:test';
@@ -25,10 +25,10 @@ export interface CallOptions {
   as?: As;
   /** Sends this session token, and no key. */
   session?: string;
-  /** A string is sent as it is; anything else as JSON. */
+  /** A string is sent unchanged; anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Query parameters; objects are sent as JSON text, URL-encoded. */
+  /** Query parameters; objects are sent as URL-encoded JSON text. */
   query?: Record<string, unknown>;
 }
 
@@ -37,48 +37,48 @@ export interface Service extends Data {
   appId: string;
   masterKey: string;
   apiKey: string;
-  /** The settings that lead another process to the same data. */
+  /** The settings with which another process uses the same data. */
   settings: Record<string, string>;
   process: ChildProcess;
   output(): string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** SIGTERM, then waits for the exit; answers the exit code. */
+  /** Sends SIGTERM and waits for the exit; returns the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL: the crash tests' power cut. Keeps the data. */
+  /** Sends SIGKILL: the crash tests' power cut. Keeps the data. */
   kill(): Promise<void>;
 }
 
 export interface StartOptions extends Partial<Data> {
-  /** The program, where it is not the one of these sources. */
+  /** The program to start, if not the one of these sources. */
   program?: string;
   engine?: EngineName;
   env?: Record<string, string>;
 }
 
-/** What Node makes of the sources is kept for the next start, where the run says so. */
+/** The compile cache of Node, which later starts reuse if the run sets one. */
 export const compileCache: Record<string, string> =
   process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
-/** Those that a case has left running because it failed would keep the file from ending. */
+/** Stops of running processes. A process left running by a failed case would keep the test file from ending. */
 const running = new Set<() => Promise<unknown>>();
 after(() => Promise.all([...running].map((stop) => stop())));
 
-/** Has a process ended with the tests of the file, if no test has done so before. @param stop may be called again */
+/** Ends a process after the tests of the file, unless a test has ended it before. @param stop may be called again */
 export function endWithTests(child: ChildProcess, stop: () => Promise<unknown>): void {
   running.add(stop);
   child.once('exit', () => running.delete(stop));
 }
 
-/** Of the service's first system. */
+/** Credentials of the service's first system. */
 const credentials = { appId: 'testapp', masterKey: 'test-master-key', apiKey: 'test-api-key' };
 
 /**
- * Starts a service on a free port and resolves once it says that it listens. On data that is given it is one of many that may be started
- * on it, and leaves it there; else it has its own and removes it when it is stopped.
+ * Starts a service on a free port and resolves when it listens. With given data, it is one of possibly many services on that data and leaves it in
+ * place; otherwise it creates its own data and removes it when it stops.
  */
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const { engine = 'sqlite', env = {} } = options;
-  // A first start with other credentials makes another system.
+  // A first start with other credentials creates another system.
   const isUsual = !['APP_ID', 'MASTER_KEY', 'API_KEY'].some((name) => name in env);
   const dataDir = options.dataDir ?? (await makeDirectory(engine, isUsual));
   const own = engine === 'postgres' && !options.database ? await makeDatabase(isUsual) : undefined;

@@ -1,11 +1,11 @@
-/** Services that the suites of a process share: a start costs as much as dozens of tests, and a service that has run for a while answers faster. */
+/** Services that the suites of a process share: a start costs as much as dozens of tests, and a warm service answers faster. */
 import { type EngineName, type Service, startService } from './service.ts';
 
 const started = new Map<string, Promise<Service>>();
 
 /**
- * The service of these settings, with the usual first system; it is stopped when the process has run all its tests (service.ts). Suites that stop it, look at
- * all that it holds or wrote, or change what others rely on, start one of their own.
+ * Returns the service of these settings, with the default first system; it stops when the process has run all its tests (service.ts). Suites that
+ * stop the service, read everything it holds or has written, or change what others rely on, start their own.
  */
 export function sharedService(engine: EngineName, env: Record<string, string> = {}): Promise<Service> {
   const key = JSON.stringify([engine, env]);

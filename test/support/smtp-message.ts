@@ -1,16 +1,16 @@
-/** Mail as a test reads it: off the wire, or out of the box in the data directory. */
+/** Mail as a test reads it: from the connection, or from the mail box in the data directory. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime, { decodeWords } from 'postal-mime';
 
 export interface ReadMail {
-  /** As it came, headers and encoded parts. */
+  /** The raw message: headers and encoded parts. */
   raw: string;
   /** Decoded. */
   subject: string;
   html: string;
   text: string;
-  /** Decoded values by the names in lower case, each the last of its name. */
+  /** Decoded values by lower-case name; the last one wins if a name repeats. */
   headers: Map<string, string>;
 }
 
@@ -25,7 +25,7 @@ export async function readMail(raw: Buffer): Promise<ReadMail> {
   };
 }
 
-/** The mails kept in the box, oldest first. `to` is the header. */
+/** Returns the mails in the mail box, oldest first. `to` is the header. */
 export async function boxOf(dataDir: string): Promise<(ReadMail & { path: string; to: string[] })[]> {
   const folder = join(dataDir, 'mail');
   const names = await readdir(folder).catch(() => []);

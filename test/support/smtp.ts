@@ -1,4 +1,4 @@
-/** An SMTP server of the test's own, on 127.0.0.1, that takes mail, refuses it, or goes away. */
+/** An SMTP server of the test, on 127.0.0.1, that accepts mail, refuses it, or closes the connection. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,49 +7,47 @@ import { type ReadMail, readMail } from './smtp-message.ts';
 
 export type { ReadMail } from './smtp-message.ts';
 
-/** A mail that was taken. */
+/** An accepted mail. */
 export interface ReceivedMail extends ReadMail {
-  /** Of the envelope. */
+  /** The envelope's sender. */
   from: string;
   to: string[];
 }
 
-/**
- * How it answers: it takes the mail; refuses each recipient, with 451 or 550; or reads the mail and ends the connection without a word.
- */
+/** Behaviour: accepts the mail; refuses each recipient, with 451 or 550; or reads the mail and closes the connection without an answer. */
 export type SmtpAnswer = 'accept' | 'refuse-for-now' | 'refuse' | 'drop';
 
 export interface SmtpOptions {
-  /** To listen where another one did. A free one where it is left out. */
+  /** Port to listen on, such as that of an earlier server; default: a free one. */
   port?: number;
-  /** At first. */
+  /** Initial behaviour. */
   answer?: SmtpAnswer;
-  /** Milliseconds from the end of a mail to the answer, at first. */
+  /** Initial delay in milliseconds from the end of a mail to the answer. */
   slow?: number;
-  /** How it answers to a recipient, where that is not as to all. */
+  /** Returns the behaviour for a recipient; `undefined`: as for all. */
   answerTo?: (address: string) => SmtpAnswer | undefined;
 }
 
 export interface Smtp {
-  /** For SMTP_URL. */
+  /** The value of SMTP_URL. */
   url: string;
   port: number;
-  /** What was taken, in the order of its coming. */
+  /** Accepted mails, in the order of arrival. */
   received: ReceivedMail[];
-  /** How many attempts there were: taken, refused, dropped or still on their way. */
+  /** Returns the number of attempts: accepted, refused, dropped or still in progress. */
   tried(): number;
   /**
-   * Waits until so many mails have been taken in all.
-   * @param count one more than at the time of the call, where it is left out
+   * Waits until this many mails have been accepted in all.
+   * @param count default: one more than at the time of the call
    * @param within milliseconds
-   * @returns all that were taken
+   * @returns all accepted mails
    * @throws after that time
    */
   next(count?: number, within?: number): Promise<ReceivedMail[]>;
   answer(how: SmtpAnswer): void;
   /** @param milliseconds from the end of a mail to the answer */
   slow(milliseconds: number): void;
-  /** Ends it, and the connections that are open. */
+  /** Closes the server and its open connections. */
   close(): Promise<void>;
 }
 
@@ -86,7 +84,7 @@ export async function startSmtp({ port = 0, slow = 0, answer = 'accept', answerT
       }, done);
     },
   });
-  // A client that goes away in the middle is what some tests are about.
+  // Some tests make the client disconnect in the middle.
   server.on('error', () => {});
   const listening = server.listen(port, '127.0.0.1');
   await once(listening, 'listening');

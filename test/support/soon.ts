@@ -1,4 +1,4 @@
-/** The bound within which a process knows what another has changed: a second. */
+/** The bound within which a process sees what another has changed: a second. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Service } from './service.ts';
@@ -6,25 +6,25 @@ import type { Service } from './service.ts';
 const SECOND = 1_000;
 
 /**
- * Waits until something is seen, which has to be when it is asked for a second after now; then it stays.
- * @param seen what is asked; errors of assertions count as not yet
- * @param boundMs in place of the second
+ * Waits until a condition holds, which must be the case for a check that starts a second after the call; after that the result stands.
+ * @param check asserts the condition; assertion errors count as not yet
+ * @param boundMs replaces the second
  */
-export async function soon(seen: () => Promise<void>, boundMs = SECOND): Promise<void> {
+export async function soon(check: () => Promise<void>, boundMs = SECOND): Promise<void> {
   const since = performance.now();
   for (;;) {
-    const asked = performance.now();
+    const startedAt = performance.now();
     try {
-      await seen();
+      await check();
       break;
     } catch (error) {
-      if (!(error instanceof assert.AssertionError) || asked - since >= boundMs) throw error;
+      if (!(error instanceof assert.AssertionError) || startedAt - since >= boundMs) throw error;
     }
     await wait(20);
   }
-  for (let again = 0; again < 5; again++) await seen();
+  for (let again = 0; again < 5; again++) await check();
 }
 
-/** What a command has changed is known to the service at once, or soon where it is told by way of PostgreSQL. */
-export const afterCommand = ({ database }: Pick<Service, 'database'>, seen: () => Promise<void>): Promise<void> =>
-  database ? soon(seen) : seen();
+/** The effect of a command is visible to the service immediately, or soon if it is notified through PostgreSQL. */
+export const afterCommand = ({ database }: Pick<Service, 'database'>, check: () => Promise<void>): Promise<void> =>
+  database ? soon(check) : check();

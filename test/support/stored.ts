@@ -1,4 +1,4 @@
-/** All that a service has written, as an intruder would find it: for tests of what must not be in it. */
+/** Everything that a service has written, as an intruder would find it: for tests of what must not be stored. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { query } from '../../src/storage/postgres/testing/server.ts';
@@ -10,13 +10,13 @@ export interface Stored {
   bytes: Buffer;
 }
 
-/** Every file of the data directory, and on PostgreSQL every row of the database. */
+/** Returns every file of the data directory, and on PostgreSQL every row of the database. */
 export async function storedIn({ dataDir, database }: Data): Promise<Stored[]> {
   const files = await filesBelow(dataDir);
   return database ? [...files, ...(await rowsOf(database.url))] : files;
 }
 
-/** Every file below a directory, with its bytes. */
+/** Returns every file below a directory, with its bytes. */
 export async function filesBelow(directory: string): Promise<Stored[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

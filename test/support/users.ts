@@ -1,17 +1,17 @@
-/** Shared vocabulary of the suites about users: sign-up, login, roles, and the refusals of SPEC "Errors". */
+/** Helpers of the suites about users: sign-up, login, roles, and refusals. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Json, pointer, type Refusal, type Store, unique } from './records.ts';
 import type { Answer, CallOptions, Service } from './service.ts';
 
-/** Meets SPEC "Login and session" 4, and so does the other. */
+/** Meets the password policy; so does the other one. Reference: users.md#password-policy. */
 export const password = 'Right1Pass';
 export const otherPassword = 'Other2Pass';
 export const wrong = 'Wrong3Pass';
 
 export const badLogin: Refusal = { code: 101, error: 'Invalid username/password.' };
 export const notActive: Refusal = { code: 101, error: 'User is not active.' };
-/** Right after the lock, the whole half hour is left. */
+/** Directly after the lock, the whole half hour remains. */
 export const locked: Refusal = {
   code: 101,
   error: 'Your account is locked due to multiple failed login attempts. Please try again after 30 minute(s)',
@@ -28,7 +28,7 @@ export const denied = (action: string, table: string): Refusal => ({
 });
 export const otherUser = (id: string): Refusal => ({ code: 206, error: `Cannot modify user ${id}.` });
 
-/** SPEC "Limits": Session token. */
+/** The form of a session token. Reference: users.md#sessions. */
 export const tokenForm = /^r:[0-9a-f]{32}$/;
 
 export interface User {
@@ -40,12 +40,12 @@ export interface User {
 
 type Caller = Pick<Store, 'call'>;
 
-/** A name that no other user has. */
+/** Returns a name that no other user has. */
 export const newName = (): string => unique('user-');
 
 export const userPointer = (user: { id: string }) => pointer('_User', user.id);
 
-/** A sign-up that must succeed, with the master key. */
+/** Signs a user up with the master key, which must succeed. */
 export async function signUp({ call }: Caller, fields: object = {}): Promise<User> {
   const body = { username: newName(), password, ...fields };
   const answer = await call('POST', '/platform/users', { body });
@@ -53,11 +53,11 @@ export async function signUp({ call }: Caller, fields: object = {}): Promise<Use
   return { id: answer.body.objectId, username: body.username, token: answer.body.sessionToken };
 }
 
-/** A login with the application id alone. */
+/** Logs in with the application id alone. */
 export const login = ({ call }: Caller, credentials: unknown, options: CallOptions = {}): Promise<Answer> =>
   call('POST', '/platform/login', { as: 'anonymous', body: credentials, ...options });
 
-/** A login that must succeed; answers the session token. */
+/** Logs in, which must succeed; returns the session token. */
 export async function newSession(store: Caller, user: User, options: CallOptions & { password?: string } = {}): Promise<string> {
   const { password: secret = password, ...rest } = options;
   const answer = await login(store, { username: user.username, password: secret }, rest);
@@ -65,14 +65,14 @@ export async function newSession(store: Caller, user: User, options: CallOptions
   return answer.body.sessionToken;
 }
 
-/** So many wrong logins, one after the other; answers them. */
+/** Logs in with a wrong password several times, one after another; returns the answers. */
 export async function failLogins(store: Caller, username: string, times: number): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let i = 0; i < times; i++) answers.push(await login(store, { username, password: wrong }));
   return answers;
 }
 
-/** The failed logins since the last success, as the master key reads them; 0 where there never were any. */
+/** Returns the failed logins since the last success, as the master key reads them; 0 if there never were any. */
 export async function failedLogins({ call }: Caller, { id }: { id: string }): Promise<number> {
   const { body } = await call('GET', `/platform/users/${id}`);
   return body._failed_login_count ?? 0;
@@ -80,7 +80,7 @@ export async function failedLogins({ call }: Caller, { id }: { id: string }): Pr
 
 export const me = ({ call }: Caller, session: string): Promise<Answer> => call('GET', '/platform/users/me', { session });
 
-/** Whether a token is in force; anything but a success or 209 fails the test. */
+/** Returns whether a token is valid; anything but a success or 209 fails the test. */
 export async function isAlive(store: Caller, session: string): Promise<boolean> {
   const answer = await me(store, session);
   if (answer.status === 200) return true;
@@ -91,13 +91,13 @@ export async function isAlive(store: Caller, session: string): Promise<boolean> 
 export const updateUser = ({ call }: Caller, id: string, body: object, options: CallOptions = {}): Promise<Answer> =>
   call('PUT', `/platform/users/${id}`, { ...options, body });
 
-/** An update by the master key that must succeed. */
+/** Updates a user with the master key, which must succeed. */
 export async function changeUser(store: Caller, { id }: { id: string }, body: object): Promise<void> {
   const answer = await updateUser(store, id, body);
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** The rows of `_Session` of a user, as the master key lists them. */
+/** Returns a user's rows of `_Session`, as the master key lists them. */
 export async function sessionRows({ call }: Caller, user: { id: string }, where: object = {}): Promise<Json[]> {
   const query = { where: { user: userPointer(user), ...where } };
   const { body, text } = await call('GET', '/platform/sessions', { query });
@@ -105,13 +105,13 @@ export async function sessionRows({ call }: Caller, user: { id: string }, where:
   return body.results;
 }
 
-/** A change of a Relation's members. */
+/** Returns the operator that changes the members of a Relation. */
 export const relate = (__op: 'AddRelation' | 'RemoveRelation', className: string, ids: readonly string[]) => ({
   __op,
   objects: ids.map((id) => pointer(className, id)),
 });
 
-/** Puts a user into a role, or takes him out; answers its objectId. */
+/** Adds a user to a role, or removes the user; returns the role's objectId. */
 export async function setRole({ call }: Caller, userId: string, name: string, isIn = true): Promise<string> {
   const { body, text } = await call('GET', '/platform/roles', { query: { where: { name } } });
   assert.equal(body.results?.length, 1, text);
@@ -127,7 +127,7 @@ export interface Role {
   name: string;
 }
 
-/** A role that must come to be, with members by id. Answers its objectId. */
+/** Creates a role with members by id, which must succeed. Returns its objectId. */
 export async function makeRole(
   { call }: Caller,
   name: string,
@@ -140,14 +140,14 @@ export async function makeRole(
   return answer.body.objectId;
 }
 
-/** A role of a new name that must come to be, with these members. */
+/** Creates a role of a new name with these members, which must succeed. */
 export async function newRole(store: Caller, users: readonly User[] = [], roles: readonly Role[] = []): Promise<Role> {
   const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
   const name = unique('Role');
   return { id: await makeRole(store, name, ids(users), ids(roles)), name };
 }
 
-/** Puts users into a role that every new system has. */
+/** Adds users to a role that every new system has. */
 export async function join({ call }: Caller, name: string, users: readonly User[]): Promise<void> {
   const [role] = (await call('GET', '/platform/roles', { query: { where: { name } } })).body.results;
   const ids = users.map(({ id }) => id);
@@ -155,7 +155,7 @@ export async function join({ call }: Caller, name: string, users: readonly User[
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** Puts users or roles into a role, or takes them out. */
+/** Adds users or roles to a role, or removes them. */
 export async function changeRole(
   { call }: Caller,
   role: Role,
@@ -170,7 +170,7 @@ export async function changeRole(
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** A table with these class-level permissions; answers its name. */
+/** Creates a table with these class-level permissions; returns its name. */
 export async function guardedTable({ call }: Caller, classLevelPermissions: object): Promise<string> {
   const className = unique('T');
   const body = { className, fields: { Name: { type: 'String' } }, classLevelPermissions };
@@ -180,8 +180,9 @@ export async function guardedTable({ call }: Caller, classLevelPermissions: obje
 }
 
 /**
- * What the service gets for its clock to go ahead of the real one by so many milliseconds, its worker threads' clocks too.
- * @param jump by how much each SIGUSR2 sends the main thread's clock further
+ * Returns the environment that sets the service's clock ahead of the real one, in its worker threads too.
+ * @param milliseconds how far ahead
+ * @param jump by how much each SIGUSR2 advances the main thread's clock further
  */
 export function clockAhead(milliseconds: number, jump = 0): Record<string, string> {
   const script = `const Real = Date;
@@ -194,7 +195,7 @@ export function clockAhead(milliseconds: number, jump = 0): Record<string, strin
   return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(script).toString('base64')}` };
 }
 
-/** Sends the clock of a service further, which was started with a jump, and waits until it has: by the time of what it makes. */
+/** Advances the clock of a service that was started with a jump, and waits until a new record's time shows it. */
 export async function jumpClock({ call, process }: Pick<Service, 'call' | 'process'>, jump: number): Promise<void> {
   const time = async () => Date.parse((await call('POST', '/platform/classes/ClockTicks', { body: {} })).body.createdAt);
   const before = await time();
