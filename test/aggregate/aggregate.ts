@@ -4,7 +4,7 @@ import type { Service } from '../support/service.ts';
 
 export type Pipeline = readonly Row[];
 
-/** Runs a pipeline, insists on 200 and answers the rows. */
+/** Runs a pipeline, asserts 200 and returns the rows. */
 export async function aggregate(service: Service, table: string, pipeline: Pipeline, query: Row = {}): Promise<Row[]> {
   const answer = await service.call('GET', `/platform/classes-aggregate/${table}`, { query: { pipeline, ...query } });
   assert.equal(answer.status, 200, answer.text);
@@ -12,10 +12,10 @@ export async function aggregate(service: Service, table: string, pipeline: Pipel
   return answer.body.results;
 }
 
-/** The ISO text of a Date, bare or wrapped: the documents leave open which of the two an aggregate answers. */
+/** Returns the ISO text of a Date, bare or wrapped: an aggregate may return either. */
 export const isoOf = (value: unknown): unknown =>
   typeof value === 'string' ? value : (value as { iso?: unknown } | undefined)?.iso;
 
-/** The objectId of a Pointer, bare or whole, for the same reason. */
+/** Returns the objectId of a Pointer, bare or whole: an aggregate may return either. */
 export const idOf = (value: unknown): unknown =>
   typeof value === 'string' ? value : (value as { objectId?: unknown } | undefined)?.objectId;

@@ -1,4 +1,4 @@
-/** Aggregations that are refused, and who may ask for one. */
+/** Aggregations that are refused, and the rights that they need. Reference: aggregation.md#request. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertError, create, defineTable, find, onEachEngine, type Row, tableName } from '../support/query.ts';

@@ -1,4 +1,4 @@
-/** CONTRACT "Records": $group, its keys, accumulators and date parts, and the short query form. */
+/** $group, its keys, accumulators and date parts, and the short form. Reference: aggregation.md#accumulators, aggregation.md#short-form. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createEach, date, defineTable, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';

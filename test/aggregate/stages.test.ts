@@ -1,4 +1,4 @@
-/** SPEC "Aggregation" and CONTRACT "Records": the stages of a pipeline. */
+/** The stages of a pipeline. Reference: aggregation.md#stages. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createEach, createMany, date, defineTable, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Request log": what rows hold of the way a request came, what they never hold, and how long they last. */
+/** What rows record of the way a request arrived, what they never contain, and how long they are kept. Reference: audit.md#request-log. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
@@ -86,7 +86,7 @@ for (const engine of engines)
       await client.ask({ method: 'DELETE', path: `/platform/sessions/${user.token}`, headers: lost });
       await client.ask({ path: `/platform/login;password=${password}`, body: {}, headers: { Referer: `/?at=${user.token}` } });
       const rows = await client.rows();
-      // One of them says that it is another client.
+      // One of them claims to be another client.
       assert.equal(rows.length, 15);
       const text = JSON.stringify(await logOf(service));
       const files = await storedIn(service);

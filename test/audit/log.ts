@@ -1,4 +1,4 @@
-/** Reads the request log (SPEC "Other system tables") as an operator does: with the master key. */
+/** Reads the request log as an operator does: with the master key. Reference: audit.md#request-log. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Json, send, unique } from '../support/records.ts';
@@ -11,7 +11,7 @@ export interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Requests that their User-Agent tells from all others. */
+/** Requests with a User-Agent of their own, by which their rows are found. */
 export class Marked {
   readonly mark = unique('client-');
   readonly #service: Service;
@@ -20,7 +20,7 @@ export class Marked {
     this.#service = service;
   }
 
-  /** Sends a request with the application id alone. A string is sent as it is, anything else as JSON. */
+  /** Sends a request with the application id alone. A string is sent unchanged, anything else as JSON. */
   ask({ method = 'POST', path, body, headers = {} }: Sent): Promise<Answer> {
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
     const sent = { 'X-Platform-Application-Id': this.#service.appId, 'User-Agent': this.mark, ...headers };
@@ -32,7 +32,7 @@ export class Marked {
     return this.ask({ ...sent, headers: { 'X-Platform-Master-Key': this.#service.masterKey, ...sent.headers } });
   }
 
-  /** The rows of all requests so far: those before the row of one more request, since rows come in order. */
+  /** Returns the rows of all requests so far: those before the row of one more request, because rows are written in order. */
   async rows(): Promise<Json[]> {
     const last = `/platform/functions/${unique('last')}`;
     await this.ask({ path: last });
@@ -44,7 +44,7 @@ export class Marked {
     return assert.fail('the log has no row of a write after two seconds');
   }
 
-  /** The row of the only request so far. */
+  /** Returns the row of the only request so far. */
   async row(): Promise<Json> {
     const rows = await this.rows();
     assert.equal(rows.length, 1, JSON.stringify(rows));
@@ -52,7 +52,7 @@ export class Marked {
   }
 }
 
-/** Rows of the log in the order of creation. */
+/** Returns rows of the log in the order of creation. */
 export async function logOf(service: Service, where: object = {}): Promise<Json[]> {
   const { status, body, text } = await service.call('GET', '/platform/classes/_RequestLog', { query: { where, limit: 100_000 } });
   assert.equal(status, 200, text);

@@ -1,4 +1,4 @@
-/** SPEC "Other system tables": `_RequestLog`; docs/decisions.md "Request log". */
+/** `_RequestLog`. Reference: audit.md#request-log, system-tables.md#_requestlog. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, type Json, master, path, pointer, unique } from '../support/records.ts';
@@ -22,7 +22,7 @@ for (const engine of engines)
       });
     });
 
-    test('a row tells of a write what SPEC names', async () => {
+    test('a row records the documented fields of a write', async () => {
       const client = new Marked(service);
       const body = '{"n":1}';
       const before = Date.now();

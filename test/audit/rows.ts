@@ -1,15 +1,15 @@
-/** Reads `_Timeline` as an operator does, and makes tables whose timeline is on. */
+/** Reads `_Timeline` as an operator does, and creates tables whose timeline is on. */
 import assert from 'node:assert/strict';
 import { type FieldType, type Json, type Store, unique } from '../support/records.ts';
 
 export const on = { displayFields: {}, index: {} };
 
-/** What users without a role may do. */
+/** The permissions of users without a role. */
 export const forUsers = { find: {}, get: {}, create: {}, update: {}, delete: {}, addField: {} };
 for (const action of ['find', 'get', 'create', 'update', 'delete', 'addField'] as const)
   forUsers[action] = { requiresAuthentication: true };
 
-/** A table with its timeline on, whose records every user may write. Answers its name. */
+/** Creates a table with its timeline on, whose records every user may write. Returns its name. */
 export async function tracked(
   store: Store,
   fields: Record<string, FieldType> = {},
@@ -22,18 +22,18 @@ export async function tracked(
   return name;
 }
 
-/** The rows that a condition finds, in the order of creation. */
+/** Returns the rows that a condition finds, in the order of creation. */
 export async function timelineOf(store: Pick<Store, 'call'>, where: object): Promise<Json[]> {
   const answer = await store.call('GET', '/platform/classes/_Timeline', { query: { where, limit: 100_000 } });
   assert.equal(answer.status, 200, answer.text);
   return answer.body.results;
 }
 
-/** The rows of one record, in the order of creation. */
+/** Returns the rows of one record, in the order of creation. */
 export const rowsOf = (store: Pick<Store, 'call'>, objectClass: string, objectIdValue: string): Promise<Json[]> =>
   timelineOf(store, { objectClass, objectIdValue });
 
-/** The only row that a condition finds. */
+/** Returns the only row that a condition finds. */
 export async function rowOf(store: Pick<Store, 'call'>, where: object): Promise<Json> {
   const rows = await timelineOf(store, where);
   assert.equal(rows.length, 1, JSON.stringify(rows));

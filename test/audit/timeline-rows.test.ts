@@ -1,4 +1,4 @@
-/** SPEC "`_Timeline` fields": index columns, Last; the delete guard; many writes at once. */
+/** Index columns and `Last` of `_Timeline`; the delete guard; many concurrent writes. Reference: audit.md#timeline, system-tables.md#_timeline. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Json, path, pointer, unique, useStore } from '../support/records.ts';
@@ -76,7 +76,7 @@ for (const engine of engines)
       const id = await store.create(table, { [key]: pointer('Accounts', target) });
       await store.update(table, id, { n: 1 });
       for (const row of await rowsOf(store, table, id)) assert.deepEqual(row[key], pointer('Accounts', target));
-      // History keeps nothing from being deleted.
+      // History rows do not prevent a delete.
       await store.remove(table, id);
       assert.deepEqual((await store.remove('Accounts', target)).body, {});
       await store.call('PUT', '/platform/schemas/_Timeline', { body: { fields: { [key]: { __op: 'Delete' } } } });
@@ -128,7 +128,7 @@ for (const engine of engines)
       assert.deepEqual(lasts(rows), onlyNewest(rows));
       await store.remove(table, id);
       rows = await rowsOf(store, table, id);
-      // A delete row carries none, and the row before is not the last any more.
+      // A delete row has no `Last`, and the row before it is no longer the last.
       assert.deepEqual(lasts(rows), [...rows.slice(1).map(() => false), undefined]);
       assert.deepEqual(lasts(await rowsOf(store, table, other)), [true]);
     });

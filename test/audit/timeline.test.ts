@@ -1,4 +1,4 @@
-/** SPEC "`_Timeline` fields", "Trigger-silencing flags", "Schema record" (timeline); docs/decisions.md "Timeline". */
+/** Reference: audit.md#timeline, system-tables.md#_timeline, records.md#silencing-flags, schemas.md#timeline-settings. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, date, master, path, pointer, unique, useStore } from '../support/records.ts';
@@ -6,7 +6,7 @@ import { type CallOptions, engines } from '../support/service.ts';
 import { signUp, type User, userPointer } from '../support/users.ts';
 import { countRows, on, rowOf, rowsOf, timelineOf, tracked } from './rows.ts';
 
-/** Of any row; the rest is asserted on. */
+/** Fields of every row; the others are asserted on. */
 const common = ['ACL', 'createdAt', 'createdBy', 'objectId', 'updatedAt', 'updatedBy'];
 
 for (const engine of engines)
@@ -189,7 +189,7 @@ for (const engine of engines)
       for (const name of ['Accounts', 'Contacts', 'Sales', 'PriceQuotes', 'Cases', 'Tasks', 'Activities', 'Notes'])
         assert.ok(names.includes(name), name);
       const id = await store.create('Accounts', { Name: 'a', PhoneNumber: '0501234567' });
-      // What the service notes for itself is not in it.
+      // Internal fields of the service are not part of it.
       assert.deepEqual((await rowOf(store, { objectIdValue: id })).data, { Name: 'a', PhoneNumber: '0501234567' });
     });
 

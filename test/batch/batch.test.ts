@@ -1,4 +1,4 @@
-/** SPEC "Batch": requests that pass, the order of answers, and items that fail without taking others along. */
+/** Successful requests, the order of answers, and items that fail without affecting others. Reference: batch.md#answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, createEach, date, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';

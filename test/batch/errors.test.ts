@@ -1,4 +1,4 @@
-/** SPEC "Batch errors": what refuses the whole request, what only an item, and who may send one. */
+/** Errors of the whole request, errors of single items, and the rights that a batch needs. Reference: batch.md#request, batch.md#batch-limits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, create, find, onEachEngine, tableName } from '../support/query.ts';
@@ -59,7 +59,7 @@ onEachEngine((get) => {
       assertError(await get().call('GET', `/platform/schemas/${table}`), 400, 103);
     });
 
-  test('decisions: at most 50 items of a batch are logins; more are 107, and none runs', async () => {
+  test('at most 50 items of a batch are logins; more are 107, and none runs', async () => {
     const item = { method: 'POST', path: '/platform/login', body: { username: 'nobody' } };
     const answer = await send(Array.from({ length: 50 }, () => item));
     assert.equal(answer.status, 200);

@@ -1,4 +1,4 @@
-/** SPEC "Batch": items of one record, role, user or table take effect in the order of the request. */
+/** Items of one record, role, user or table take effect in the order of the request. Reference: batch.md#order-of-items. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEachEngine, type Row, tableName } from '../support/query.ts';

@@ -1,4 +1,4 @@
-/** How much the console takes at once: records with long texts, and little of everything else. */
+/** Limits of request bodies of the console: records with long texts are accepted, other bodies must be small. Reference: console.md#console-data. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Visitor } from '../support/console.ts';

@@ -1,4 +1,7 @@
-/** CONTRACT "Console": the service answers at once, the console is built meanwhile; a build that fails is told in words and stops nothing. */
+/**
+ * The service answers immediately while the console is being built; a failed build is reported in words and stops nothing. Reference:
+ * console.md#addresses-of-the-console.
+ */
 import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,7 @@ import { startService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The sources, as in a clone whose packages are installed and whose console nobody has built. */
+/** Copies the sources, as in a clone with installed packages and without a built console. */
 function clone(change: (directory: string) => void): string {
   const directory = mkdtempSync(join(tmpdir(), 'rds-console-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
@@ -23,7 +26,7 @@ function clone(change: (directory: string) => void): string {
   return join(directory, 'src/main.ts');
 }
 
-/** Asks until the answer is another one. */
+/** Polls until the answer meets the condition. */
 async function until(ask: () => Promise<ConsoleAnswer>, isOver: (answer: ConsoleAnswer) => boolean): Promise<ConsoleAnswer> {
   for (let count = 0; count < 600; count++) {
     const answer = await ask();

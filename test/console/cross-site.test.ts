@@ -1,4 +1,7 @@
-/** CONTRACT "Console": what another site begins is refused, but a link that opens the console; nothing is told to other origins. */
+/**
+ * Requests from other sites are refused, except a link that opens the console; other origins learn nothing. Reference:
+ * console.md#sign-in-to-the-console.
+ */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { Visitor } from '../support/console.ts';

@@ -1,4 +1,4 @@
-/** CONTRACT "Console": the gate takes `returnTo` of its own origin alone, and never sends a browser around in a circle. */
+/** The gate accepts only `returnTo` of its own origin, and never causes a redirect loop. Reference: console.md#the-gate. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { Visitor } from '../support/console.ts';

@@ -1,4 +1,7 @@
-/** CONTRACT "Console": the session is a cookie, which counts below `/console/` alone; a second one opens private files to GET and HEAD. */
+/**
+ * The session is a cookie that is valid below `/console/` only; a second cookie opens private files to GET and HEAD. Reference:
+ * console.md#sign-in-to-the-console.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Visitor } from '../support/console.ts';
@@ -9,7 +12,7 @@ import { sharedService } from '../support/shared.ts';
 import { soon } from '../support/soon.ts';
 import { newRole, otherPassword, password, signUp, wrong } from '../support/users.ts';
 
-/** A service, and a visitor who has signed in as a new user. */
+/** Returns a visitor who has signed in as a new user. */
 async function signedIn(service: Service) {
   const user = await signUp(service);
   const visitor = new Visitor(service);
@@ -64,7 +67,7 @@ for (const engine of engines) {
       const service = await sharedService(engine);
       const { user, visitor } = await signedIn(service);
       await visitor.api('DELETE', 'session');
-      // The rows of requests are written soon after.
+      // The request log is written shortly afterwards.
       await soon(async () => {
         const where = { path: `/console/-/api/${service.appId}/session`, method: 'DELETE' };
         const { body } = await service.call('GET', '/platform/classes/_RequestLog', {
@@ -158,7 +161,7 @@ for (const engine of engines) {
       assert.equal((await visitor.send('HEAD', path)).status, 200);
       assert.equal((await visitor.send('POST', path, { body: {} })).status, 302);
       assert.equal((await new Visitor(service).send('GET', path)).status, 302);
-      // A credential that was sent counts alone.
+      // If the request carries a credential, only that is used.
       assert.equal((await visitor.send('GET', path, { headers: { 'x-platform-session-token': 'r:wrong' } })).status, 302);
       const other = await signedIn(service);
       assert.equal((await other.visitor.send('GET', path)).status, 302);

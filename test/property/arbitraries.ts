@@ -1,6 +1,6 @@
 /**
- * Random tables, records and queries. Values come from small pools, so that constraints often hit, and the pools are
- * full of near-collisions: '1' and 1 and true, letters that differ by case, code points that UTF-16 sorts otherwise.
+ * Random tables, records and queries. Values come from small pools, so that constraints often match, and the pools are full of near-collisions: '1'
+ * and 1 and true, letters that differ by case, code points that UTF-16 sorts differently.
  */
 import fc from 'fast-check';
 import type { Json, Query, Where } from '../support/oracle.ts';
@@ -18,7 +18,7 @@ export interface Scenario {
   queries: (Query & { byPost: boolean })[];
 }
 
-/** Stands for the run's own target table; the test replaces it by the real name. */
+/** Stands for the target table of the run; the test replaces it by the real name. */
 export const TARGET = 'TargetTable';
 
 // '1' and 'true' look like other types; the last three sort differently by UTF-16 units and by UTF-8 bytes.
@@ -204,7 +204,7 @@ function query(fields: Field[], ids: string[]): fc.Arbitrary<Query & { byPost: b
   return options.map(({ projection, ...rest }) => ({ ...rest, ...(projection ? { [projection[0]]: projection[1] } : {}) }));
 }
 
-/** A table of random fields, its records, the table its Pointers lead to, and up to `queries` queries over it. */
+/** Draws a table of random fields, its records, the target table of its Pointers, and up to `queries` queries over it. */
 export function scenario(queries: number): fc.Arbitrary<Scenario> {
   const names = ['name', 'Name', 'order', 'Total', 'x1', 'group', 'is_on', 'Z'];
   const fieldList = fc
@@ -226,7 +226,7 @@ export function scenario(queries: number): fc.Arbitrary<Scenario> {
   );
 }
 
-/** Absent one time in four, and now and then an explicit null, which is the same. */
+/** Draws absent values and now and then an explicit null, which is the same. */
 function optional(value: fc.Arbitrary<Json>): fc.Arbitrary<Json | undefined> {
   return fc.oneof(
     { weight: 7, arbitrary: value as fc.Arbitrary<Json | undefined> },

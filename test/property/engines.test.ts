@@ -1,4 +1,4 @@
-/** Property: both engines give the same answer to every request, byte for byte (docs/adr/0002-engines.md). */
+/** Property: both engines give the same answer to every request, byte for byte (adr/0002). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * Property: whether a record matches, told from its stored values (src/query/evaluate), is what the embedded engine finds, for random
- * tables of every type and wheres of every operator.
+ * Property: evaluating a filter over stored values (src/query/evaluate) agrees with the SQLite engine, for random tables of every type and wheres of
+ * every operator.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -64,13 +64,13 @@ async function addTo(tables: TestTables, className: string, { r: members, ...rec
   await tables.link(className, 'r', objectId as string, [...new Set([...ids].map(([, id]) => id as string))]);
 }
 
-/** A filter, unless the where is refused. */
+/** Returns a filter, unless the where is refused. */
 function parsed(one: JsonValue, tables: TestTables): Filter | undefined {
   const scope = { schema: tables.schema, principal: master, now };
   return accepts(() => parseWhere(one, authorize(master, 'find', tables.table(MAIN)), scope));
 }
 
-/** What the engine finds, unless it refuses. */
+/** Returns what the engine finds, unless it refuses. */
 function foundBy(tables: TestTables, filter: Filter): string | undefined {
   return accepts(() => tables.find(MAIN, filter));
 }

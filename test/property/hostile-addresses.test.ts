@@ -1,6 +1,6 @@
 /**
- * Property: whatever stands in the places of a request to any address, the answer is no fault, tells nothing of the inside, and is the same on
- * both engines; the processes live on. `PROPERTY_RUNS` makes the search longer, `PROPERTY_SEED` repeats one.
+ * Property: whatever the parts of a request to any address contain, the answer is no fault, reveals no internals, and is the same on both engines;
+ * the processes survive. `PROPERTY_RUNS` makes the search longer, `PROPERTY_SEED` repeats one.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -84,13 +84,13 @@ describe('hostile addresses property', () => {
     });
 
   let sent = 0;
-  /** Wrong keys are counted by address. */
+  /** Gives each request its own client address, because wrong keys are counted by address. */
   const headersOf = ({ headers }: RawRequest) => ({
     ...headers,
     'X-Forwarded-For': `10.${(sent >> 12) & 255}.${(sent >> 4) & 255}.1`,
   });
 
-  /** What is wrong with the answers to a request; `null` where nothing is. */
+  /** Returns what is wrong with the answers to a request, or `null`. */
   async function wrongWith(request: RawRequest): Promise<string | null> {
     sent++;
     const { method, path, body } = request;

@@ -1,5 +1,5 @@
 /**
- * Property: whatever stands in the arguments of any agent tool, the answer is no fault, tells nothing of the inside, and the process lives on.
+ * Property: whatever the arguments of any agent tool contain, the answer is no fault and reveals no internals, and the process survives.
  * `PROPERTY_RUNS` makes the search longer, `PROPERTY_SEED` repeats one.
  */
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * Property: whatever JSON is sent, the answer is not a fault of the service, the process lives on, and a record
- * elsewhere stays as it is. The 500s that SPEC "Errors" documents (a bad `where`, `$text`) are let through.
+ * Property: whatever JSON is sent, the answer is not a fault of the service, the process survives, and an unrelated record stays unchanged. The
+ * documented 500s (an invalid `where`, `$text`) are allowed. Reference: errors.md#codes.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { type Answer, type Service, sampledEngines, startService } from '../supp
 import { anyJson, anyObject, anyText } from './json-text.ts';
 import { settings } from './settings.ts';
 
-// A fresh table now and then keeps the number of columns low.
+// A new table now and then keeps the number of columns low.
 const runsPerTable = 40;
 const words = '(?:SQLITE_|\\bSELECT |\\bINSERT INTO|no such (?:table|column)|node:internal|\\bat [\\w.]+ \\(|\\.ts:\\d)';
 const inside = new RegExp(words);
@@ -50,7 +50,7 @@ for (const engine of sampledEngines())
         const at = `/platform/classes/${system || table()}`;
         const created = await send(service, 'POST', at, body);
         const { objectId } = created.status === 201 ? created.body : { objectId: 'missing' };
-        // An objectId of the caller's own may be any text; not every one can stand in an address.
+        // An objectId of the caller may be any text, but not every text can be part of an address.
         const id = typeof objectId === 'string' && /^\w+$/.test(objectId) ? objectId : 'missing';
         await send(service, 'PUT', `${at}/${id}`, body);
         await send(service, 'GET', `${at}/${id}`);
@@ -131,7 +131,7 @@ async function send(service: Service, method: string, path: string, body?: strin
   const answer = await service.call(method, path, body === undefined ? {} : { body });
   const shown = `${method} ${path} ${body ?? ''}\nanswered ${answer.status} ${answer.text.slice(0, 2000)}`;
   if (!allow500) assert.ok(answer.status < 500, shown);
-  // What was sent may be repeated in an error; what the service says of its own inside may not.
+  // An error may repeat the request's text, but may not reveal internals of the service.
   if (answer.status >= 400 && !inside.test(body ?? '')) assert.doesNotMatch(answer.text, inside, shown);
   return answer;
 }

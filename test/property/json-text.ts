@@ -1,6 +1,6 @@
 /**
- * Random JSON texts, made as texts so that they hold what no JavaScript value can: duplicate keys, 1e999, lone
- * surrogates, a key `__proto__`. Keys and strings lean to the words the interface gives a meaning to.
+ * Random JSON texts, created as texts so that they contain what no JavaScript value can: duplicate keys, 1e999, lone surrogates, a key `__proto__`.
+ * Keys and strings favour words that have a meaning in the interface.
  */
 import fc from 'fast-check';
 
@@ -136,9 +136,9 @@ function toObject(entries: [string, string][]): string {
 
 /** Any JSON value, as text. */
 export const anyJson: fc.Arbitrary<string> = value;
-/** A JSON object, as text: gets past the first check of every body. */
+/** A JSON object, as text: passes the first check of every body. */
 export const anyObject: fc.Arbitrary<string> = object;
-/** Text that is JSON, nearly JSON, or no JSON at all. */
+/** Text that is JSON, nearly JSON, or not JSON at all. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: object },
   { weight: 2, arbitrary: value },

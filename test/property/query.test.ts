@@ -1,4 +1,4 @@
-/** Property: a query answers what the oracle answers, for random tables, records and queries (CONTRACT, Records). */
+/** Property: a query returns what the oracle returns, for random tables, records and queries. Reference: queries.md#where. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -40,7 +40,7 @@ async function createTables(service: Service, table: string, target: string, { f
   expect(await service.call('POST', `/platform/schemas/${table}`, { body }), 200);
 }
 
-/** Creates the records in one batch; answers them as the oracle wants them, in the order of creation. */
+/** Creates the records in one batch; returns them in the form of the oracle, in the order of creation. */
 async function load(service: Service, table: string, records: Row[]): Promise<Row[]> {
   const requests = records.map((body) => ({ method: 'POST', path: `/platform/classes/${table}`, body }));
   const answer = await service.call('POST', '/platform/batch', { body: { requests } });
@@ -72,7 +72,7 @@ async function check(
     assert.deepEqual(withoutSystemFields(answer.body.results[index]), withoutSystemFields(row), shown());
 }
 
-/** The same query in the address, or in the body with `_method` (docs/decisions.md, Queries). */
+/** Sends a query in the address, or in the body with `_method`. Reference: queries.md#parameters. */
 function ask(service: Service, table: string, query: Query, byPost: boolean): Promise<Answer> {
   const { order, keys, excludeKeys, count, ...rest } = query;
   const parameters: Record<string, unknown> = { ...rest };

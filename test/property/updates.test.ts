@@ -1,4 +1,4 @@
-/** Property: a chain of updates leaves the record that a plain reading of the operators leaves (SPEC, Field operators). */
+/** Property: a chain of updates leaves the record that a plain implementation of the operators leaves. Reference: records.md#field-operators. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -82,7 +82,7 @@ for (const engine of engines)
     });
   });
 
-/** Updates whose effect no document fixes: operators that take from what is not there, a path into an absent Object. */
+/** Returns whether the effect of an update is undocumented: operators that remove from an absent value, a path into an absent Object. */
 function isOpen(record: Fields, body: Update): boolean {
   return Object.entries(body).some(([path, value]) => {
     const [name = '', inner] = path.split('.');
@@ -92,7 +92,7 @@ function isOpen(record: Fields, body: Update): boolean {
   });
 }
 
-/** Changes `record` as the update would; answers the names whose new values the PUT answer carries. */
+/** Applies an update to `record`; returns the names whose new values the answer to PUT carries. */
 function apply(record: Fields, body: Update): string[] {
   const carried = new Set<string>();
   for (const [path, value] of Object.entries(body)) {

@@ -1,6 +1,6 @@
 /**
- * CONTRACT "Records" (`$regex` cannot stall the service) and docs/decisions.md "Queries": what a request may cost is bounded over all of it, before
- * anything is compiled.
+ * `$regex` cannot stall the service: the cost of a request's patterns is bounded as a whole, before any is compiled. Reference:
+ * queries.md#query-limits.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -11,14 +11,14 @@ import type { Answer, Service } from '../support/service.ts';
 import { signUp } from '../support/users.ts';
 
 const tooLarge = /patterns are too large together/;
-/** Far more than any of these takes, and far less than it would without a bound. */
+/** Well above the time that any of these takes, and well below the time without the bound. */
 const boundMs = 5_000;
 
-/** Patterns that cost nearly half of what a request may each, none like another. */
+/** Returns a pattern that costs nearly half of a request's limit; each `n` gives a different one. */
 const dear = (n: number) => ({ $regex: `z${n}(?:ab?c?d?e?f?g?h?i?){1000}` });
 const dears = (count: number): Row[] => Array.from({ length: count }, (_, n) => ({ s: dear(n) }));
 
-/** The answer, and how long others waited for theirs meanwhile, at most. */
+/** Returns the answer, and the longest time that other requests waited meanwhile. */
 async function meanwhile(service: Service, ask: () => Promise<Answer>): Promise<{ answer: Answer; waitedMs: number }> {
   let waitedMs = 0;
   let isDone = false;
@@ -95,7 +95,7 @@ onEachEngine((get) => {
       const refused = await call({ $or: dears(5) });
       assert.match(refused.text, tooLarge);
       assert.match((await call({ s: { $regex: '^Dana', $options: 'i' } })).text, /1/);
-      // Each fits by itself; the third one of the same batch does not any more, one that comes again costs nothing, the next request is free.
+      // Each fits alone; the third one of a batch exceeds the limit, a repeated one costs nothing, the next request starts at zero.
       const told = async (patterns: readonly number[]) => {
         const calls = patterns.map((n, at) =>
           message('tools/call', { name: 'Count-Data', arguments: { table, where: { s: dear(n) } } }, at),

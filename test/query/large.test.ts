@@ -1,4 +1,7 @@
-/** Large records, and conditions that take long: others are answered meanwhile, memory stays bounded, the time limit holds. */
+/**
+ * Large records and slow conditions: other requests are answered meanwhile, memory stays bounded, the time limit holds. Reference:
+ * queries.md#time-limit.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,12 +13,12 @@ import { engines, type Service, startService } from '../support/service.ts';
 
 const MB = 1_000_000;
 const RECORDS = 12;
-/** Memory that an answer may take, however long it is. */
+/** Memory in bytes that an answer may take, however long it is. */
 const GROWTH = 150 * MB;
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Longest wait for an answer of another address, in milliseconds, while some work is done. */
+/** Returns the longest wait for an answer of another address, in milliseconds, while some work is done. */
 async function longestWait(service: Service, work: Promise<unknown>): Promise<number> {
   let done = false;
   let longest = 0;
@@ -35,7 +38,7 @@ async function longestWait(service: Service, work: Promise<unknown>): Promise<nu
 const residentBytes = ({ process: { pid } }: Service) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 
-/** By how much a process grew at the most while some work was done. */
+/** Returns by how many bytes a process grew at most while some work was done. */
 async function growth(service: Service, work: () => Promise<unknown>): Promise<number> {
   const before = residentBytes(service);
   let most = before;
@@ -47,7 +50,7 @@ async function growth(service: Service, work: () => Promise<unknown>): Promise<n
   return most - before;
 }
 
-/** An answer whose body is not read yet. */
+/** Starts a request and returns its answer, whose body is not read yet. */
 function begun(service: Service, path: string): Promise<IncomingMessage> {
   const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
   return new Promise((resolve, reject) => request(new URL(path, service.url), { headers }, resolve).on('error', reject).end());
@@ -86,7 +89,7 @@ for (const engine of engines)
     test('Records/Query: a list of large records streams, in bounded memory', async () => {
       const expected = Array.from({ length: RECORDS }, (_, n) => hash(textOf(n)));
       let rows: { text: string }[] = [];
-      // The first one starts a thread, and shows what is large.
+      // The first one starts a thread, and marks the table as one of large records.
       await service.call('GET', `/platform/classes/Notes/${ids[1]}`);
       for (const query of [{ limit: 100 }, { limit: 2_000, order: '-n' }]) {
         const grown = await growth(service, async () => {
@@ -166,7 +169,7 @@ for (const engine of engines)
       const wait = await longestWait(service, asked);
       assertError(await asked, 503, 124);
       assert.ok(wait < 1_500, `${wait} ms`);
-      // One such condition is answered.
+      // A single such condition is answered.
       await create(service, 'Short', { n: 1, list: [1, 2, 3] });
       assert.equal((await find(service, 'Short', { where: { list: { $gt: 2 } } })).length, 1);
     });

@@ -31,7 +31,7 @@ onEachEngine((get) => {
     ];
     for (const row of rows) {
       await create(get(), table, row);
-      // createdAt has milliseconds: no two of these records may share one
+      // createdAt has milliseconds: no two of these records may share one.
       await setTimeout(5);
     }
     await createMany(

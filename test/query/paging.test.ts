@@ -1,4 +1,4 @@
-/** Pages stay stable while others write, and Strings sort bytewise. */
+/** Pages stay stable during writes, and Strings sort by bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, createMany, find, onEachEngine, type Row, tableName } from '../support/query.ts';

@@ -1,4 +1,7 @@
-/** docs/decisions.md "Queries": `$relatedTo` and `redirectClassNameForKey`, in the requests that Parse's JavaScript SDK sends for a relation's query. */
+/**
+ * `$relatedTo` and `redirectClassNameForKey`, in the requests that Parse's JavaScript SDK sends for a relation's query. Reference:
+ * queries.md#relations.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertError, create, defineTable, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
@@ -35,7 +38,7 @@ onEachEngine((get) => {
     ({ token: session } = await signUp(get()));
   });
 
-  /** As the SDK sends it: everything in the body. */
+  /** Sends a query as the SDK does: everything in the body. */
   const ask = (className: string, body: Row, as: 'key' | 'user' | 'anonymous' = 'key') => {
     const caller = as === 'key' ? { _MasterKey: get().masterKey } : as === 'user' ? { _SessionToken: session } : {};
     const about = { _method: 'GET', _ApplicationId: get().appId, _ClientVersion: 'js5.3.0', _InstallationId: 'i-1', ...caller };

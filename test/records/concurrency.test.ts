@@ -8,7 +8,7 @@ import { type Answer, engines } from '../support/service.ts';
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
-/** Splits answers by success; none may be a server error. */
+/** Splits answers into successes and refusals; none may be a server error. */
 const sorted = (answers: Answer[]) => {
   for (const answer of answers) assert.ok(answer.status < 500, answer.text);
   return { done: answers.filter((answer) => answer.status < 300), refused: answers.filter((answer) => answer.status >= 300) };

@@ -7,7 +7,7 @@ for (const engine of engines)
   describe(engine, () => {
     const store = useStore(engine);
 
-    /** A target record, and a table with a Pointer P (and Q) to its table. */
+    /** Creates a target record, and a table with a Pointer P (and Q) to its table. */
     const scene = async () => {
       const target = await store.table({ Name: 'String' });
       const type = { type: 'Pointer', targetClass: target };

@@ -1,6 +1,6 @@
 /**
- * SPEC "`getlead`", duplicate detection: accounts are found by the normalised form of their telephone number, which stands in a column of
- * its own. Whatever writes a number writes that form with it. Nobody sees it: test/permissions/hidden.test.ts.
+ * `getlead` detects duplicates by the normalised form of the telephone number, which has a separate column. Every write of a number also writes that
+ * form. No caller sees it: test/permissions/hidden.test.ts. Reference: functions.md#getlead.
  */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { command } from '../systems/cli.ts';
 const table = 'Accounts';
 const statement = '"objectId", "_phone_key"';
 
-/** The column as it lies, by objectId; `null` where there is none. */
+/** Returns the stored column by objectId; `null` if it is empty. */
 async function keysIn({ dataDir, database }: Data): Promise<Map<unknown, unknown>> {
   const rows = database ? await rowsOfDatabase(database.url) : await rowsOfFile(dataDir);
   return new Map(rows.map(({ objectId, _phone_key }) => [objectId, _phone_key]));
@@ -38,7 +38,7 @@ async function rowsOfFile(dataDir: string): Promise<Json[]> {
   return rows;
 }
 
-/** CONTRACT "Forms and files": every stored form of a phone that has the same digits, 972 as 0, is the same. */
+/** Every stored form of a phone with the same digits, 972 counting as 0, gives the same key. Reference: functions.md#getlead. */
 const forms: [PhoneNumber: string, key: string | null][] = [
   ['0501234567', '0501234567'],
   ['050-123-4567', '0501234567'],
@@ -98,7 +98,7 @@ for (const engine of engines)
       }
       const id = await store.create(table, { PhoneNumber: { __op: 'SetOnInsert', amount: '972-1' } });
       assert.equal(await keyOf(id), '01');
-      // A number is stored as its text.
+      // A Number is stored as text.
       await store.update(table, id, { PhoneNumber: 9725 });
       assert.equal(await keyOf(id), '05');
     });

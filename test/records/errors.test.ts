@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { assertRefused, pointer, type Refusal, type Store, useStore } from '../support/records.ts';
 import { type Answer, sampledEngines } from '../support/service.ts';
 
-/** One example of each code of this part: how to get it, and what is answered. */
+/** One example of each code of this part: how to cause it, and the answer. */
 const examples: [string, (store: Store, table: string, id: string) => Promise<Answer>, Refusal][] = [
   [
     '101 Object not found.',

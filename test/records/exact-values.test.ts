@@ -64,7 +64,7 @@ for (const engine of engines)
       test(`Wire types/Number: ${text} is kept as the double it is`, async () => {
         const table = await store.table({ N: 'Number', A: 'Array', O: 'Object' });
         const id = await store.create(table, `{"N":${text},"A":[${text}],"O":{"n":${text}}}`);
-        // -0 may come back as 0: JSON's usual writers do not tell them apart.
+        // -0 may be read back as 0, because usual JSON writers do not distinguish them.
         const value = Number(text) + 0;
         for (const record of [await store.read(table, id), (await store.all(table))[0]]) {
           assert.equal(record.N + 0, value);

@@ -5,7 +5,7 @@ import { engines } from '../support/service.ts';
 
 const link = pointer('Targets', 'abcdefghij');
 
-/** First value, the type it gives the column, a value that then conflicts, and the type that one has. */
+/** First value, the type that it gives the column, a value that then conflicts, and the type of that value. */
 const typings: [unknown, string, unknown, string][] = [
   ['a', 'String', true, 'Boolean'],
   ['', 'String', [1], 'Array'],
@@ -184,7 +184,7 @@ for (const engine of engines)
         assert.equal((await store.remove(table, id)).status, 200);
       });
 
-    // PostgreSQL holds 8 KB of numbers and short texts in a record (docs/decisions.md).
+    // PostgreSQL holds 8 KB of numbers and short texts in a record. Reference: postgresql.md#differences.
     const wide = engine === 'sqlite' ? 1000 : 600;
     test(`Records: ${wide} fields in a table: written, read, changed, listed and found`, async () => {
       const table = unique('Wide');

@@ -27,7 +27,7 @@ for (const engine of sampledEngines())
   describe(engine, () => {
     const store = useStore(engine);
 
-    /** Sends to POST and PUT of a table with one record; every answer is a 4xx, and nothing changes. */
+    /** Sends bodies to POST and PUT of a table with one record; asserts that every answer is a 4xx and nothing changes. */
     const without = async (
       check: (
         ask: (method: 'POST' | 'PUT') => { method: string; path: string; headers: Record<string, string> },

@@ -6,7 +6,7 @@ import { engines } from '../support/service.ts';
 const NUL = '\\u0000';
 const lone = ['\\ud800', '\\udfff', 'a\\ud83d', '\\udc00\\ud800'];
 
-/** JSON of a value, and the codes that may refuse it. */
+/** A value as JSON, and the codes that may refuse it. */
 const refused: [string, string, number[]][] = [
   ['NUL in a string', `"a${NUL}b"`, [107]],
   ['NUL alone', `"${NUL}"`, [107]],

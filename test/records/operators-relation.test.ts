@@ -11,7 +11,7 @@ for (const engine of engines)
   describe(engine, () => {
     const store = useStore(engine);
 
-    /** A table with a Relation R, its target table with three records, and pointers to them. */
+    /** Creates a table with a Relation R, its target table with three records, and pointers to them. */
     const scene = async () => {
       const target = await store.table();
       const table = await store.table({ R: { type: 'Relation', targetClass: target }, Name: 'String' });

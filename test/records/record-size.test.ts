@@ -1,4 +1,7 @@
-/** A record has a largest size, 20 MB in all its values together, by whatever way it grows; a larger one can be made smaller. */
+/**
+ * A record has at most 20 MB in all its values together, by whichever operation it grows; a larger one can be made smaller. Reference:
+ * records.md#size-of-a-record.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertError, create, defineTable, onEachEngine, tableName } from '../support/query.ts';
@@ -32,7 +35,7 @@ onEachEngine((get) => {
     for (const op of ['Add', 'AddUnique']) await refused(id, { list: { __op: op, objects: [text(3)] }, n: 2 });
     const { body } = await get().call('GET', path(id), { query: { keys: 'n,c,list,doc' } });
     assert.deepEqual([body.n, body.c, body.list, body.doc], [1, undefined, undefined, undefined]);
-    // What it still holds, and what makes it smaller.
+    // Its remaining values, and changes that make it smaller.
     assert.equal((await put(id, { c: text(1), n: 3 })).status, 200);
     assert.equal((await put(id, { a: text(2), c: text(8) })).status, 200);
   });

@@ -73,7 +73,7 @@ for (const engine of sampledEngines())
     });
 
     for (const table of ['_syslogSMS', '_syslogCampaignSMS', '_syslogCampaignWA', '_syslogCampaignEmails'])
-      test(`decisions: ${table} rejects DELETE as _syslogTriggers does`, async () => {
+      test(`${table} rejects DELETE as _syslogTriggers does`, async () => {
         const id = await store.create(table, { status: 'sent' });
         assertRefused(await store.remove(table, id), { code: 119, error: 'Action is denied for system tables' });
         assert.equal((await store.read(table, id)).status, 'sent');

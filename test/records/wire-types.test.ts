@@ -7,7 +7,7 @@ const target: FieldType = { type: 'Pointer', targetClass: 'Targets' };
 const link = pointer('Targets', 'abcdefghij');
 const moment = date('2024-02-29T23:59:59.999Z');
 
-/** Field, value, and what is read back where it differs. */
+/** Field, value, and the value read back if it differs. */
 const kept: [FieldType | string, unknown][] = [
   ['String', 'a'],
   ['String', ''],

@@ -5,7 +5,7 @@ import { sampledEngines } from '../support/service.ts';
 
 const of = (type: string): FieldType => ({ type, targetClass: 'Targets' });
 
-/** Type name as SPEC's 111 text writes it, and a value of that type. */
+/** Name of a type as in the text of code 111, and a value of that type. */
 const samples: [string, unknown][] = [
   ['String', 'text'],
   ['Number', 5],

@@ -1,4 +1,4 @@
-/** CONTRACT "Records", schemas: a table that gets or loses many fields at once keeps its records and what finds them. */
+/** A table that gains or loses many fields at once keeps its records and indexes. Reference: schemas.md#change-a-table. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -59,7 +59,7 @@ onEachEngine((get) => {
       ['text', 'n', 'self', 'many', 'f0'],
     );
     assert.deepEqual(Object.keys(body.indexes), ['byNumber']);
-    // A name that was dropped comes back empty, whatever its type.
+    // A dropped name that is added again is empty, whatever its type.
     await send('PUT', table, { fields: { gone: { type: 'Number' }, lost: { type: 'Relation', targetClass: table } } });
     assert.equal((await find(get(), table, { where: { gone: { $exists: true } } })).length, 0);
     const last = await create(get(), table, { text: 'apple again', gone: 3 });
@@ -90,7 +90,7 @@ onEachEngine((get) => {
       isDone = true;
     });
     await watched;
-    // One by one they held all others up for more than a minute on a quiet machine with the embedded store.
+    // Changing the fields one by one blocked all other requests for more than a minute on an idle machine with SQLite.
     assert.ok(longestMs < 6_000, `${longestMs} ms`);
   });
 });

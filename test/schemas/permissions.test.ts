@@ -1,4 +1,4 @@
-/** Class-level permissions, indexes, textIndex and timeline settings of a schema. */
+/** Class-level permissions, indexes, textIndex and timeline settings of a schema. Reference: schemas.md#schema-record. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, create, defineTable, find, onEachEngine, type Row, tableName } from '../support/query.ts';

@@ -1,4 +1,4 @@
-/** SPEC "Schemas": reading the schema of one table and of all, with and without labels, and who may. */
+/** Reading the schema of one table and of all, with and without labels, and the rights that it needs. Reference: schemas.md#read-a-schema. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, create, defineTable, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';

@@ -1,4 +1,4 @@
-/** CONTRACT "Records", schemas: creating, changing and deleting tables and their fields. */
+/** Creating, changing and deleting tables and their fields. Reference: schemas.md#create-a-table, schemas.md#change-a-table. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, create, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
@@ -70,7 +70,7 @@ onEachEngine((get) => {
     for (const [type, value, wrong] of samples) {
       const added = await send('PUT', table, { fields: { f: { type } } });
       assert.equal(added.status, 200, added.text);
-      // Often enough that each connection of a database has been told of the statements.
+      // Often enough that each connection of a database has prepared the statements.
       for (let time = 0; time < 6; time++) {
         const id = await create(get(), table, { n: time, f: value });
         const found = await find(get(), table, { where: { f: value, objectId: id } });

@@ -42,7 +42,7 @@ for (const engine of sampledEngines())
         const query = await queryOf(order);
         const { rows }: Answer = await sales.call('GET /rows/Accounts', { query: { order, limit: 200 } });
         const ids: string[] = rows.map((row: Answer) => row.objectId);
-        // First from the beginning, then from rows before and behind, then from the end too.
+        // First from the beginning, then from rows before and after, then from the end too.
         for (const skip of [9, 20, 15, 33, 2, 38, 40, 50]) {
           const landmarks = Landmarks.of(query.context, 'Accounts', {});
           assert.equal(landmarks?.marks(query.order.text).length === 0, skip === 9);

@@ -4,7 +4,7 @@ import { pointer } from '../../support/records.ts';
 import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
 
-/** As long as public forms take a text, and so many that memory should not hold them at once. */
+/** The longest text that public forms accept, in so many records that they should not all be in memory at once. */
 const LONG = 'x'.repeat(900_000);
 const RECORDS = 80;
 

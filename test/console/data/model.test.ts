@@ -44,7 +44,7 @@ for (const engine of sampledEngines())
       assert.equal(keepsHistory, true);
       assert.deepEqual(titleFields, ['Name']);
       assert.equal((await tableOf(sales, '_User')).may.update, false);
-      // Everybody has his own sessions.
+      // Users may read their own sessions.
       const ofNobody = (await nobody.call('GET /model')).tables.map(({ name }: Answer) => name);
       assert.deepEqual(ofNobody, ['_Session']);
     });

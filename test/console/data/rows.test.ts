@@ -40,7 +40,7 @@ for (const engine of sampledEngines())
 
     after(() => system.close());
 
-    /** Walks with cursors from one end to the other. */
+    /** Pages with cursors from one end to the other. */
     async function walk(order: string, side: 'after' | 'before', query: JsonObject = {}): Promise<string[]> {
       const found: string[] = [];
       let cursor: string | null = null;

@@ -1,4 +1,4 @@
-/** A system of its own on an engine, in which tests call the data addresses of the console as its users. */
+/** A separate system on an engine, in which tests call the data addresses of the console as its users. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,12 +41,12 @@ export interface CallParts {
   readonly body?: JsonValue;
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface Caller {
   readonly id: string;
-  /** Calls an address as him: `GET /rows/Accounts`. */
+  /** Calls an address as this user: `GET /rows/Accounts`. */
   call(address: string, parts?: CallParts): Promise<Answer>;
-  /** The same, refused. */
+  /** The same call, which must be refused. */
   refused(address: string, parts?: CallParts): Promise<ServiceError>;
   context(): Promise<CrmContext>;
 }
@@ -54,10 +54,10 @@ export interface Caller {
 export interface TestSystem {
   readonly store: Store;
   close(): Promise<void>;
-  /** A user with these roles. */
+  /** Creates a user with these roles. */
   user(...roles: string[]): Promise<Caller>;
   caller(userId: string): Caller;
-  /** As the master. @returns its objectId */
+  /** Creates a record with the master's rights. @returns its objectId */
   create(className: string, fields: JsonObject): Promise<string>;
   update(className: string, objectId: string, fields: JsonObject): Promise<void>;
   remove(className: string, objectId: string): Promise<void>;
@@ -77,7 +77,7 @@ async function openEngine(name: EngineName): Promise<{ engine: Engine; remove():
 
 const entry = entryOf('app', { name: 'Example Ltd' });
 
-/** Opens one as a new system is made. */
+/** Opens a system in the state of a new one. */
 export async function openSystem(name: EngineName): Promise<TestSystem> {
   const { engine, remove } = await openEngine(name);
   const store = await openAnyway(engine, 'app');
@@ -90,7 +90,7 @@ export async function openSystem(name: EngineName): Promise<TestSystem> {
   return systemOf(store, close);
 }
 
-/** The same of a store that is open. */
+/** Returns the system of an open store. */
 export function systemOf(store: Store, close = async (): Promise<void> => {}): TestSystem {
   const system = new System(new Registration(entry, [], 'salt'), store);
   const hooks = hooksWith(noFiles, new WriteRelay());
@@ -162,7 +162,7 @@ async function roleId(store: Store, name: string): Promise<string> {
   return row?.objectId ?? assert.fail(`there is no role ${name}`);
 }
 
-/** The address that a path leads to, as the router finds it. */
+/** Returns the endpoint that a path leads to, and its parameters, as the router does. */
 function routed(address: string): { endpoint: ApiEndpoint; params: Record<string, string> } {
   const [method, path = ''] = address.split(' ');
   const parts = path.split('/').map(decodeURIComponent);

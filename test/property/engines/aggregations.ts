@@ -27,13 +27,14 @@ const { of: expression } = fc.letrec<{ of: Json }>((tie) => ({
     { weight: 2, arbitrary: under(unary, tie('of')) },
     { weight: 3, arbitrary: under(binary, list(tie('of'), 2, 2)) },
     { weight: 2, arbitrary: under(several, list(tie('of'), 3, 2)) },
-    // Negative places: PostgreSQL keeps every digit of numbers near the largest.
+    // No negative places: PostgreSQL keeps every digit of numbers near the maximum.
     under(pick('$round'), fc.tuple(tie('of'), fc.nat(3)) as Made),
     under(pick('$cond'), list(tie('of'), 3, 3)),
     under(pick('$literal'), anything),
   ),
 }));
-// SQLite spells numbers inside arrays and objects its own way, by whose text they are sorted: so they are computed where they are shown.
+// SQLite writes numbers inside arrays and objects in its own form, and they are sorted by that text; so they are computed only in the stage that
+// returns them.
 const compound = fc.oneof(list(expression, 2), map(pickWord('k é x'), expression, 2) as Made);
 const value = weighted([5, expression], [1, compound]);
 
@@ -72,7 +73,7 @@ const stage = weighted<Json>(
   [2, under(pick('$unwind'), unwinding)],
   [1, under(pick('$count'), pick('x'))],
 );
-// Nothing looks at what the last stage makes.
+// No later stage reads the fields of the last stage.
 const last = under(pickWord('$project $addFields'), map(pickWord('x y n o e'), value, 3, 1) as Made);
 const pipeline = fc
   .tuple(fc.array(stage, { minLength: 1, maxLength: 4 }), fc.option(last))

@@ -7,7 +7,7 @@ import { password } from '../../support/users.ts';
 import { jsonText, MAIN, OTHER, type Request } from './request.ts';
 import { FILE_BYTE, files } from './values.ts';
 
-/** Time stands still, so that both give records the same times. Each signal names the next file, so that both give the same names. */
+/** Stops the clock, so that both services give records the same times. Each signal names the next file, so that both give the same file names. */
 const stopped = `import crypto from 'node:crypto';
   import { syncBuiltinESMExports } from 'node:module';
   const { randomBytes } = crypto;
@@ -28,9 +28,9 @@ const env = {
 };
 
 export interface Pair {
-  /** The answer of each engine, in the same words, its tables named as in the request. */
+  /** Returns the answer of each engine, with the tables named as in the request. */
   ask(request: Request, run: number): Promise<readonly [sqlite: string, postgres: string]>;
-  /** Throws where a process has ended. */
+  /** Throws if a process has ended. */
   alive(): void;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** With a user `u1`, who has a session and no role. */
+/** Starts a service with a user `u1`, who has a session and no role. */
 async function start(engine: EngineName): Promise<Side> {
   const service = await startService({ engine, env });
   const made = await service.call('POST', '/platform/users', { body: { objectId: 'u1', username: 'u1', password } });
@@ -79,7 +79,7 @@ async function uploadFiles(service: Service): Promise<void> {
   await next();
 }
 
-/** Each run has tables of its own, of names of the same length. */
+/** Sends a request. Each run has its own tables, with names of the same length. */
 async function answerOf(
   { engine, service, session }: Side,
   { method, path, body, byUser }: Request,
@@ -98,7 +98,7 @@ async function answerOf(
   return `${answer.status} ${shown(text)}`;
 }
 
-/** The same JSON, its numbers as JSON.stringify writes them: in objects and arrays of aggregations SQLite writes 1.0e+308 for 1e+308. */
+/** Returns the same JSON with numbers as JSON.stringify writes them: in objects and arrays of aggregations SQLite writes 1.0e+308 for 1e+308. */
 function respelled(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : JSON.stringify(Number(token)),

@@ -25,7 +25,7 @@ const parameters = some(
   'where',
 );
 const query = parameters.map((body): Request => ({ method: 'GET', path: classPath(MAIN), body }));
-/** Whoever sees some records alone gets the relevance of each by itself, on both engines. */
+/** For a caller who sees only some of the records, each relevance is computed separately, on both engines. */
 const queryByUser = fc.tuple(parameters, pick('$score', '-$score,s', undefined)).map(
   ([{ order, keys, ...rest }, ranked]): Request => ({
     method: 'GET',
@@ -44,7 +44,7 @@ const get = fc
 export const read = weighted([5, query], [5, queryByUser], [1, queryOfOther], [1, get], [6, aggregation]);
 
 const all = { limit: 1000, count: 1 };
-/** What the records of both tables hold, in the order of creation, and what their fields are. */
+/** Reads all records of both tables in the order of creation, and their fields. */
 export const everything: Request[] = [
   { method: 'GET', path: classPath(MAIN), body: all },
   { method: 'GET', path: classPath(OTHER), body: all },

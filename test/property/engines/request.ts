@@ -1,6 +1,6 @@
 import type { Json } from '../../support/oracle.ts';
 
-/** The table that everything is asked of, and the one that its Pointers lead to. */
+/** The table of the requests, and the target of its Pointers. */
 export const MAIN = 'MainTable';
 export const OTHER = 'OtherTable';
 
@@ -8,16 +8,16 @@ export interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the prefix. */
   path: string;
-  /** Of a GET: its parameters. */
+  /** For GET: its parameters. */
   body?: Json;
-  /** By a user's session, not by the master key. */
+  /** With a user's session instead of the master key. */
   byUser?: boolean;
 }
 
 export const classPath = (table: string, id?: string): string =>
   `classes/${table}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
 
-/** A batch of writes. */
+/** Returns a batch of writes. */
 export const batchOf = (items: readonly Request[]): Request => ({
   method: 'POST',
   path: 'batch',
@@ -26,7 +26,7 @@ export const batchOf = (items: readonly Request[]): Request => ({
   },
 });
 
-/** JSON text; unlike JSON.stringify's, -0 stays what it is. */
+/** Returns JSON text; unlike JSON.stringify's, it keeps -0. */
 export function jsonText(value: unknown): string {
   const mark = '\u0002-0\u0002';
   const written = JSON.stringify(value, (_key, one) => (Object.is(one, -0) ? mark : one));

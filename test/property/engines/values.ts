@@ -1,10 +1,10 @@
-/** Values at the edges of every wire type, from pools small enough for records, operands and keys to meet. */
+/** Values at the edges of every wire type, from pools small enough for records, operands and keys to match. */
 import fc from 'fast-check';
 import type { Json } from '../../support/oracle.ts';
 import { list, type Made, map, pick, pickWord, weighted } from './draw.ts';
 import { MAIN, OTHER } from './request.ts';
 
-/** Of the random part of files' names, in hexadecimal. */
+/** A byte of the random part of file names, in hexadecimal. */
 export const FILE_BYTE = 'a1';
 
 const alike = pickWord(`a A b ab aB 1 1.0 -1 true null [1] {} " \\ o'k % a% a_b $a a.b \\u0000 \\Qa\\E p1 ${OTHER}$p1`);
@@ -17,11 +17,11 @@ const sentences = pick(
   'fox fox fox',
   '2024-02-29T12:00:00.000Z',
 );
-// Case, marks and width fold in unlike ways.
+// Case, marks and width fold in different ways.
 const letters = pickWord('é e\u0301 É ß İ i ı ς Σ ﬁ שלום Дом ǆ 한 \uffee 😀');
 /** UTF-8 sorts it after all others, UTF-16 before some. */
 const last = pick('\u{10ffff}');
-// Words of a text index among them: FTS5 knows no marks but the usual ones of Latin script, and takes what is no character for a letter.
+// Words of a text index among them: FTS5 knows only the usual marks of Latin script, and treats unassigned code points as letters.
 const random = fc.string({
   unit: fc.oneof(fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 1 }), letters),
   maxLength: 6,
@@ -45,13 +45,13 @@ const instants = pickWord(
 );
 export const date = instants.map((iso): Json => ({ __type: 'Date', iso }));
 
-/** Ids of records that may be there; `gone` never is. */
+/** Ids of records that may exist; `gone` never does. */
 export const otherId = pickWord('p1 p2 P1 p10 1 é gone');
 export const mainId = pick('a', 'A', 'b', 'B', 'aa', '0', '1', 'z', '-1', 'é', '😀', '\uffee', 'a b', `"o'k\\`, 'gone');
 export const pointerTo = (className: string, id: fc.Arbitrary<string>) =>
   id.map((objectId): Json => ({ __type: 'Pointer', className, objectId }));
 export const pointer = fc.oneof(pointerTo(OTHER, otherId), pointerTo(MAIN, mainId), pointerTo('_User', pick('master', 'u1')));
-/** Files that both services have, and their names there: those of their uploads. */
+/** Files that both services have, with the names that their uploads were given. */
 export const files: readonly { fileName: string; name: string }[] = ['f1', 'f2', 'é x'].map((fileName, n) => ({
   fileName,
   name: `${FILE_BYTE.repeat(15)}0${n}_${encodeURIComponent(fileName)}`,
@@ -59,7 +59,7 @@ export const files: readonly { fileName: string; name: string }[] = ['f1', 'f2',
 const fileName = weighted([12, pick(...files.map(({ name }) => name))], [1, pick('never')]);
 const file = fileName.map((name): Json => ({ __type: 'File', name, url: `http://h/${name}` }));
 
-/** Keys inside Objects: some look like positions, some like our own words. */
+/** Keys inside Objects: some look like positions, some like reserved words. */
 export const label = weighted(
   [4, pickWord('k n s list sub any')],
   [2, pick(' 1', 'a b', ...'0 1 -1 00 +1 9999999999 __x __type iso é"\\ length K \' % [0] *'.split(' '))],
@@ -84,7 +84,7 @@ const deep = pick(95, 99, 100, 101).chain((levels) =>
 /** Any value that an Array or an Object may hold. */
 export const anything = weighted([50, usual], [1, deep]);
 export const array = list(weighted([3, scalar], [1, anything]), 4);
-// `__type` at the top would name a wire type.
+// `__type` at the top level would name a wire type.
 const object = map(label, weighted([2, scalar], [1, anything]), 5).map(({ __type, ...rest }): Json => rest);
 
 const members = (op: string): Made =>
@@ -100,7 +100,7 @@ interface Field {
   readonly targetClass?: string;
   readonly of: Made;
 }
-/** The fields of the main table: every type, and names that differ by case alone. */
+/** The fields of the main table: every type, and names that differ only in case. */
 export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['s', { type: 'String', of: text }],
   ['S', { type: 'String', of: text }],

@@ -19,11 +19,11 @@ import {
   text,
 } from './values.ts';
 
-/** A dotted place. */
+/** A dotted path. */
 export const place = fc
   .tuple(pickWord('o o o a l f s p'), fc.array(label, { minLength: 1, maxLength: 3 }))
   .map(([name, path]) => [name, ...path].join('.'));
-/** A name that a query may speak of. */
+/** A name that a query may contain. */
 export const name = weighted([3, fieldName], [1, pickWord('objectId createdAt updatedAt createdBy ACL unknown')], [2, place]);
 
 const common = [
@@ -65,7 +65,7 @@ const linear = [
   '\\x{e9}',
 ];
 const folds = ['\\pN', '[\\d-]', 'ß', 'ſ', 'K'];
-/** Beside these, a pattern has only what JavaScript reads with its flag `u` too. */
+/** Apart from these, a pattern contains only syntax that JavaScript also accepts with its flag `u`. */
 const backtracking = ['(?=a)', '(?<!b)', '(a)\\1', '(?!b)', '(?<=a)'];
 export const pattern = weighted(
   [
@@ -116,7 +116,7 @@ function operandOf(name: string): Made {
   return weighted([6, field.of], [1, scalar], [1, anything]);
 }
 
-/** The constraint of one field. @param inner wheres for sub-queries of the main table */
+/** Draws the constraint of one field. @param inner wheres for sub-queries of the main table */
 function constraint(field: string, inner: fc.Arbitrary<Where>): Made {
   const operand = operandOf(field);
   const rows = fc.oneof(
@@ -162,7 +162,7 @@ export const { tree: where } = fc.letrec<{ tree: Where; leaf: Where }>((tie) => 
 const owner = fc
   .tuple(mainId, pickWord('r s gone'))
   .map(([objectId, key]): Json => ({ object: { __type: 'Pointer', className: MAIN, objectId }, key }));
-/** A where of the table of targets: for the members of a Relation too. */
+/** A where of the target table, for the members of a Relation too. */
 export const whereOfOther: fc.Arbitrary<Where> = fc.oneof(
   whereOfRank,
   number.map((rank) => ({ rank })),

@@ -16,7 +16,7 @@ const malformed = fc
   .map(([__op, of]): Json => ({ __op, amount: of, objects: of }));
 const anyOperator = fc.oneof(increment, listed, cleared, setOnInsert, malformed);
 
-/** What a field, or a place, is mostly sent: its own values and operators. */
+/** Draws a value for a field or a place: mostly of its own values and operators. */
 function change(name: string): Made {
   const { type, of } = fields.get(name) ?? { type: 'any', of: anything };
   const fitting = [of, of, cleared];
@@ -25,7 +25,7 @@ function change(name: string): Made {
   return weighted([10, fc.oneof(...fitting)], [1, anyOperator], [1, anything]);
 }
 
-// PostgreSQL's identifiers have 63 bytes.
+// PostgreSQL's identifiers have at most 63 bytes.
 const unknown = pick('new1', 'new2', 'ACL', '1x', 'createdAt', 'x y', `${'L'.repeat(80)}a`, `${'L'.repeat(80)}b`);
 const changes = fc
   .uniqueArray(weighted([3, fieldName], [3, place], [1, unknown]), { minLength: 1, maxLength: 3 })
@@ -65,10 +65,10 @@ const index = fc.tuple(pickWord('i1 i2'), indexed, pick<Json>(1, -1, null)).map(
 const textIndex = fc.uniqueArray(pickWord('s h S'), { maxLength: 3 }).map((names): Json => ({ textIndex: names }));
 const everyone = { requiresAuthentication: true };
 const open = { find: everyone, get: everyone, count: everyone };
-/** What the user may do, and which fields and records he sees: `a` and `l` hold users. */
+/** The user's rights, and which fields and records are visible: `a` and `l` hold users. */
 const permissions = pick<{ [key: string]: Json }>(
   {},
-  // Nothing that he creates has an id of his choice.
+  // Without `create`, the user cannot choose an id.
   { update: everyone, delete: everyone },
   { find: { pointerFields: ['l'] }, update: { pointerFields: ['a', 'l'] } },
   { find: {}, get: {}, readUserFields: ['a', 'l'], writeUserFields: ['l'], addField: everyone },
@@ -95,7 +95,7 @@ export const targets = fc
   .uniqueArray(otherId.filter(isThere), { maxLength: 6, size: 'max' })
   .chain((ids) => fc.tuple(...ids.map((objectId, rank) => target.map((row): Json => ({ rank, ...row, objectId })))));
 
-/** Makes the tables, which every user may read, and fills them. */
+/** Returns the requests that create the tables, which every user may read, and fill them. */
 export function seeding(all: readonly Json[], others: readonly Json[]): Request[] {
   const make = (className: string, more: { [key: string]: Json }): Request => ({
     method: 'POST',

@@ -5,7 +5,7 @@ interface Shown {
   readonly text: string;
 }
 
-/** What no two services have in common: ids, times, tokens, names of files, challenges. */
+/** Parts that always differ between two services: ids, times, tokens, file names, challenges. */
 const OWN: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, 'TIME'],
   [/r:[0-9a-f]{32}/g, 'TOKEN'],
@@ -17,10 +17,10 @@ const OWN: readonly (readonly [RegExp, string])[] = [
 
 const plain = (text: string): string => OWN.reduce((all, [found, name]) => all.replace(found, name), text);
 
-/** PostgreSQL's bounds on rows and index entries (docs/decisions.md "PostgreSQL"). */
+/** PostgreSQL's limits of rows and index entries. Reference: postgresql.md#differences. */
 const isTooLarge = ({ text }: Shown): boolean => text.includes('too large for its table or an index');
 
-/** How two answers to a request differ; `null` where they do not. */
+/** Returns how two answers to a request differ; `null` if they do not. */
 export function sameForBoth(answers: readonly Shown[], { path }: RawRequest): string | null {
   const [sqlite, postgres] = answers;
   if (!sqlite || !postgres || answers.some(isTooLarge)) return null;

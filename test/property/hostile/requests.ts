@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { hostileHeader, hostileJson, hostilePart } from './texts.ts';
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or a form. */
   readonly body: string | undefined;
-  /** Where it was drawn from. */
+  /** The template that it was drawn from. */
   readonly from: string;
 }
 
@@ -200,9 +200,9 @@ const TEMPLATES: readonly (readonly [method: string, path: string, body?: string
   ['GET', '/<text>/<text>'],
 ];
 
-/** `where` that is none is a 500 by SPEC. */
+/** An invalid `where` is answered with 500. Reference: queries.md#where. */
 const takesWhere = ({ from }: RawRequest): boolean => /where/i.test(from) || /<pair>/.test(from);
-/** Whether SPEC "Errors" lets this be answered with a 500. */
+/** Returns whether a 500 is the documented answer. */
 export const mayBe500 = (request: RawRequest): boolean =>
   takesWhere(request) || (/^\/platform\/[^/?]*\/[^/?]*\?/.test(request.path) && /where|text/i.test(decoded(request.path)));
 
@@ -216,17 +216,17 @@ function decoded(text: string): string {
 
 const mark = /<(\w+)>|«([^»]*)»/g;
 
-/** Usual and hostile fillings of a place. */
+/** Draws usual and hostile values of a place. */
 const fillingOf = (name: string | undefined, usual: string): fc.Arbitrary<string> => {
   if (name === undefined) return fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: asKey(usual) });
   const hostile = name === 'pair' ? fc.tuple(hostilePart, hostilePart).map((pair) => pair.join('=')) : hostilePart;
   const value = PLACES[name] ?? 'x';
-  // Most addresses are to be found.
+  // Most addresses should exist.
   const weight = name === 'app' ? 12 : name === 'table' || name === 'free' || name === 'fn' || name === 'echo' ? 4 : 1;
   return fc.oneof({ weight, arbitrary: fc.constant(value) }, { weight: 2, arbitrary: hostile });
 };
 
-/** Keys of JSON are texts; that a place is one shows when the body is put together. */
+/** Keys of JSON must be strings; whether a place is a key is known only when the body is assembled. */
 const asKey = (_usual: string) => hostileJson;
 
 function filled(text: string): fc.Arbitrary<string> {

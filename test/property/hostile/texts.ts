@@ -87,7 +87,7 @@ const UNICODE = [
 const CONTROLS = ['\0', 'a\0', '\0a', 'abcdefghi\0', '\u0001', '\u007f', '\u001f'];
 const LONG = ['x'.repeat(300), 'x'.repeat(5_000), 'א'.repeat(1_500), '_'.repeat(129)];
 
-/** A text of one of these kinds, or of any characters; well-formed, so that it can stand anywhere. */
+/** A text of one of these kinds, or of any characters; well-formed, so that it can be anywhere. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...CONTROLS) },
   { weight: 3, arbitrary: fc.constantFrom(...SQL) },
@@ -100,7 +100,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }) },
 );
 
-/** Texts of an address that encode nothing, or the same thing in another way. */
+/** Parts of an address that decode to nothing, or that encode the same text differently. */
 const MALFORMED = [
   '%',
   '%0',
@@ -119,14 +119,14 @@ const MALFORMED = [
   '%0d%0a',
 ];
 
-/** The same in a part of an address: encoded, encoded twice, or so that it cannot be decoded. */
+/** A text as part of an address: encoded, encoded twice, or not decodable. */
 export const hostilePart: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: hostileText.map((text) => encodeURIComponent(text)) },
   { weight: 1, arbitrary: hostileText.map((text) => encodeURIComponent(encodeURIComponent(text))) },
   { weight: 3, arbitrary: fc.constantFrom(...MALFORMED) },
 );
 
-/** A text as JSON, with escapes of what no text can hold. */
+/** A text as JSON, with escapes of code units that no well-formed text contains. */
 const jsonString: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: hostileText.map((text) => JSON.stringify(text)) },
   { weight: 1, arbitrary: fc.constantFrom('"\\ud800"', '"\\udc00x"', '"\\u0000"', '"a\\ud83dz"') },
@@ -173,7 +173,7 @@ const WRAPPED = [
   '{"a.b":1,"$c":2,"":3}',
 ];
 
-/** JSON text of a value: a hostile text, or one of a type, depth or shape that nobody expects there. */
+/** JSON text of a value: a hostile text, or a value of an unexpected type, depth or shape. */
 export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: jsonString },
   { weight: 2, arbitrary: jsonNumber },
@@ -185,7 +185,7 @@ export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(jsonString, jsonString).map(([key, value]) => `{${key}:${value}}`) },
 );
 
-/** A header's value as bytes may come: no line ends and no NUL, which the protocol itself refuses. */
+/** A header's value, of any bytes except line ends and NUL, which the protocol itself refuses. */
 export const hostileHeader: fc.Arbitrary<string> = hostileText
   .map((text) => Buffer.from(text).toString('latin1'))
   .filter((text) => Array.from(text).every((byte) => byte >= ' ' && byte !== '\u007f'));

@@ -1,18 +1,18 @@
-/** Calls of every agent tool, made from its own JSON Schema, with hostile values in some of their places. */
+/** Calls of every agent tool, generated from its JSON Schema, with hostile values in some of their places. */
 import fc from 'fast-check';
 import type { Json } from '../../support/records.ts';
 import { hostileJson, hostileText } from './texts.ts';
 
-/** A tool as `tools/list` has it. */
+/** A tool as `tools/list` returns it. */
 export interface ListedTool {
   readonly name: string;
   readonly inputSchema: Json;
 }
 
-/** Usual values of parameters, by name, so that most calls get beyond the check of their arguments. */
+/** Usual values of parameters, by name, so that most calls pass the check of their arguments. */
 export type Usual = Readonly<Record<string, readonly string[]>>;
 
-/** JSON text of the arguments of a call. */
+/** Draws the arguments of a call as JSON text. */
 export function hostileArguments(tool: ListedTool, usual: Usual): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 12, arbitrary: valued(tool.inputSchema, tool.inputSchema, '', usual) },
@@ -32,7 +32,7 @@ function valued(schema: Json, root: Json, name: string, usual: Usual): fc.Arbitr
   );
 }
 
-/** A value that the schema allows, mostly. */
+/** Draws a value that the schema allows, mostly. */
 function shapedOf(schema: Json, root: Json, name: string, usual: Usual): fc.Arbitrary<string> {
   const { $ref: reference, anyOf, oneOf, enum: words, const: only, type } = schema ?? {};
   if (typeof reference === 'string') return shapedOf(resolved(root, reference), root, name, usual);
