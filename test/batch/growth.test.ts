@@ -28,9 +28,9 @@ onEachEngine((get) => {
     const waited = (async () => {
       let longestMs = 0;
       while (!isDone) {
-        const asked = performance.now();
+        const startedAt = performance.now();
         await (await fetch(`${get().url}/health/live`)).text();
-        longestMs = Math.max(longestMs, performance.now() - asked);
+        longestMs = Math.max(longestMs, performance.now() - startedAt);
         await wait(10);
       }
       return longestMs;

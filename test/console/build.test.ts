@@ -62,7 +62,7 @@ test('until the console is built its address shows a page that renews itself, an
   await service.stop();
 });
 
-test('a build that fails is told in words, and in the log why; the service goes on', async () => {
+test('a failed build is reported in words, and in the log why; the service goes on', async () => {
   const program = clone((directory) => writeFileSync(join(directory, 'console/src/main.tsx'), "import './nothing-there.tsx';\n"));
   const service = await startService({ program, env: { LOG_LEVEL: 'error' } });
   const visitor = new Visitor(service);

@@ -86,8 +86,12 @@ describe('requests of other sites', () => {
       '/console/-/assets/x.js',
       '/console/x/y',
     ]) {
-      const asked = { origin: evil, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-console' };
-      const preflight = await visitor.send('OPTIONS', path, { headers: asked });
+      const preflightHeaders = {
+        origin: evil,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'x-console',
+      };
+      const preflight = await visitor.send('OPTIONS', path, { headers: preflightHeaders });
       assert.equal(preflight.status, 403, path);
       const plain = await visitor.send('GET', path, { headers: { origin: service.url } });
       for (const { headers } of [preflight, plain])
@@ -100,14 +104,14 @@ describe('requests of other sites', () => {
   });
 
   test('nor does an answer to what is no address of it', async () => {
-    const asked = [
+    const requests = [
       ['PROPFIND', '/console/'],
       ['TRACE', `/console/-/api/${service.appId}/me`],
       ['QUERY', `/%63onsole/-/api/${service.appId}/me`],
       ['GET', '/console/%zz'],
       ['GET', '/%63onsole/%zz'],
     ] as const;
-    for (const [method, path] of asked) {
+    for (const [method, path] of requests) {
       const { status, headers } = await visitor.send(method, path, { headers: { origin: evil } });
       assert.ok(status >= 400, path);
       assert.deepEqual(

@@ -40,9 +40,9 @@ describe('the gate', () => {
     const sent = await visitor.send('GET', file);
     assert.equal(sent.status, 302);
     const location = new URL(String(sent.headers.location));
-    const asked = await visitor.send('GET', location.pathname + location.search);
-    assert.ok([200, 503].includes(asked.status), asked.text);
-    assert.match(String(asked.headers['content-type']), /text\/html/);
+    const answer = await visitor.send('GET', location.pathname + location.search);
+    assert.ok([200, 503].includes(answer.status), answer.text);
+    assert.match(String(answer.headers['content-type']), /text\/html/);
     await visitor.signIn(reader.username);
     const on = await visitor.send('GET', location.pathname + location.search);
     assert.equal(on.status, 303);

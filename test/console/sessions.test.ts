@@ -186,7 +186,7 @@ for (const engine of engines) {
       assert.equal(session(visitor), undefined);
     });
 
-    test('a user changes his password: his other sessions end, this one goes on', async () => {
+    test('a user changes the password: other sessions end, this one goes on', async () => {
       const service = await sharedService(engine);
       const { user, visitor } = await signedIn(service);
       const elsewhere = new Visitor(service);

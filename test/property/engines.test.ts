@@ -26,7 +26,7 @@ describe('engines property', { skip: engines.length < 2 }, () => {
 
   test('Records: SQLite and PostgreSQL answer alike', { timeout: 2 * (parameters.interruptAfterTimeLimit ?? 0) }, async () => {
     let run = 0;
-    const property = fc.asyncProperty(rows, targets, requests, async (all, others, asked) => {
+    const property = fc.asyncProperty(rows, targets, requests, async (all, others, sent) => {
       run++;
       const compare = async (one: Request) => {
         const [sqlite, postgres] = await pair.ask(one, run);
@@ -34,7 +34,7 @@ describe('engines property', { skip: engines.length < 2 }, () => {
         assert.equal(postgres, sqlite, `${method} ${path}${byUser ? ' by a user' : ''} ${jsonText(body)}`);
       };
       for (const one of seeding(all, others)) await compare(one);
-      for (const one of asked) await compare(one);
+      for (const one of sent) await compare(one);
       for (const one of everything) await compare(one);
       pair.alive();
     });

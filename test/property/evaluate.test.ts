@@ -26,7 +26,7 @@ test('Events: criteria match the records that a query finds', { timeout: 300_000
   context.diagnostic(`PROPERTY_SEED=${parameters.seed}`);
   const wheres = fc.array(where, { minLength: 1, maxLength: wheresPerTable, size: 'max' });
   let compared = 0;
-  let told = 0;
+  let conclusive = 0;
   const property = fc.asyncProperty(rows, targets, wheres, async (all, others, asked) => {
     const tables = await filled(all as JsonObject[], others as JsonObject[]);
     const find = await evaluatorOf(tables, MAIN);
@@ -37,13 +37,13 @@ test('Events: criteria match the records that a query finds', { timeout: 300_000
       const evaluated = await find(filter);
       assert.equal(evaluated.found, expected, `${JSON.stringify(one)}\nover ${JSON.stringify(all)}`);
       compared++;
-      if (evaluated.asked.size === 0) told++;
+      if (evaluated.asked.size === 0) conclusive++;
     }
     tables.connection.db.close();
   });
   await fc.assert(property, parameters);
-  context.diagnostic(`${compared} wheres, ${told} of them without asking`);
-  assert.ok(told > compared / 2, 'most are told from the record alone');
+  context.diagnostic(`${compared} wheres, ${conclusive} of them without asking`);
+  assert.ok(conclusive > compared / 2, 'most are decided from the record alone');
 });
 
 async function filled(all: readonly JsonObject[], others: readonly JsonObject[]): Promise<TestTables> {

@@ -62,9 +62,9 @@ for (const engine of sampledEngines())
           const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool.name}","arguments":${args}}}`;
           const { status, text } = await post(mcpAddress(service), body, masterHeaders(service));
           assert.equal(service.process.exitCode, null, `${tool.name} ${args} ended it:\n${service.output().slice(-3_000)}`);
-          const told = text.replaceAll(/[^"]*"(?:data|value|content)[^,]*,/g, '');
+          const described = text.replaceAll(/[^"]*"(?:data|value|content)[^,]*,/g, '');
           const isFault = status >= 500 || /"text":"server error/.test(text) || /"code":-3260[03]/.test(text);
-          if (isFault || (inside.test(told) && !inside.test(args)))
+          if (isFault || (inside.test(described) && !inside.test(args)))
             wrong.set(`${tool.name} ${text.slice(0, 60)}`, `${tool.name} ${args}\n  ${status} ${text.slice(0, 500)}`);
         }
       assert.equal(wrong.size, 0, `with PROPERTY_SEED=${seed}:\n${[...wrong.values()].slice(0, 40).join('\n')}`);

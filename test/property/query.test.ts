@@ -61,15 +61,15 @@ async function check(
   tables: Record<string, Row[]>,
 ): Promise<void> {
   const answer = await ask(service, table, query, byPost);
-  const asked = `${byPost ? 'POST' : 'GET'} ${table} ${JSON.stringify(query)}\nover ${JSON.stringify(rows)}`;
-  const shown = () => `${asked}\nanswered ${answer.status} ${answer.text}`;
-  assert.equal(answer.status, 200, shown());
+  const request = `${byPost ? 'POST' : 'GET'} ${table} ${JSON.stringify(query)}\nover ${JSON.stringify(rows)}`;
+  const described = () => `${request}\nanswered ${answer.status} ${answer.text}`;
+  assert.equal(answer.status, 200, described());
   const expected = runQuery(rows, query, tables);
   const ids = (list: Row[]) => list.map((row) => row.objectId);
-  assert.deepEqual(ids(answer.body.results), ids(expected.results), shown());
-  assert.equal(answer.body.count, expected.count, shown());
+  assert.deepEqual(ids(answer.body.results), ids(expected.results), described());
+  assert.equal(answer.body.count, expected.count, described());
   for (const [index, row] of expected.results.entries())
-    assert.deepEqual(withoutSystemFields(answer.body.results[index]), withoutSystemFields(row), shown());
+    assert.deepEqual(withoutSystemFields(answer.body.results[index]), withoutSystemFields(row), described());
 }
 
 /** Sends a query in the address, or in the body with `_method`. Reference: queries.md#parameters. */

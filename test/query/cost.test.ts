@@ -15,8 +15,8 @@ const tooLarge = /patterns are too large together/;
 const boundMs = 5_000;
 
 /** Returns a pattern that costs nearly half of a request's limit; each `n` gives a different one. */
-const dear = (n: number) => ({ $regex: `z${n}(?:ab?c?d?e?f?g?h?i?){1000}` });
-const dears = (count: number): Row[] => Array.from({ length: count }, (_, n) => ({ s: dear(n) }));
+const costly = (n: number) => ({ $regex: `z${n}(?:ab?c?d?e?f?g?h?i?){1000}` });
+const costlyWheres = (count: number): Row[] => Array.from({ length: count }, (_, n) => ({ s: costly(n) }));
 
 /** Returns the answer, and the longest time that other requests waited meanwhile. */
 async function meanwhile(service: Service, ask: () => Promise<Answer>): Promise<{ answer: Answer; waitedMs: number }> {
@@ -24,9 +24,9 @@ async function meanwhile(service: Service, ask: () => Promise<Answer>): Promise<
   let isDone = false;
   const others = (async () => {
     while (!isDone) {
-      const asked = performance.now();
+      const startedAt = performance.now();
       await service.call('GET', '/health/live');
-      waitedMs = Math.max(waitedMs, performance.now() - asked);
+      waitedMs = Math.max(waitedMs, performance.now() - startedAt);
     }
   })();
   const answer = await ask();
@@ -53,35 +53,38 @@ onEachEngine((get) => {
     get().call('POST', `/platform/classes-aggregate/${table}`, { body: { _method: 'GET', ...body }, session });
 
   describe('patterns, wherever they stand', () => {
-    const five = dears(5).map(({ s }) => s);
+    const five = costlyWheres(5).map(({ s }) => s);
     const cases: [sentence: string, ask: () => Promise<Answer>][] = [
-      ['in one $or', () => query({ $or: dears(60) })],
+      ['in one $or', () => query({ $or: costlyWheres(60) })],
       ['on fields that are not there', () => query({ $or: five.map((one) => ({ none: one })) })],
-      ['in $not and $nor', () => query({ $nor: [{ s: { $not: five[0] } }, { $and: dears(5) }] })],
+      ['in $not and $nor', () => query({ $nor: [{ s: { $not: five[0] } }, { $and: costlyWheres(5) }] })],
       ['in $all', () => query({ list: { $all: five } })],
-      ['in sub-queries', () => query({ $or: dears(5).map((where) => ({ to: { $inQuery: { className: table, where } } })) })],
+      [
+        'in sub-queries',
+        () => query({ $or: costlyWheres(5).map((where) => ({ to: { $inQuery: { className: table, where } } })) }),
+      ],
       [
         'in sub-queries of other tables',
         () =>
           query({
-            $and: dears(5).map((where) => ({ s: { $select: { query: { className: other, where }, key: 's' } } })),
+            $and: costlyWheres(5).map((where) => ({ s: { $select: { query: { className: other, where }, key: 's' } } })),
           }),
       ],
-      ['in stages of an aggregation', () => aggregate({ pipeline: dears(5).map((where) => ({ $match: where })) })],
+      ['in stages of an aggregation', () => aggregate({ pipeline: costlyWheres(5).map((where) => ({ $match: where })) })],
       [
         'in its where and its later stages',
         () =>
           aggregate({
-            where: dears(1)[0],
+            where: costlyWheres(1)[0],
             pipeline: [
               { $limit: 1 },
-              ...dears(5)
+              ...costlyWheres(5)
                 .slice(2)
                 .map((where) => ({ $match: where })),
             ],
           }),
       ],
-      ['in a query of one count', () => query({ $or: dears(5) }, { count: 1, limit: 0 })],
+      ['in a query of one count', () => query({ $or: costlyWheres(5) }, { count: 1, limit: 0 })],
     ];
     for (const [sentence, ask] of cases)
       test(sentence, async () => {
@@ -92,28 +95,28 @@ onEachEngine((get) => {
 
     test('in the calls of one request of agents', async () => {
       const call = (where: Row) => callTool(get(), keyHeaders(get()), 'Count-Data', { table, where });
-      const refused = await call({ $or: dears(5) });
+      const refused = await call({ $or: costlyWheres(5) });
       assert.match(refused.text, tooLarge);
       assert.match((await call({ s: { $regex: '^Dana', $options: 'i' } })).text, /1/);
       // Each fits alone; the third one of a batch exceeds the limit, a repeated one costs nothing, the next request starts at zero.
-      const told = async (patterns: readonly number[]) => {
+      const resultsOf = async (patterns: readonly number[]) => {
         const calls = patterns.map((n, at) =>
-          message('tools/call', { name: 'Count-Data', arguments: { table, where: { s: dear(n) } } }, at),
+          message('tools/call', { name: 'Count-Data', arguments: { table, where: { s: costly(n) } } }, at),
         );
         const answers: Json[] = (await post(mcpAddress(get()), calls, keyHeaders(get()))).body;
         const texts = patterns.map((_, at) => answers.find(({ id }) => id === at)?.result.content[0].text);
         return texts.map((text) => (tooLarge.test(text) ? 'refused' : JSON.parse(text).count));
       };
-      const all = await told([1, 2, 3, 4]);
+      const all = await resultsOf([1, 2, 3, 4]);
       assert.deepEqual(all.toSorted(), [0, 0, 'refused', 'refused']);
-      assert.deepEqual(await told([5, 6]), [0, 0]);
-      assert.deepEqual(await told([7, 7, 7, 8]), [0, 0, 0, 0]);
+      assert.deepEqual(await resultsOf([5, 6]), [0, 0]);
+      assert.deepEqual(await resultsOf([7, 7, 7, 8]), [0, 0, 0, 0]);
     });
 
     test('in criteria, and in those of a batch of them', async () => {
       const trigger = (where: Row): Row => ({ Name: 'T', table, events: ['create'], criteria: where, actions: [] });
       const put = (body: Row) => get().call('POST', '/platform/classes/_Trigger', { body });
-      assertError(await put(trigger({ s: dear(1) })), 400, 102, tooLarge);
+      assertError(await put(trigger({ s: costly(1) })), 400, 102, tooLarge);
       const cheap = (n: number): Row => ({ s: { $regex: `^(?:a|b${n}){300}$` } });
       const requests = Array.from({ length: 30 }, (_, n) => ({
         method: 'POST',
@@ -155,7 +158,7 @@ onEachEngine((get) => {
       assert.equal((await query({ s: { $in: [...$in, 'dana levi'] } })).body.results.length, 1);
     });
     test('patterns of one request do not count against the next', async () => {
-      for (let n = 0; n < 8; n++) assert.equal((await query({ $or: dears(2) })).status, 200);
+      for (let n = 0; n < 8; n++) assert.equal((await query({ $or: costlyWheres(2) })).status, 200);
     });
   });
 
@@ -201,7 +204,13 @@ onEachEngine((get) => {
     const nowhere = tableName('NoSuchTable');
     const ask = (query: Row) => get().call('GET', `/platform/classes/${nowhere}`, { as: 'anonymous', query });
     test('has no records, whatever the conditions', async () => {
-      for (const where of [{}, { a: 1 }, { $or: dears(20) }, { a: { $regex: '(' } }, { a: { $inQuery: { className: table } } }]) {
+      for (const where of [
+        {},
+        { a: 1 },
+        { $or: costlyWheres(20) },
+        { a: { $regex: '(' } },
+        { a: { $inQuery: { className: table } } },
+      ]) {
         const { answer, waitedMs } = await meanwhile(get(), () => ask({ where }));
         assert.equal(answer.text, '{"results":[]}');
         assert.equal(answer.status, 200);
@@ -221,7 +230,7 @@ onEachEngine((get) => {
       assert.deepEqual(await find(get(), nowhere, { where: { a: 1 } }), []);
       assertError(await asKey({ a: { $foo: 1 } }), 400, 102);
       const many = await get().call('POST', `/platform/classes/${nowhere}`, {
-        body: { _method: 'GET', where: { $or: dears(9) } },
+        body: { _method: 'GET', where: { $or: costlyWheres(9) } },
       });
       assertError(many, 400, 102, tooLarge);
     });

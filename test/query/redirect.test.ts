@@ -107,10 +107,10 @@ onEachEngine((get) => {
     assertError(await ask(owners, { redirectClassNameForKey: '$x' }), 400, 105);
   });
 
-  test('nobody reads more than he may', async () => {
+  test('no caller reads more than it may', async () => {
     const of = (key: string, id: string, as: 'user' | 'anonymous') =>
       ask(owners, { where: relatedTo(key, id), redirectClassNameForKey: key }, as);
-    assert.deepEqual(numbers(await of('kids', secret, 'user')), [], 'the parent is not his to read');
+    assert.deepEqual(numbers(await of('kids', secret, 'user')), [], 'the caller may not read the parent');
     assert.deepEqual(numbers(await ask(owners, { where: relatedTo('kids', secret), redirectClassNameForKey: 'kids' })), [1, 2]);
     assertError(await of('hidden', owner, 'user'), 400, 119, /hidden/);
     assertError(await of('locks', owner, 'user'), 400, 119, `Permission denied for action find on class ${locked}`);

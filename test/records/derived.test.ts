@@ -158,7 +158,7 @@ for (const engine of engines)
   describe(`${engine}: accounts that a customer has made anew`, () => {
     const store = useStore(engine);
 
-    test('a field that is dropped takes the keys with it; the next number brings them back, whoever writes it', async () => {
+    test('a field that is dropped takes the keys with it; the next number brings them back, for every writer', async () => {
       const { call } = store;
       const old = await store.create(table, { PhoneNumber: '1' });
       const drop = { fields: { PhoneNumber: { __op: 'Delete' } } };
@@ -173,7 +173,7 @@ for (const engine of engines)
       const options = { session: user.token };
       await store.update(table, old, { Name: 'x', PhoneNumber: null }, options);
       await assert.rejects(keysIn(store.service()), /_phone_key/, 'nothing to keep yet');
-      assert.equal((await store.put(table, old, { Unheard: 'x' }, options)).body.code, 119, 'he may add no field');
+      assert.equal((await store.put(table, old, { Unheard: 'x' }, options)).body.code, 119, 'the caller may add no field');
       await store.update(table, old, { PhoneNumber: '972-2' }, options);
       const id = await store.create(table, { PhoneNumber: '972-3' }, options);
       const keys = await keysIn(store.service());

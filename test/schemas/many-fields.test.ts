@@ -76,9 +76,9 @@ onEachEngine((get) => {
     let longestMs = 0;
     const watched = (async () => {
       while (!isDone) {
-        const asked = performance.now();
+        const startedAt = performance.now();
         await (await fetch(`${get().url}/health/live`)).text();
-        longestMs = Math.max(longestMs, performance.now() - asked);
+        longestMs = Math.max(longestMs, performance.now() - startedAt);
         await wait(10);
       }
     })();

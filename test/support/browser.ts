@@ -92,14 +92,14 @@ export async function newPerson(service: Pick<Service, 'url'>, options: PersonOp
           (globalThis as any).axe.run({ runOnly: { type: 'tag', values: tags } }).then(({ violations }: any) => violations),
         rules,
       );
-      const told = found.map(
+      const findings = found.map(
         ({ id, help, nodes }: any) =>
           `${id}: ${help}: ${nodes
             .slice(0, 5)
             .map((node: any) => node.html)
             .join(' | ')}`,
       );
-      assert.deepEqual(told, [], about);
+      assert.deepEqual(findings, [], about);
     },
     close: () => context.close(),
   };

@@ -79,7 +79,7 @@ for (const engine of sampledEngines())
         }
       });
 
-    it('a record that is closed to the caller is none of his, and no place', async () => {
+    it('a record that is closed to the caller has no owner and no place', async () => {
       await system.define('Accounts', { indexes: { byN: { N: 1 } } });
       const before = await sales.call('GET /rows/Accounts', { query: { order: 'N', limit: 200 } });
       const hidden = await system.create('Accounts', { N: 2, ACL: { 'role:Admin': { read: true } } });

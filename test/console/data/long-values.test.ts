@@ -60,17 +60,17 @@ for (const engine of sampledEngines())
       assert.equal(names.Accounts[usual], 'Usual');
     });
 
-    it('a history of many such texts is told, page by page', async () => {
+    it('a history of many such texts is returned, page by page', async () => {
       for (let at = 0; at < RECORDS; at++) await system.update('Accounts', usual, { Website: `${at}${LONG}` });
-      let told = 0;
+      let entryCount = 0;
       for (let before: string | null = null; ; ) {
         const query: Record<string, string | number> = { limit: 50, ...(before !== null && { before }) };
         const { entries, next }: Answer = await sales.call(`GET /history/Accounts/${usual}`, { query });
-        told += entries.length;
+        entryCount += entries.length;
         if (next === null) break;
         before = next;
       }
-      assert.equal(told, RECORDS + 1);
+      assert.equal(entryCount, RECORDS + 1);
     });
 
     it('a search finds the others', async () => {

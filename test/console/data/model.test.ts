@@ -32,7 +32,7 @@ for (const engine of sampledEngines())
     const tableOf = async (caller: Caller, name: string): Promise<Answer> =>
       (await caller.call('GET /model')).tables.find((table: Answer) => table.name === name);
 
-    it('the tables that the caller may find in, what he may do there, and where the navigation leads', async () => {
+    it('the tables that the caller may find in, the rights there, and where the navigation leads', async () => {
       const model = await sales.call('GET /model');
       const names = model.tables.map(({ name }: Answer) => name);
       for (const name of ['Accounts', 'Contacts', '_User', '_Timeline']) assert.ok(names.includes(name), name);

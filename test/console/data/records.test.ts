@@ -119,8 +119,8 @@ for (const engine of sampledEngines())
     it('of changes at the same time in one field one counts; in several all do', async () => {
       const { record } = await post(sales, { Name: 'A', City: 'x' });
       const cities = ['1', '2', '3', '4'].map((City) => put(sales, record.objectId, { City }, { City: 'x' }));
-      const settled = await Promise.allSettled(cities);
-      assert.equal(settled.filter(({ status }) => status === 'fulfilled').length, 1);
+      const results = await Promise.allSettled(cities);
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
       await Promise.all([
         put(sales, record.objectId, { Name: 'B' }, { Name: 'A' }),
         put(other, record.objectId, { Email: 'b@example.com' }, { Email: null }),

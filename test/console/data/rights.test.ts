@@ -33,7 +33,7 @@ for (const engine of sampledEngines())
     const names = async (caller: Caller): Promise<string[]> =>
       (await caller.call('GET /rows/Projects', { query: { order: 'Name' } })).rows.map(({ Name }: Answer) => Name);
 
-    it('records that hold the user in a field are his: in rows, counts, search, one by one', async () => {
+    it('records that hold the user in a field are visible: in rows, counts, search, one by one', async () => {
       assert.deepEqual(await names(owner), ['Held Project']);
       assert.deepEqual(await names(other), []);
       assert.deepEqual(await names(admin), ['Held Project', 'Project of nobody']);
@@ -56,7 +56,7 @@ for (const engine of sampledEngines())
       await system.remove('Contacts', read);
     });
 
-    it('who writes himself out of a record is answered all the same', async () => {
+    it('a user who removes their own name from a record still gets an answer', async () => {
       const mine = await system.create('Projects', { Name: 'Handed over', OwnerId: pointer('_User', owner.id) });
       const body = { changes: { OwnerId: pointer('_User', other.id) }, base: { OwnerId: pointer('_User', owner.id) } };
       const { record, may } = await owner.call(`PUT /records/Projects/${mine}`, { body });
