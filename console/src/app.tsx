@@ -10,7 +10,7 @@ import { Boundary } from './ui/boundary.tsx';
 import { MessagePage } from './ui/states.tsx';
 import { words } from './words/index.ts';
 
-/** The whole program: which page an address is. */
+/** The whole program: shows the page of the current address. */
 export function App() {
   return (
     <QueryClientProvider client={queryClient}>
@@ -24,7 +24,7 @@ export function App() {
 
 function Pages() {
   const address = parseAddress(settings.root, usePathname());
-  // Who is signed in is led on from the console's root by the server.
+  // A signed-in user never stays here: the server redirects from the console's root.
   if (address.kind === 'sign-in' || address.kind === 'start') return <Gate />;
   if (address.kind === 'unknown' && address.appId === null) {
     return (

@@ -1,4 +1,4 @@
-// Before the pages, whose own styles come after these.
+// Imported before the pages, whose own styles must come later.
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
@@ -10,9 +10,9 @@ import { applyTheme } from './memory/preferences.ts';
 import { settings } from './settings.ts';
 import { allowEmptyMarkup } from './trusted-types.ts';
 
-// Where React Aria looks for the nonce of its style elements.
+// React Aria reads the nonce of its style elements from here.
 Object.assign(globalThis, { __webpack_nonce__: settings.nonce });
-// Vite says that a part of the program, or its styles, was not found.
+// Vite's event: a part of the program, or its styles, could not be loaded.
 addEventListener('vite:preloadError', noteMissingPart);
 allowEmptyMarkup();
 applyTheme();

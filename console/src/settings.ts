@@ -1,13 +1,13 @@
-/** What the server says in the page: `<meta name="console" content="{…}">`. */
+/** The settings that the server writes into the page: `<meta name="console" content="{…}">`. */
 export interface Settings {
   readonly language: 'he' | 'en';
-  /** The path that the console stands at, as `/console`, or `/crm/console` where the service stands below a path. No slash at the end. */
+  /** The console's path without a slash at the end: `/console`, or `/crm/console` if the service is served below a path. */
   readonly root: string;
-  /** The systems of this server; the only one, where there is one, is the default of sign-in. */
+  /** The system that sign-in starts with: the server's only one, or `null` if there are several. */
   readonly defaultAppId: string | null;
-  /** Of React Aria's style elements. */
+  /** The nonce of React Aria's style elements. */
   readonly nonce: string;
-  /** Another text with each build: an old program under a new server shows a page that asks to be loaded again. */
+  /** Differs between builds. A page of an old build on a newer server asks the user to reload. */
   readonly build: string;
 }
 

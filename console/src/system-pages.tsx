@@ -21,10 +21,10 @@ const RecordPage = lazyPage(async () => (await import('./record/record-page.tsx'
 const NewPage = lazyPage(async () => (await import('./record/new-page.tsx')).NewPage);
 const MePage = lazyPage(async () => (await import('./me/me-page.tsx')).MePage);
 
-/** After the page itself. */
+/** Delay in milliseconds after the first page, whose own loading comes first. */
 const PRELOAD_MS = 3000;
 
-/** The pages of a system, for one who is signed in to it; else the sign-in page, and then the page that was asked for. */
+/** The pages of a system for a signed-in user; otherwise the sign-in page, followed by the requested page. */
 export function SystemPages({ appId, address }: { appId: string; address: Address }) {
   const model = useModelQuery(appId);
   const isThere = model.data !== undefined;
@@ -32,7 +32,7 @@ export function SystemPages({ appId, address }: { appId: string; address: Addres
   useEffect(() => {
     if (!isThere) return;
     noteSystem(appId);
-    // Records can be opened then though the connection is lost.
+    // Preloaded, so that records can still be opened after the connection is lost.
     const timer = setTimeout(() => Promise.all([RecordPage.preload(), GridPage.preload()]), PRELOAD_MS);
     return () => clearTimeout(timer);
   }, [isThere, appId]);
@@ -64,7 +64,7 @@ export function SystemPages({ appId, address }: { appId: string; address: Addres
   return <Loading onRetry={model.error ? () => model.refetch() : undefined} />;
 }
 
-/** Loads the part of the program that the first page needs, beside the model. @returns whether it is here */
+/** Loads the code of the first page in parallel with the model. @returns whether it is loaded */
 function useFirstPage({ kind }: Address): boolean {
   const [page] = useState(() => (kind === 'grid' ? GridPage : kind === 'record' ? RecordPage : null));
   const [isThere, setIsThere] = useState(page === null);
@@ -105,7 +105,7 @@ function PageOf({ address }: { address: Address }) {
   }
 }
 
-/** Another page: the keyboard goes on at its beginning. */
+/** Moves the focus to the beginning of a page after navigation. */
 function Arrival({ address }: { address: Address }) {
   const text = JSON.stringify(address);
   const last = useRef(text);

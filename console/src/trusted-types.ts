@@ -3,8 +3,8 @@ interface TrustedTypes {
 }
 
 /**
- * Lets a text become markup in one case: the empty one, by which React Aria clears its live region. All else stays refused, as the page's
- * `require-trusted-types-for` has it.
+ * Allows the empty string to become markup, with which React Aria clears its live region. Everything else stays refused by the page's
+ * `require-trusted-types-for`.
  */
 export function allowEmptyMarkup(): void {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };

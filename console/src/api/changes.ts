@@ -6,21 +6,21 @@ import { keys, outdate } from './query-client.ts';
 import { currentStatus, onStatus } from './status.ts';
 
 const EVERY_MS = 2000;
-/** After an answer that is an error. */
+/** Delay after an error answer. */
 const AFTER_ERROR_MS = 10_000;
 
-/** By system: where its watching begins. */
+/** Where watching begins, by system. */
 const marks = new Map<string, string>();
 
-/** Notes where the watching of a system is to begin: to be waited for before anything is read that others may change. */
+/** Records where watching of a system begins. Await it before reading anything that others may change. */
 export async function markChanges(appId: string, signal: AbortSignal): Promise<void> {
   const { now } = await call<ChangesAnswer>(appId, 'GET', 'changes', { signal });
   marks.set(appId, now);
 }
 
 /**
- * Watches a system while the page is seen: what others changed is asked for again. It is also what notices that a lost service is back;
- * then every answer on the page is asked for again.
+ * Watches a system while the page is visible and refetches what others changed. It also detects that a lost service is back, and then refetches every
+ * query of the page.
  */
 export function useChanges(appId: string): void {
   useEffect(() => {

@@ -3,32 +3,32 @@ import { settings } from '../settings.ts';
 import { ApiFailure, isSessionOver, NoConnection } from './failure.ts';
 import { setStatus } from './status.ts';
 
-/** A request that is silent for so long is given up, and counts as lost. */
+/** Timeout of a request without an answer, in milliseconds; it counts as a lost connection. */
 const TIMEOUT_MS = 60_000;
 
 export interface CallOptions {
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** Whether a session that has ended is told to the whole page. Left out: it is. */
+  /** Whether the end of a session is reported to the whole page. Default: true. */
   readonly tellsSignedOut?: boolean;
 }
 
-/** The address of an endpoint of a system (CONTRACT "Console"). */
+/** Returns the address of an endpoint of a system. Reference: console.md#addresses-of-the-console. */
 export function apiAddress(appId: string, path: string): string {
   return `${settings.root}/-/api/${encodeURIComponent(appId)}/${path}`;
 }
 
 /**
- * Asks the service.
+ * Sends a request to the service.
  * @returns the answer's JSON, of a type that the caller knows (`protocol.ts`).
- * @throws {ApiFailure} for an answer that is an error.
- * @throws {NoConnection} where there was no answer, or none of the service itself.
+ * @throws {ApiFailure} if the answer is an error.
+ * @throws {NoConnection} if there is no answer, or one that is not from the service.
  */
 export async function call<T>(appId: string, method: string, path: string, options: CallOptions = {}): Promise<T> {
   return await request<T>(apiAddress(appId, path), method, options);
 }
 
-/** As `call`, for an address that is no system's. */
+/** Like `call`, for an address outside of systems. */
 export async function request<T>(address: string, method: string, options: CallOptions = {}): Promise<T> {
   const signals = [AbortSignal.timeout(TIMEOUT_MS), ...(options.signal ? [options.signal] : [])];
   let response: Response;
@@ -68,7 +68,7 @@ export function noteBuild(build: string | null): void {
   if (build && settings.build && build !== settings.build) setStatus({ isOutdated: true });
 }
 
-/** A part of this program was not found: there is a newer one, unless there is no service at all. */
+/** Handles a missing part of the program: there is a newer build, unless the service is unreachable. */
 export async function noteMissingPart(): Promise<void> {
   try {
     await request(`${settings.root}/-/api/-/me`, 'GET', { tellsSignedOut: false });
@@ -78,7 +78,7 @@ export async function noteMissingPart(): Promise<void> {
   setStatus({ isOutdated: true });
 }
 
-/** `undefined`: no JSON, so nothing that the service itself has said. A body that breaks off is a lost connection. */
+/** Parses the body. `undefined`: not JSON, so not from the service itself. A truncated body is a lost connection. */
 async function json(response: Response): Promise<unknown> {
   const text = await response.text();
   try {

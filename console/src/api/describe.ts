@@ -12,7 +12,7 @@ const BY_CODE = new Map<number, string>([
   [155, words.errors.tooManyRequests],
 ]);
 
-/** A failure in words of the user's language. `detail`: what the service itself said, in English. */
+/** Describes a failure in the user's language. `detail`: the service's own text, in English. */
 export function describe(error: unknown): { readonly text: string; readonly detail: string | null } {
   if (error instanceof NoConnection) return { text: words.shell.offline, detail: null };
   if (!(error instanceof ApiFailure)) return { text: words.errors.brokenText, detail: String(error) };
@@ -29,7 +29,7 @@ function byStatus(status: number): string {
   return status >= 500 ? words.errors.internal : words.errors.invalid;
 }
 
-/** A failed sign-in in words. */
+/** Describes a failed sign-in in the user's language. */
 export function describeSignIn(error: unknown): string {
   if (!(error instanceof ApiFailure)) return describe(error).text;
   const { signIn } = words;

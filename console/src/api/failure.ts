@@ -1,12 +1,12 @@
 import type { ApiError, Conflict } from '../../../src/console/protocol/protocol.ts';
 
-/** An answer of the service that is an error. */
+/** An error answer of the service. */
 export class ApiFailure extends Error {
   readonly status: number;
-  /** As of the catalogue (SPEC "Errors"); 0 where the answer has none. */
+  /** Code of the error catalogue; 0 if the answer has none. Reference: errors.md#codes. */
   readonly code: number;
   readonly conflict: Conflict | undefined;
-  /** Seconds after which another try makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, answer: Partial<ApiError>, retryAfter?: number) {
@@ -18,24 +18,24 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The service could not be reached; nobody knows whether a write was carried out. */
+/** The service could not be reached. The outcome of a write is unknown. */
 export class NoConnection extends Error {}
 
-/** Catalogue: the session has ended. */
+/** Code of the error catalogue: the session has ended. */
 export const INVALID_SESSION = 209;
 
 export function isSessionOver(error: unknown): boolean {
   return error instanceof ApiFailure && error.code === INVALID_SESSION;
 }
 
-/** Catalogue: the caller lacks the right. */
+/** Code of the error catalogue: the caller lacks the right. */
 const FORBIDDEN = 119;
 
 export function isForbidden(error: unknown): boolean {
   return error instanceof ApiFailure && error.code === FORBIDDEN;
 }
 
-/** Whether a record, or what was asked for, is not there or not open to the caller. */
+/** Returns whether the requested record or address does not exist or is closed to the caller. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiFailure && (error.code === 101 || (error.code === 0 && error.status === 404));
 }

@@ -1,6 +1,6 @@
 import { QueryClient, type QueryFilters } from '@tanstack/react-query';
 
-/** What the service said, kept for the pages. Requests are not repeated here: the watch of changes asks again when the service is back (`changes.ts`). */
+/** Caches the answers of the service for the pages. It does not retry: the watch of changes refetches when the service is back (`changes.ts`). */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { retry: false, staleTime: 15_000, networkMode: 'always', refetchOnReconnect: false },
@@ -8,7 +8,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Keys: all of a table's answers begin alike, so that a change of the table renews them. */
+/** Keys. All queries of a table share a prefix, so that a change of the table invalidates them together. */
 export const keys = {
   model: (appId: string) => [appId, 'model'] as const,
   table: (appId: string, table: string) => [appId, 'table', table] as const,
@@ -19,8 +19,8 @@ export const keys = {
 };
 
 /**
- * Asks again for what somebody changed. A request that is under way may have read what was there before: its answer is shown, and asked for
- * once more. It is not ended, or changes in a row would keep a slow answer away for good.
+ * Refetches what somebody changed. A running request may have read the old state: its answer is shown and then refetched. It is not cancelled,
+ * because a series of changes would keep a slow answer away forever.
  */
 export function outdate(filters: QueryFilters = {}): void {
   const underWay = queryClient.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' });

@@ -13,7 +13,7 @@ export function useModelQuery(appId: string) {
       return model;
     },
     staleTime: Number.POSITIVE_INFINITY,
-    // The same tables with the same rights keep their identity.
+    // Keeps object identity if tables and rights are unchanged.
     structuralSharing: true,
   });
 }

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
 
-/** What all pages must know of the service. */
+/** State of the service that all pages show. */
 export interface Status {
   /** Whether the last request found no service. */
   readonly isOffline: boolean;
-  /** Whether the session has ended under an open page. */
+  /** Whether the session has ended while a page is open. */
   readonly isSignedOut: boolean;
-  /** Whether the service has another build of the console than this one. */
+  /** Whether the service serves another build of the console than this one. */
   readonly isOutdated: boolean;
 }
 
@@ -24,7 +24,7 @@ export function currentStatus(): Status {
   return status;
 }
 
-/** Calls `listener` at each change. @returns what ends that. */
+/** Calls `listener` at each change. @returns a function that unsubscribes */
 export function onStatus(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -6,14 +6,14 @@ import { fieldLabel, tableLabel } from '../model/labels.ts';
 import { settings } from '../settings.ts';
 import { locale, words } from '../words/index.ts';
 
-/** The system that the page shows. */
+/** The system of the page. */
 export interface System {
   readonly appId: string;
   readonly model: Model;
   readonly tables: ReadonlyMap<string, TableModel>;
   readonly paths: Paths;
   readonly format: Format;
-  /** The label of a table, also of one that the user may not see. */
+  /** Returns the label of a table, also of one that the user may not see. */
   labelOf(table: string): string;
   fieldLabelOf(table: string, field: string): string;
   field(table: string, field: string): FieldModel | undefined;
@@ -21,7 +21,7 @@ export interface System {
 
 const SystemContext = createContext<System | null>(null);
 
-/** Words for the fields of the service that stand in every table. */
+/** Labels of the system fields, which every table has. */
 export const systemFields: Readonly<Record<string, string>> = {
   objectId: words.record.id,
   createdAt: words.record.createdAt,
@@ -36,7 +36,7 @@ export function SystemProvider({ appId, model, children }: { appId: string; mode
   return <SystemContext value={system}>{children}</SystemContext>;
 }
 
-/** The system of the page; only below `SystemProvider`. */
+/** Returns the system of the page; valid only below `SystemProvider`. */
 export function useSystem(): System {
   const system = use(SystemContext);
   if (!system) throw new Error('no system');

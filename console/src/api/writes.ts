@@ -12,7 +12,7 @@ export function signOut(appId: string): Promise<unknown> {
   return call(appId, 'DELETE', 'session', { tellsSignedOut: false });
 }
 
-/** The language of the pages to come: the server keeps it in a cookie. */
+/** Sets the language of later pages, which the server keeps in a cookie. */
 export function chooseLanguage(language: 'he' | 'en'): Promise<unknown> {
   return request(`${settings.root}/-/api/language`, 'POST', { body: { language } });
 }
@@ -34,12 +34,12 @@ export function deleteRecord(appId: string, table: string, id: string): Promise<
 }
 
 export interface Upload {
-  /** The File value, to be stored in the field. */
+  /** The File value to store in the field. */
   readonly done: Promise<JsonObject>;
   cancel(): void;
 }
 
-/** Sends a file; `fetch` tells no progress of what it sends. @param onProgress gets a share from 0 to 1. */
+/** Uploads a file with XMLHttpRequest, because `fetch` reports no upload progress. @param onProgress gets a share from 0 to 1. */
 export function uploadFile(appId: string, table: string, field: string, file: File, onProgress: (share: number) => void): Upload {
   const sending = new XMLHttpRequest();
   const path = `files/${encodeURIComponent(table)}/${encodeURIComponent(field)}?name=${encodeURIComponent(file.name)}`;

@@ -5,7 +5,7 @@ import { words } from '../words/index.ts';
 
 const OTHER = settings.language === 'he' ? 'en' : 'he';
 
-/** Takes the console to the other language: the server makes the page anew. */
+/** Switches the console to the other language; the server then renders the page in it. */
 export function LanguageButton() {
   const [isWorking, setWorking] = useState(false);
   const choose = async () => {

@@ -6,7 +6,7 @@ import { words } from '../words/index.ts';
 const NEXT: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' };
 const ICONS: Record<Theme, IconName> = { system: 'device', light: 'sun', dark: 'moon' };
 
-/** Goes through the themes: as the device, light, dark. */
+/** Cycles through the themes: as the device, light, dark. */
 export function ThemeButton() {
   const theme = useTheme();
   const name = `${words.shell.theme}: ${words.shell.themes[theme]}`;

@@ -1,4 +1,4 @@
-/** What stands in the segments of a date of which some are empty and some are not; `null`: it is whole, or was not begun. */
+/** Returns the text of a date's segments if some are filled and some are empty; `null` if all are filled or all are empty. */
 export function begunDate(control: Element): string | null {
   const segments = [...control.querySelectorAll<HTMLElement>('[role=spinbutton]')];
   const empty = segments.filter((segment) => segment.dataset.placeholder !== undefined).length;

@@ -2,7 +2,7 @@ import { words } from '../words/index.ts';
 import type { ControlProps } from './control.ts';
 import styles from './fields.module.css';
 
-/** Yes or no. */
+/** A choice of yes or no. */
 export function BooleanControl({ id, value, describedBy, onChange }: ControlProps) {
   return (
     <span className={styles.boolean}>

@@ -22,7 +22,7 @@ import { begunDate } from './begun-date.ts';
 import type { ControlProps } from './control.ts';
 import styles from './date-control.module.css';
 
-/** A day, or a day and a time, in the system's time zone. Segments are typed in one after the other. */
+/** A day, or a day and a time, in the system's time zone, typed segment by segment. */
 export default function DateControl({ id, labelId, field, value, text, describedBy, onChange }: ControlProps) {
   const zone = knownZone(useSystem().model.timeZone);
   const date = dateOf(value);
@@ -35,7 +35,7 @@ export default function DateControl({ id, labelId, field, value, text, described
     const moment = next instanceof CalendarDate ? toZoned(next, zone) : next;
     onChange(wireDate(moment.toDate()));
   };
-  // A date that was begun and left is told, and not taken for the one before.
+  // An incomplete date is reported when the control is left; the previous value does not silently stay.
   const leave = (event: FocusEvent) => {
     if (event.currentTarget.contains(event.relatedTarget)) return;
     const begun = begunDate(event.currentTarget);
@@ -121,7 +121,7 @@ export default function DateControl({ id, labelId, field, value, text, described
   );
 }
 
-/** The arrow of the month before. */
+/** The arrow to the previous month. */
 function Mirrored() {
   return (
     <span className={styles.before}>

@@ -9,7 +9,7 @@ import { TextControl } from './text-control.tsx';
 
 const DateControl = lazy(() => import('./date-control.tsx'));
 
-/** The control of a field, by its type. */
+/** Returns the control for a field's type. */
 export function FieldControl(props: ControlProps) {
   const { field, value } = props;
   switch (field.type) {
@@ -33,7 +33,7 @@ export function FieldControl(props: ControlProps) {
   }
 }
 
-/** Whether the label belongs to a group and not to one control. */
+/** Returns whether the label belongs to a group instead of a single control. */
 export function isGroup(type: ControlProps['field']['type']): boolean {
   return type === 'Date';
 }

@@ -10,7 +10,7 @@ import type { ControlProps } from './control.ts';
 import styles from './fields.module.css';
 import { FileView } from './file-view.tsx';
 
-/** A file: what there is, and the upload of another. It is sent at once and stands in the record when that is saved. */
+/** Shows the current file and uploads another one. The upload starts immediately; the record refers to it when it is saved. */
 export function FileControl({ id, labelId, table, field, value, describedBy, onChange }: ControlProps) {
   const { appId } = useSystem();
   const upload = useRef<Upload | null>(null);
@@ -20,7 +20,7 @@ export function FileControl({ id, labelId, table, field, value, describedBy, onC
   const element = useRef<HTMLDivElement>(null);
   const holdsFocus = useRef(false);
   const isSending = percent !== null;
-  /** Whoever is at the control by the keyboard stays there when its buttons change. */
+  /** Keeps the keyboard focus in the control when its buttons change. */
   const show = (next: number | null) => {
     holdsFocus.current = element.current?.contains(document.activeElement) ?? false;
     setPercent(next);
@@ -53,7 +53,7 @@ export function FileControl({ id, labelId, table, field, value, describedBy, onC
           <span className={`button button-small ${styles.upload}`}>
             <Icon name="upload" size={14} />
             <span id={`${id}-action`}>{file ? words.fields.replace : words.fields.upload}</span>
-            {/* Over the whole button: it takes the click, the focus, a file that is dropped, and has the name of the field. */}
+            {/* Covers the whole button: it receives clicks, the focus and dropped files, and carries the field's label. */}
             <input
               id={id}
               type="file"

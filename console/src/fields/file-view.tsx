@@ -4,7 +4,7 @@ import { Icon } from '../ui/icons.tsx';
 import { words } from '../words/index.ts';
 import styles from './fields.module.css';
 
-/** A stored file: a link, and a small picture where it is one. */
+/** A stored file: a link, with a thumbnail if it is an image. */
 export function FileView({ file }: { file: FileValue }) {
   const url = safeUrl(file.url, location.href);
   // Stored names begin with an id.

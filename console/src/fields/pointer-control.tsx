@@ -9,7 +9,7 @@ import styles from './fields.module.css';
 import { RecordPicker } from './record-picker.tsx';
 import { usePointerName } from './use-pointer-name.ts';
 
-/** One record of another table. */
+/** Chooses one record of another table. */
 export function PointerControl({ id, field, value, names, describedBy, onChange }: ControlProps) {
   const { paths, tables } = useSystem();
   const pointer = pointerOf(value);

@@ -9,7 +9,7 @@ import styles from './fields.module.css';
 import { RecordPicker } from './record-picker.tsx';
 import { usePointerName } from './use-pointer-name.ts';
 
-/** Several records of another table: `array_…_Pointer_…`. Items that are no Pointers stay as they are. */
+/** Chooses several records of another table, for fields `array_…_Pointer_…`. Items that are not Pointers stay unchanged. */
 export function PointersControl({ id, field, value, names, describedBy, onChange }: ControlProps) {
   const items = Array.isArray(value) ? value : [];
   const target = field.targetClass ?? '';

@@ -1,13 +1,13 @@
 import type { ConsoleFieldType } from '../../../src/console/protocol/protocol.ts';
 import type { JsonValue } from '../../../src/kernel/json.ts';
 
-/** What stands in a control, read: a value, or why it is none. */
+/** The parsed text of a control: a value, or the reason why it is not valid. */
 export type Reading =
   | { readonly value: JsonValue }
-  /** `why`: what the reader of JSON says. */
+  /** `why`: the message of the JSON parser. */
   | { readonly problem: 'number' | 'list' | 'object' | 'json'; readonly why?: string };
 
-/** A number as people type it: `1,234.5`, `-7`, with spaces. Nothing is `null`. */
+/** Parses a number as people type it: `1,234.5`, `-7`, with spaces. An empty text is `null`. */
 export function readNumber(text: string): Reading {
   const bare = text.replace(/[\s ,‎‏₪$€]/g, '').replace(/^[−–]/, '-');
   if (bare === '') return { value: null };
@@ -16,7 +16,7 @@ export function readNumber(text: string): Reading {
   return Number.isFinite(value) ? { value } : { problem: 'number' };
 }
 
-/** JSON of a field of type Array or Object. Nothing is `null`. */
+/** Parses the JSON of a field of type Array or Object. An empty text is `null`. */
 export function readJson(text: string, type: ConsoleFieldType): Reading {
   if (text.trim() === '') return { value: null };
   let value: JsonValue;
@@ -30,7 +30,7 @@ export function readJson(text: string, type: ConsoleFieldType): Reading {
   return { value };
 }
 
-/** What stands in the control, as far as the field's type reads texts. */
+/** Parses the text of a control according to the field's type. */
 export function readText(text: string, type: ConsoleFieldType): Reading {
   if (type === 'Number') return readNumber(text);
   if (type === 'Array' || type === 'Object') return readJson(text, type);

@@ -15,19 +15,19 @@ const PAUSE_MS = 120;
 interface Props {
   readonly id: string;
   readonly targetClass: string;
-  /** The name of what is chosen; stands in the box while nothing is typed. */
+  /** The name of the chosen record, shown while nothing is typed. */
   readonly chosenName: string;
   readonly chosenId: string | null;
   readonly placeholder: string;
   readonly describedBy: string | undefined;
-  /** Whether an emptied box means nothing is chosen. */
+  /** Whether emptying the box clears the choice. */
   readonly clears: boolean;
   onChoose(objectId: string, title: string): void;
   onClear(): void;
   readonly children?: ReactNode;
 }
 
-/** A box that looks records of a table up by what is typed. */
+/** A text box that searches the records of a table. */
 export function RecordPicker({
   id,
   targetClass,
@@ -63,7 +63,7 @@ export function RecordPicker({
   const list = useOptionList({
     count: options.length,
     isOpen,
-    // What is typed marks its first hit once the answer is that of the question.
+    // Marks the first result once the answer belongs to the current text.
     initial: query !== '' && isCurrent ? 0 : chosen,
     onOpen: () => setOpen(true),
     onClose: end,

@@ -5,12 +5,12 @@ import { objectOf, sameValue } from '../model/values.ts';
 import type { ControlProps } from './control.ts';
 import { readText } from './read.ts';
 
-/** A text, a number, or JSON: what is typed stays as it was typed, and is read at each key. */
+/** A text, a number, or JSON. The typed text stays unchanged and is parsed at each key. */
 export function TextControl({ id, field, value, text, describedBy, onChange }: ControlProps) {
   const { type } = field;
   const [typed, setTyped] = useState<string | null>(null);
   const shown = text ?? (typed !== null && reads(typed, value, type) ? typed : textOf(value));
-  // It does not turn from a line into an area under the cursor.
+  // Decided once, so that the control does not change between a line and an area while the user types.
   const [isArea] = useState(() => type === 'HTML/XML' || isJson(type) || isLong(shown) || isLongByName(field.name));
   const change = (next: string) => {
     setTyped(next);

@@ -4,7 +4,7 @@ import { useSystem } from '../api/system.tsx';
 import { titleOf } from '../model/record.ts';
 import { type PointerValue, pointerName } from '../model/values.ts';
 
-/** Names that this page has met: of what the user chose. */
+/** Names of records that the user chose on this page. */
 const met = new Map<string, string>();
 
 export function metName({ className, objectId }: PointerValue): string | null {
@@ -15,7 +15,10 @@ export function meetName(className: string, objectId: string, name: string): voi
   met.set(`${className}/${objectId}`, name);
 }
 
-/** What a Pointer that was typed points at is called; where no answer has told, its record is asked for. `null`: not known, or not there. */
+/**
+ * Returns the name of the record that a typed Pointer refers to, and fetches it if no answer has contained it. `null`: unknown, or the record does
+ * not exist.
+ */
 export function usePointerName(pointer: PointerValue | null, names: PointerNames): string | null {
   const { appId, tables } = useSystem();
   const known = pointer && (pointerName(pointer, names) ?? metName(pointer));

@@ -11,18 +11,18 @@ import styles from './fields.module.css';
 import { FileView } from './file-view.tsx';
 import { metName } from './use-pointer-name.ts';
 
-/** More than this is read nowhere but in its control. */
+/** Longer texts are shown in full only in their control. */
 const MAX_LENGTH = 20_000;
 
 interface Props {
   readonly field: FieldModel;
   readonly value: JsonValue | undefined;
   readonly names: PointerNames;
-  /** Longer texts are cut, and none is a link. */
+  /** Cuts longer texts and disables links. */
   readonly maxLength?: number;
 }
 
-/** A value as text, link or picture: where it is only read. */
+/** Shows a value read-only: as text, link or picture. */
 export function ValueView({ field, value, names, maxLength }: Props) {
   const { format } = useSystem();
   if (field.type === 'Relation' && maxLength === undefined) return <span className="hint">{words.fields.relation}</span>;
@@ -59,7 +59,7 @@ export function ValueView({ field, value, names, maxLength }: Props) {
   );
 }
 
-/** The name of the record that is pointed at, as a link to it. One that has no name in the answer is gone, or closed to the user. */
+/** Links to the record of a Pointer by its name. A record without a name in the answer is deleted or closed to the user. */
 export function PointerLink({ pointer, names }: { pointer: PointerValue; names: PointerNames }) {
   const { paths, tables } = useSystem();
   const name = pointerName(pointer, names) ?? metName(pointer);

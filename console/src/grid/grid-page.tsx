@@ -9,7 +9,7 @@ import './styles/grid.css';
 import './styles/cells.css';
 import './styles/parts.css';
 
-/** The page of a table: its records as a grid (CONTRACT "Console"). */
+/** The page of a table: its records as a grid. Reference: console.md#console-data. */
 export function GridPage({ table }: { table: string }) {
   const model = useSystem().tables.get(table);
   if (!model) return <MessagePage title={words.errors.noTableTitle} text={words.errors.noTableText} />;

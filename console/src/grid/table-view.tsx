@@ -27,7 +27,7 @@ interface OpenMenu {
   readonly at: number;
 }
 
-/** A table: what is shown of it is in the address (`view/`), its rows come by blocks (`rows/`). */
+/** A table. Its view state is in the address (`view/`); its rows are loaded in blocks (`rows/`). */
 export function TableView({ table }: { table: TableModel }) {
   const view = useView(table);
   return view.isLoading ? (
@@ -56,7 +56,7 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   const known = useMemo(() => new Set(table.fields.map(({ name }) => name)), [table]);
   const unknown = useMemo(() => unknownFields(state.where, known), [state.where, known]);
   const asked = useMemo(() => parseOrder(state.order), [state.order]);
-  // An order by a field that is not there, or not open to the user, is refused, or says nothing.
+  // Leaves out fields that do not exist or are closed to the user: the service would refuse or ignore them.
   const sorts = useMemo(() => asked.filter(({ field }) => isKnown(field, known)), [asked, known]);
   const unindexed = sorts
     .map(({ field }) => table.fields.find(({ name }) => name === field))
@@ -148,7 +148,7 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   );
 }
 
-/** Speaks the number of records once after each question. */
+/** Announces the number of records once per query. */
 function useSpokenCount(count: number | null, question: object): void {
   const { format } = useSystem();
   const spoken = useRef<object | null>(null);

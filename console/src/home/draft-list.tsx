@@ -5,7 +5,7 @@ import { shortened } from '../model/text.ts';
 import { words } from '../words/index.ts';
 import styles from './home.module.css';
 
-/** Records with typing that is not saved. */
+/** Records with unsaved changes. */
 export function DraftList() {
   const { appId, model, labelOf, paths, format } = useSystem();
   useDraftVersion();

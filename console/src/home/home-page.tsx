@@ -14,7 +14,7 @@ import styles from './home.module.css';
 const MAX_USED = 8;
 const MAX_TITLE = 120;
 
-/** Where a user begins: what he left unsaved, what he opened last, the tables he uses. */
+/** The user's start page: unsaved changes, recently opened records, and frequent tables. */
 export function HomePage() {
   const { appId, model, labelOf, paths, tables } = useSystem();
   const userId = model.me.objectId;

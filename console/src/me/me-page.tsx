@@ -12,7 +12,7 @@ import { PasswordForm } from './password-form.tsx';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** What is the user's own: profile, language, colours, password, keys. */
+/** The user's own settings: profile, language, colours, password, keys. */
 export function MePage() {
   const { me } = useSystem().model;
   const theme = useTheme();

@@ -8,7 +8,7 @@ import { announce } from '../ui/announce.tsx';
 import { words } from '../words/index.ts';
 import styles from './me.module.css';
 
-/** The change of one's own password. */
+/** Changes the user's own password. */
 export function PasswordForm() {
   const { appId, model } = useSystem();
   const [problem, setProblem] = useState('');

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import type { Draft } from './draft.ts';
 
-/** What was typed, as text to be copied. */
+/** Returns a draft as text to copy. */
 export function draftText(draft: Draft, labelOf: (field: string) => string): string {
   return Object.entries(draft.fields)
     .map(([name, field]) => `${labelOf(name)}: ${field.text ?? valueText(field.value)}`)

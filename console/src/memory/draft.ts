@@ -2,24 +2,24 @@ import type { Conflict } from '../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../src/kernel/json.ts';
 import { sameValue } from '../model/values.ts';
 
-/** What a user typed in a field and has not saved. */
+/** Unsaved input in a field. */
 export interface FieldDraft {
-  /** What the field held when he began to type; `null` for nothing. */
+  /** The field's value when typing began; `null` if it was empty. */
   readonly base: JsonValue;
   readonly value: JsonValue;
-  /** What stands in the control where it does not read as a value, as `12x` in a number. */
+  /** The control's text if it does not parse as a value, such as `12x` in a number. */
   readonly text?: string;
 }
 
-/** What a user typed in a record and has not saved. */
+/** Unsaved input in a record. */
 export interface Draft {
   readonly fields: Readonly<Record<string, FieldDraft>>;
-  /** Of the write that makes the record: the same however often it is tried. */
+  /** Identifies the write that creates the record; the same for every retry. */
   readonly requestId: string;
   readonly changedAt: number;
-  /** Whether he asked to save, and it could not be carried out yet. */
+  /** Whether the user asked to save and the write could not be sent yet. */
   readonly isWaiting: boolean;
-  /** What the record was called, for lists of drafts. */
+  /** The record's title, for lists of drafts. */
   readonly title: string;
 }
 
@@ -36,9 +36,9 @@ export function isInvalid(draft: Draft): boolean {
 }
 
 /**
- * The draft after a change of a control.
- * @param seen what the field held on the screen.
- * @param text what stands in the control where it does not read as a value.
+ * Returns the draft after a change of a control.
+ * @param seen the field's value on the screen.
+ * @param text the control's text if it does not parse as a value.
  */
 export function edited(draft: Draft, name: string, seen: JsonValue, value: JsonValue, at: number, text?: string): Draft {
   const base = Object.hasOwn(draft.fields, name) ? (draft.fields[name] as FieldDraft).base : seen;
@@ -48,7 +48,7 @@ export function edited(draft: Draft, name: string, seen: JsonValue, value: JsonV
   return { ...draft, fields, changedAt: at, isWaiting: draft.isWaiting && Object.keys(fields).length > 0 };
 }
 
-/** What is sent: only fields that read as values. */
+/** Returns the write of a draft: only fields that parse as values. */
 export function writeOf(draft: Draft): { changes: JsonObject; base: JsonObject } {
   const sent = Object.entries(draft.fields).filter(([, field]) => field.text === undefined);
   return {
@@ -57,7 +57,7 @@ export function writeOf(draft: Draft): { changes: JsonObject; base: JsonObject }
   };
 }
 
-/** The draft after `sent` was saved: what was typed meanwhile stays, upon what the record holds now. */
+/** Returns the draft after `sent` was saved: input typed meanwhile is kept, based on the record's new values. */
 export function settled(draft: Draft, sent: JsonObject, record: JsonObject): Draft {
   const fields = Object.entries(draft.fields).flatMap(([name, field]): [string, FieldDraft][] => {
     if (!Object.hasOwn(sent, name)) return [[name, field]];
@@ -67,7 +67,7 @@ export function settled(draft: Draft, sent: JsonObject, record: JsonObject): Dra
   return { ...draft, fields: Object.fromEntries(fields), isWaiting: false };
 }
 
-/** A field that two changed: what it held, what this user typed, what the other saved. */
+/** A field that two users changed: the value before, this user's, and the other's. */
 export interface Clash {
   readonly field: string;
   readonly before: JsonValue;
@@ -75,7 +75,7 @@ export interface Clash {
   readonly theirs: JsonValue;
 }
 
-/** The fields of a refused write that ask for a choice; those where both typed the same do not. */
+/** Returns the fields of a refused write that need a choice; equal values do not. */
 export function clashesOf(draft: Draft, conflict: Pick<Conflict, 'fields' | 'record'>): readonly Clash[] {
   return conflict.fields.flatMap((name) => {
     const field = Object.hasOwn(draft.fields, name) ? draft.fields[name] : undefined;
@@ -86,8 +86,8 @@ export function clashesOf(draft: Draft, conflict: Pick<Conflict, 'fields' | 'rec
 }
 
 /**
- * The draft after the choices.
- * @param choices by field: whether this user's value is to stand.
+ * Returns the draft after the choices.
+ * @param choices by field: whether this user's value is kept.
  */
 export function resolved(
   draft: Draft,
@@ -103,18 +103,18 @@ export function resolved(
   return { ...draft, fields: Object.fromEntries(fields) };
 }
 
-/** What a user wrote last, and when that was; `null` while it is on its way. */
+/** The user's last write and its time; `null` while it is running. */
 export interface OwnWrite {
   readonly changes: JsonObject;
   readonly updatedAt: JsonValue | undefined;
 }
 
-/** Fields whose value others changed between two states of a record. */
+/** Returns the fields whose value others changed between two states of a record. */
 export function changedFields(before: JsonObject, after: JsonObject, own: OwnWrite | null): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const name of ['updatedAt', 'updatedBy', 'ACL']) names.delete(name);
   const isAnswer = own?.updatedAt !== undefined && own.updatedAt !== null && sameValue(own.updatedAt, after.updatedAt);
-  // The service may have stored a value in another form than it was sent in.
+  // The service may store a value in another form than it was sent in.
   const isOwn = (name: string) =>
     own !== null && Object.hasOwn(own.changes, name) && (isAnswer || sameValue(own.changes[name], after[name]));
   return [...names].filter((name) => !sameValue(before[name], after[name]) && !isOwn(name));

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { type Draft, isDirty } from './draft.ts';
 
-/** Whose draft of which record: a new one has an id of its own, `new:…`. */
+/** Identifies a draft by system, user and record; a new record has an id of the form `new:…`. */
 export interface DraftKey {
   readonly appId: string;
   readonly userId: string;
@@ -11,7 +11,7 @@ export interface DraftKey {
 
 const PREFIX = 'console.draft.';
 
-/** Of this tab, by name in the browser's store: where that is full, drafts live as long as the page. */
+/** Drafts of this tab, by name in the browser's storage. If that is full, drafts last as long as the page. */
 const drafts = new Map<string, Draft | null>();
 const listeners = new Set<() => void>();
 let version = 0;
@@ -23,12 +23,12 @@ addEventListener('storage', (event) => {
   tell();
 });
 
-/** The draft of a record, where there is one. */
+/** Returns the draft of a record, or `null`. */
 export function readDraft(key: DraftKey): Draft | null {
   return read(nameOf(key));
 }
 
-/** Keeps a draft; one without fields is removed. */
+/** Stores a draft; removes one without fields. */
 export function writeDraft(key: DraftKey, draft: Draft): void {
   const name = nameOf(key);
   drafts.set(name, isDirty(draft) ? draft : null);
@@ -46,7 +46,7 @@ export function removeDraft(key: DraftKey): void {
   tell();
 }
 
-/** All drafts of a user, newest first. */
+/** Returns all drafts of a user, newest first. */
 export function draftsOf(appId: string, userId: string): readonly { key: DraftKey; draft: Draft }[] {
   const start = `${PREFIX}${JSON.stringify([appId, userId]).slice(0, -1)},`;
   const names = new Set([...Object.keys(localStorage), ...drafts.keys()].filter((name) => name.startsWith(start)));
@@ -58,7 +58,7 @@ export function draftsOf(appId: string, userId: string): readonly { key: DraftKe
   return found.sort((a, b) => b.draft.changedAt - a.draft.changedAt);
 }
 
-/** The draft of a record, followed as it changes in this tab or another. */
+/** Returns the draft of a record and follows its changes in this tab and others. */
 export function useDraft(key: DraftKey): Draft | null {
   return useSyncExternalStore(onDrafts, () => readDraft(key));
 }

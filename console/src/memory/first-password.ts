@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 const listeners = new Set<() => void>();
 
-/** Remembers whether the user signed in with the password that the first start has made. */
+/** Stores whether the user signed in with the password that the first start generated. */
 export function noteFirstPassword(appId: string, userId: string, isFirst: boolean): void {
   try {
     if (isFirst) localStorage.setItem(nameOf(appId, userId), '1');

@@ -5,7 +5,7 @@ export type Theme = 'light' | 'dark' | 'system';
 const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 const listeners = new Set<() => void>();
 
-/** The colours of this browser's pages. */
+/** Returns the theme of this browser. */
 export function theme(): Theme {
   const stored = localStorage.getItem('console.theme');
   return THEMES.find((name) => name === stored) ?? 'system';
@@ -16,7 +16,7 @@ export function setTheme(name: Theme): void {
   applyTheme();
 }
 
-/** Gives the page its colours; before it is first drawn, and when they are chosen. */
+/** Applies the theme to the page, before it is first drawn and when it changes. */
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme();
 }
@@ -25,7 +25,7 @@ export function useTheme(): Theme {
   return useSyncExternalStore(onChange, theme);
 }
 
-/** Whether keys without Ctrl are shortcuts (WCAG 2.1.4). */
+/** Returns whether keys without Ctrl are shortcuts (WCAG 2.1.4). */
 export function hasSingleKeys(): boolean {
   return localStorage.getItem('console.single-keys') !== 'off';
 }
@@ -38,7 +38,7 @@ export function useSingleKeys(): boolean {
   return useSyncExternalStore(onChange, hasSingleKeys);
 }
 
-/** The system that was last signed in to here. */
+/** Returns the system last signed in to in this browser. */
 export function lastSystem(): string {
   return localStorage.getItem('console.system') ?? '';
 }

@@ -8,7 +8,7 @@ export interface RecentRecord {
 const MAX_RECORDS = 12;
 const MAX_TABLES = 30;
 
-/** Records that the user opened in this browser, newest first. */
+/** Returns the records that the user opened in this browser, newest first. */
 export function recentRecords(appId: string, userId: string): readonly RecentRecord[] {
   return list<RecentRecord>(nameOf('records', appId, userId)).filter((record) => record?.table && record.objectId);
 }
@@ -25,7 +25,7 @@ export function forgetRecord(appId: string, userId: string, objectId: string): v
   );
 }
 
-/** Tables that the user opened, newest first; each as often as he did, up to a bound. */
+/** Returns the tables that the user opened, newest first, once per visit, up to a limit. */
 function visits(appId: string, userId: string): readonly string[] {
   return list<string>(nameOf('tables', appId, userId)).filter((name) => typeof name === 'string');
 }
@@ -35,7 +35,7 @@ export function noteTable(appId: string, userId: string, table: string): void {
   if (past[0] !== table) keep(nameOf('tables', appId, userId), [table, ...past].slice(0, MAX_TABLES));
 }
 
-/** Tables by how often the user opened them lately. */
+/** Returns the tables that the user opened most often recently. */
 export function usedTables(appId: string, userId: string, count: number): readonly string[] {
   const times = new Map<string, number>();
   for (const table of visits(appId, userId)) times.set(table, (times.get(table) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** An address of the console, below its root (CONTRACT "Console"). */
+/** An address of the console below its root. Reference: console.md#addresses-of-the-console. */
 export type Address =
   | { readonly kind: 'start' }
   | { readonly kind: 'sign-in' }
@@ -10,7 +10,7 @@ export type Address =
   | { readonly kind: 'unknown'; readonly appId: string | null };
 
 /**
- * Reads a path of the browser.
+ * Parses a path of the browser.
  * @param path as of `location.pathname`: percent-encoded, with the root.
  */
 export function parseAddress(root: string, path: string): Address {
@@ -36,7 +36,7 @@ export interface Paths {
   record(table: string, objectId: string): string;
 }
 
-/** Makes the addresses of the system `appId`. */
+/** Returns the addresses of the system `appId`. */
 export function pathsOf(root: string, appId: string): Paths {
   const home = `${root}/${encodeURIComponent(appId)}/`;
   return {
@@ -49,7 +49,7 @@ export function pathsOf(root: string, appId: string): Paths {
   };
 }
 
-/** `null`: no text at all, as `%E0%A4%A`. */
+/** Decodes a part of a path; `null` if it is not decodable, as `%E0%A4%A`. */
 function decode(part: string): string | null {
   try {
     return decodeURIComponent(part);

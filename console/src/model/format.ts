@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../../src/kernel/json.ts';
 import { dateOf } from './values.ts';
 
-/** How a language and a system write numbers and times. */
+/** Formats of numbers and times for a language and a system. */
 export interface Format {
   number(value: number): string;
-  /** `05.10.2026`, or `5 Oct 2026`; the time too, unless it is midnight in the system's zone. */
+  /** `05.10.2026`, or `5 Oct 2026`; with the time unless it is midnight in the system's zone. */
   date(date: Date): string;
   /** Always with the time. */
   moment(date: Date): string;
@@ -25,8 +25,8 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 
 /**
  * @param locale `he-IL` or `en-GB`.
- * @param timeZone of the system, an IANA name; one that this browser does not know counts as UTC.
- * @param justNow what the last minute is called.
+ * @param timeZone the system's IANA name; a zone unknown to this browser counts as UTC.
+ * @param justNow the text for the last minute.
  */
 export function formatOf(locale: string, timeZone: string, justNow: string): Format {
   const isHebrew = locale.startsWith('he');
@@ -51,7 +51,7 @@ export function formatOf(locale: string, timeZone: string, justNow: string): For
     ago: (date, now = Date.now()) => {
       const past = date.getTime() - now;
       const [unit, length] = UNITS.find(([, length]) => Math.abs(past) >= length) ?? [];
-      // Hebrew has `לפני שעה (1)` in its tables.
+      // Hebrew locale data contain `לפני שעה (1)`.
       return unit && length ? relative.format(Math.round(past / length), unit).replace(/\s*\(1\)/, '') : justNow;
     },
     list: (items) => list.format(items),
@@ -59,7 +59,7 @@ export function formatOf(locale: string, timeZone: string, justNow: string): For
   };
 }
 
-/** The text of a value that needs no names: Dates, numbers, texts. */
+/** Returns the text of a value that needs no names: Dates, numbers, texts. */
 export function plainText(value: JsonValue, format: Format): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return format.number(value);
@@ -73,7 +73,7 @@ function dotted(day: Intl.DateTimeFormat, date: Date): string {
   return `${of('day')}.${of('month')}.${of('year')}`;
 }
 
-/** The zone, or UTC where this program does not know it. */
+/** Returns the zone, or UTC if this browser does not know it. */
 export function knownZone(timeZone: string): string {
   try {
     new Intl.DateTimeFormat('en', { timeZone });

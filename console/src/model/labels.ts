@@ -3,16 +3,16 @@ import { settings } from '../settings.ts';
 import { tableNames } from '../words/table-names.ts';
 import { shortened } from './text.ts';
 
-/** Characters of a label that are shown: more than any that is meant to be read. */
+/** Maximum characters of a label: more than any label that is meant to be read. */
 const MAX_LABEL = 200;
 
-/** What a table is called: the label that the system has given it, else its usual name in this language, else its name in readable form. */
+/** Returns a table's label: from the system, else its usual name in this language, else its name as words. */
 export function tableLabel(table: Pick<TableModel, 'name' | 'label'>): string {
   const usual = settings.language === 'he' ? tableNames.get(table.name) : undefined;
   return labelText(table.label) || usual || readableName(table.name);
 }
 
-/** What a field is called. `system`: words for fields of the service, which have no label of their own. */
+/** Returns a field's label. `system`: labels of system fields, which have none of their own. */
 export function fieldLabel(
   field: Pick<FieldModel, 'name' | 'label' | 'type' | 'targetClass'>,
   system: Readonly<Record<string, string>> = {},
@@ -25,7 +25,7 @@ export function fieldLabel(
   return readableName(field.type === 'Pointer' ? field.name.replace(/(?<=.)_?Id$/, '') : field.name);
 }
 
-/** A technical name as words: `FirstName`, `first_name` → `First name`; capitals in a row stay, as in `SMSTemplates` → `SMS templates`. */
+/** Returns a technical name as words: `FirstName`, `first_name` → `First name`; runs of capitals stay, as in `SMSTemplates` → `SMS templates`. */
 export function readableName(name: string): string {
   const parts = name
     .replace(/[_\s]+/g, ' ')

@@ -7,19 +7,19 @@ export interface PointerValue {
   readonly objectId: string;
 }
 
-/** A File in wire form. `url` may be anything: see `safeUrl`. */
+/** A File in wire form. `url` is untrusted: see `safeUrl`. */
 export interface FileValue {
   readonly name: string;
   readonly url: string;
   readonly isPrivate: boolean;
 }
 
-/** The value as an object, or nothing. */
+/** Returns the value if it is an object, or `null`. */
 export function objectOf(value: JsonValue | undefined): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }
 
-/** The time of a Date in wire form. */
+/** Returns the time of a Date in wire form. */
 export function dateOf(value: JsonValue | undefined): Date | null {
   const iso = typeof value === 'string' ? value : objectOf(value)?.iso;
   if (typeof iso !== 'string') return null;
@@ -27,7 +27,7 @@ export function dateOf(value: JsonValue | undefined): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-/** A Date in wire form. */
+/** Returns a Date in wire form. */
 export function wireDate(date: Date): JsonObject {
   return { __type: 'Date', iso: date.toISOString() };
 }
@@ -49,14 +49,14 @@ export function fileOf(value: JsonValue | undefined): FileValue | null {
   return { name: object.name, url: typeof object.url === 'string' ? object.url : '', isPrivate: object.private === true };
 }
 
-/** The name of the record that a Pointer points at, as answers give it; a part of its id where they do not. */
+/** Returns the name of a Pointer's record as answers give it, else a part of its id. */
 export function pointerName(pointer: PointerValue, names: PointerNames): string | null {
   const table = Object.hasOwn(names, pointer.className) ? names[pointer.className] : undefined;
   const name = table && Object.hasOwn(table, pointer.objectId) ? table[pointer.objectId] : undefined;
   return name?.trim() || null;
 }
 
-/** An address that is safe to link to: `http`, `https`, or of this origin. `javascript:` and the like give nothing. */
+/** Returns an address that is safe to link to: `http`, `https`, or of this origin; `null` for others such as `javascript:`. */
 export function safeUrl(url: string, base = 'https://none.invalid'): string | null {
   try {
     const { protocol } = new URL(url, base);
@@ -67,8 +67,8 @@ export function safeUrl(url: string, base = 'https://none.invalid'): string | nu
 }
 
 /**
- * Whether two values are the same to a user: keys in any order; nothing, `null`, an empty text, an empty list; a Pointer by what it points
- * at, a Date by its time, a File by its name.
+ * Returns whether two values are the same to a user: keys in any order; absent, `null`, empty text and empty list are equal; Pointers compare by
+ * target, Dates by time, Files by name.
  */
 export function sameValue(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   return canonical(a ?? null) === canonical(b ?? null);

@@ -12,7 +12,7 @@ import type { Editor } from './use-editor.ts';
 
 type Choice = 'mine' | 'theirs';
 
-/** Two changed the same fields: before, mine, theirs, and which is to stand. A choice in the only field is the answer. */
+/** Shown when two users changed the same fields: before, mine, theirs, and the choice. With a single field, the choice closes the dialog. */
 export function ConflictDialog({ table, editor, conflict }: { table: TableModel; editor: Editor; conflict: Conflict }) {
   const { field, fieldLabelOf, format } = useSystem();
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(() => new Map());
@@ -28,7 +28,7 @@ export function ConflictDialog({ table, editor, conflict }: { table: TableModel;
   const value = (of: FieldModel | undefined, label: string, content: JsonValue) => (
     <div className={styles.version}>
       <dt className="label">{label}</dt>
-      {/* The keys scroll through a text that is longer than its place. */}
+      {/* Focusable, so that keys scroll a long text. */}
       <dd tabIndex={isLong(typeof content === 'string' ? content : JSON.stringify(content)) ? 0 : undefined}>
         {of ? <ValueView field={of} value={content} names={conflict.names} maxLength={2000} /> : JSON.stringify(content)}
       </dd>

@@ -17,7 +17,7 @@ import { Failure } from '../ui/states.tsx';
 import { words } from '../words/index.ts';
 import styles from './delete.module.css';
 
-/** Asks before a record is deleted, and shows what points at it. */
+/** Asks before a record is deleted, and shows the records that point to it. */
 export function DeleteDialog({
   table,
   objectId,
@@ -42,7 +42,7 @@ export function DeleteDialog({
     setFailure(null);
     try {
       await deleteRecord(appId, table.name, objectId).catch((error: unknown) => {
-        // It is gone, whoever was first.
+        // Already deleted, perhaps by another user.
         if (!isMissing(error)) throw error;
       });
       removeDraft({ appId, userId: model.me.objectId, table: table.name, id: objectId });

@@ -7,7 +7,7 @@ import { randomId } from '../model/id.ts';
 import { copyOf } from '../model/record.ts';
 import { go } from '../ui/go.ts';
 
-/** Begins a new record with what stands in this one, on the screen: typed and not saved too. */
+/** Starts a new record with the values on the screen, including unsaved ones. */
 export function duplicate(key: DraftKey, table: TableModel, record: JsonObject, paths: Paths): void {
   const typed = Object.entries(readDraft(key)?.fields ?? {}).map(([name, field]) => [name, field.value]);
   const content = copyOf(table, { ...record, ...Object.fromEntries(typed) });

@@ -17,14 +17,14 @@ interface Props {
   readonly stored: JsonValue;
   readonly draft: FieldDraft | undefined;
   readonly names: PointerNames;
-  /** Whether someone else changed it just now. */
+  /** Whether another user has just changed it. */
   readonly isMarked: boolean;
   onEdit(name: string, seen: JsonValue, value: JsonValue, text?: string): void;
 }
 
 /**
- * A field: label, control, what is to be said about it. What others save never takes the place of what is typed, and not of what
- * stands under the cursor either: that waits until the control is left.
+ * A field: label, control and messages. Values saved by others never replace typed input, nor the value of the focused control; the latter is updated
+ * when the control is left.
  */
 export const FieldRow = memo(function FieldRow({ table, field, label, stored, draft, names, isMarked, onEdit }: Props) {
   const ids = useId();
@@ -36,7 +36,7 @@ export const FieldRow = memo(function FieldRow({ table, field, label, stored, dr
   const described = [theirs && `${ids}-theirs`, problem && `${ids}-problem`].filter(Boolean).join(' ');
   const title = words.record.technicalName(field.name);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only learns where the focus is
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only tracks the focus
     <div
       className={isWide(field) ? `${styles.field} ${styles.wide}` : styles.field}
       data-changed={draft !== undefined || undefined}

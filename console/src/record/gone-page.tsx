@@ -11,7 +11,7 @@ import { words } from '../words/index.ts';
 import styles from './record.module.css';
 import { RecordHead } from './record-head.tsx';
 
-/** A record that was deleted while it was open: what was typed can be copied. */
+/** Shown for a record that was deleted while it was open: unsaved input can be copied. */
 export function GonePage({ table, objectId, title }: { table: TableModel; objectId: string; title: string }) {
   const { appId, model, paths, fieldLabelOf } = useSystem();
   const key = { appId, userId: model.me.objectId, table: table.name, id: objectId };

@@ -1,13 +1,13 @@
 import { randomId } from '../model/id.ts';
 
-/** The id of this tab's new record of a table: it outlives a reload, and no other tab has it. @param asked one that the user goes on with. */
+/** Returns the draft id of this tab's new record of a table: it survives a reload, and no other tab uses it. @param asked a draft to continue. */
 export function newDraftId(table: string, asked: string | null): string {
   const id = asked || sessionStorage.getItem(nameOf(table)) || randomId();
   sessionStorage.setItem(nameOf(table), id);
   return id;
 }
 
-/** The next new record of the table is another one. */
+/** Makes the next new record of the table start another draft. */
 export function forgetNewDraft(table: string): void {
   sessionStorage.removeItem(nameOf(table));
 }

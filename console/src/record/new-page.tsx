@@ -24,7 +24,7 @@ const NOTHING = new Set<string>();
 const NO_NAMES = {};
 const NO_RECORD = {};
 
-/** The page of a record that is not made yet. Each tab has a draft of its own. */
+/** The page of a record that is not created yet. Each tab has its own draft. */
 export function NewPage({ table }: { table: string }) {
   const { tables } = useSystem();
   const asked = new URLSearchParams(useSearch()).get('draft');
@@ -49,7 +49,7 @@ function NewRecord({ table, draftId }: { table: TableModel; draftId: string }) {
       const objectId = String(answer.record.objectId);
       removeDraft(key);
       forgetNewDraft(table.name);
-      // What was typed while it was saved goes on as a change of the record.
+      // Input typed during the save becomes a change of the record.
       if (isDirty(rest)) writeDraft({ ...key, id: objectId }, rest);
       client.setQueryData(keys.record(appId, table.name, objectId), answer);
       go(paths.record(table.name, objectId), { replace: true });
@@ -82,7 +82,7 @@ function NewRecord({ table, draftId }: { table: TableModel; draftId: string }) {
   );
 }
 
-/** New records that were begun before, or in another tab. */
+/** Drafts of new records that were started earlier, or in another tab. */
 function OtherDrafts({ table, userId, draftId }: { table: string; userId: string; draftId: string }) {
   const { appId, format, paths } = useSystem();
   useDraftVersion();

@@ -7,12 +7,12 @@ import { words } from '../words/index.ts';
 import styles from './notices.module.css';
 import type { Editor } from './use-editor.ts';
 
-/** What is to be said about the draft as a whole: restored, waiting, refused. */
+/** Notices about the draft as a whole: restored, waiting, refused. */
 export function Notices({ editor }: { editor: Editor }) {
   const { format } = useSystem();
   const { isOffline } = useStatus();
   const { draft } = editor;
-  // What was typed before the page was opened.
+  // Set if the draft was typed before the page was opened.
   const [restoredAt] = useState(() => (isDirty(draft) ? draft.changedAt : null));
   const isRestored = restoredAt !== null && isDirty(draft);
   return (

@@ -9,24 +9,24 @@ import { FieldRow } from './field-row.tsx';
 import styles from './form.module.css';
 import type { Editor } from './use-editor.ts';
 
-/** Tables with more fields than this show the empty ones on demand. */
+/** Tables with more fields show the empty ones on demand. */
 const MANY_FIELDS = 40;
 
 interface Props {
   readonly table: TableModel;
   readonly record: JsonObject;
   readonly names: PointerNames;
-  /** Left out: the fields are only read. */
+  /** Without an editor, the fields are read-only. */
   readonly editor?: Editor;
   readonly marked: ReadonlySet<string>;
 }
 
-/** The fields of a record: controls where they may be changed, terms and definitions where they may not. */
+/** The fields of a record: controls if they may be changed, otherwise terms and definitions. */
 export function RecordForm({ table, record, names, editor, marked }: Props) {
   const { fieldLabelOf } = useSystem();
   const all = pageFields(table);
   const [isAll, setAll] = useState(all.length <= MANY_FIELDS);
-  // As it was when the page was opened: a field does not go under the cursor.
+  // As of when the page was opened, so that fields do not disappear under the cursor.
   const [first] = useState(
     () =>
       new Set(

@@ -10,7 +10,7 @@ import type { Editor } from './use-editor.ts';
 
 const MAX_TITLE = 300;
 
-/** The top of a record's page: the way back to its table, its title, what can be done. */
+/** The top of a record's page: the link back to its table, its title, its actions. */
 export function RecordHead({
   table,
   title,

@@ -14,7 +14,7 @@ import { GonePage } from './gone-page.tsx';
 import styles from './record.module.css';
 import { RecordView } from './record-view.tsx';
 
-/** The page of a record (CONTRACT "Console"). */
+/** The page of a record. Reference: console.md#addresses-of-the-console. */
 export function RecordPage({ table, objectId }: { table: string; objectId: string }) {
   const { appId, model, paths, tables } = useSystem();
   const query = useRecordQuery(appId, table, objectId);

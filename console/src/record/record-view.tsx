@@ -29,7 +29,7 @@ interface Props {
   readonly title: string;
 }
 
-/** A record that is there: its fields, its history, what points at it. */
+/** An existing record: its fields, its history, and the records that point to it. */
 export function RecordView({ table, objectId, answer, title }: Props) {
   const { appId, model, paths } = useSystem();
   const client = useQueryClient();
@@ -42,7 +42,7 @@ export function RecordView({ table, objectId, answer, title }: Props) {
     key,
     title,
     send: async (draft) => {
-      // An answer that was asked for before the write would show what was there before it.
+      // An answer requested before the write would show the old state.
       await client.cancelQueries({ queryKey: keys.record(appId, table.name, objectId) });
       const write = writeOf(draft);
       own.current = { changes: write.changes, updatedAt: null };

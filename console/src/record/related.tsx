@@ -8,7 +8,7 @@ import { Empty, Failure, Skeleton } from '../ui/states.tsx';
 import { words } from '../words/index.ts';
 import styles from './related.module.css';
 
-/** Records that point at this one, by table: how many, and the newest. */
+/** Records that point to this one, by table: how many, and the newest. */
 export function Related({ table, objectId }: { table: string; objectId: string }) {
   const { appId, format, labelOf } = useSystem();
   const related = useRelatedQuery(appId, table, objectId);

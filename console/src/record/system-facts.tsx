@@ -8,7 +8,7 @@ import { Ltr, Name } from '../ui/text.tsx';
 import { words } from '../words/index.ts';
 import styles from './system-facts.module.css';
 
-/** What the service itself keeps of a record: id, times, who, access. */
+/** System fields of a record: id, times, users, access. */
 export function SystemFacts({ record, names }: { record: JsonObject; names: PointerNames }) {
   const texts = words.record;
   const id = String(record.objectId ?? '');
@@ -64,7 +64,7 @@ function Written({
   );
 }
 
-/** Who may read and change this very record. */
+/** The rights to this record. */
 function Access({ acl, names }: { acl: JsonValue | undefined; names: PointerNames }) {
   const { format } = useSystem();
   const entries = Object.entries(objectOf(acl) ?? {});

@@ -10,11 +10,11 @@ import { Empty, Failure, Skeleton } from '../ui/states.tsx';
 import { words } from '../words/index.ts';
 import styles from './timeline.module.css';
 
-/** Changes of an entry that are shown at once. */
+/** Changes of an entry that are shown initially. */
 const MAX_CHANGES = 6;
 const MAX_VALUE = 160;
 
-/** The history of a record: who, when, through what, from what to what. */
+/** The history of a record: who, when, through which channel, from which value to which. */
 export function Timeline({ table, objectId }: { table: TableModel; objectId: string }) {
   const { appId } = useSystem();
   const history = useHistoryQuery(appId, table.name, objectId);
@@ -34,7 +34,7 @@ export function Timeline({ table, objectId }: { table: TableModel; objectId: str
       {isKept && entries.length > 0 && (
         <ol className={styles.entries}>
           {entries.map(({ entry, names }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: entries of one moment have nothing else of their own
+            // biome-ignore lint/suspicious/noArrayIndexKey: entries of the same moment differ in nothing else
             <Entry key={`${entry.at} ${entries.length - index}`} table={table.name} entry={entry} names={names} />
           ))}
         </ol>

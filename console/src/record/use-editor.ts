@@ -10,17 +10,17 @@ import { randomId } from '../model/id.ts';
 import { announce } from '../ui/announce.tsx';
 import { words } from '../words/index.ts';
 
-/** A refused write is tried again by itself at most so often, where both typed the same. */
+/** Maximum automatic retries of a refused write in which both users typed the same. */
 const MAX_TRIES = 3;
 const JUST_SAVED_MS = 3000;
 
-/** What is typed in a record, and its way to the service. */
+/** The input of a record and its saving. */
 export interface Editor {
   readonly draft: Draft;
   readonly isSaving: boolean;
-  /** Why the last save failed. */
+  /** The error of the last save. */
   readonly failure: unknown;
-  /** Whether the last save found controls that do not read as values. */
+  /** Whether the last save found controls with invalid text. */
   readonly hasInvalid: boolean;
   readonly conflict: Conflict | null;
   edit(name: string, seen: JsonValue, value: JsonValue, text?: string): void;
@@ -34,13 +34,13 @@ interface Options {
   readonly key: DraftKey;
   readonly title: string;
   send(draft: Draft): Promise<RecordAnswer>;
-  /** @param rest what was typed while the record was saved. */
+  /** @param rest input typed while the record was saved. */
   onSaved(answer: RecordAnswer, sent: JsonObject, rest: Draft): void;
-  /** The record as it is now, of a refused write. */
+  /** Called with the record's current state after a refused write. */
   onConflict(answer: RecordAnswer): void;
 }
 
-/** The draft of a record, kept at each key; saved by one request at a time, and again by itself after a lost connection. */
+/** Keeps the draft of a record at each key; saves with one request at a time, and retries after a lost connection. */
 export function useEditor(options: Options): Editor {
   const { key, title } = options;
   const { isOffline, isSignedOut } = useStatus();
@@ -64,7 +64,7 @@ export function useEditor(options: Options): Editor {
     [current],
   );
 
-  /** @returns whether the draft is to be sent once more. */
+  /** @returns whether to send the draft again. */
   const attempt = useCallback(async (): Promise<boolean> => {
     const sent = current();
     const { changes } = writeOf(sent);
@@ -102,7 +102,7 @@ export function useEditor(options: Options): Editor {
     if (isRunning.current) return;
     setFailure(null);
     if (!isDirty(current())) {
-      // The second click of a double one.
+      // The second click of a double click.
       const isJustSaved = Date.now() - savedAt.current < JUST_SAVED_MS;
       return announce(isJustSaved ? words.record.saved : words.record.unchanged);
     }

@@ -7,7 +7,7 @@ import { words } from '../words/index.ts';
 
 const SHOWN_MS = 10_000;
 
-/** Fields that others changed while the page was open, for a while. @param own what this user wrote last. */
+/** Returns the fields that others changed recently while the page was open. @param own the user's last write. */
 export function useMarks(table: string, record: JsonObject, own: RefObject<OwnWrite | null>): ReadonlySet<string> {
   const { fieldLabelOf, format } = useSystem();
   const [marked, setMarked] = useState<ReadonlySet<string>>(() => new Set());

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** Ctrl+S saves, wherever the cursor is. */
+/** Saves with Ctrl+S, wherever the focus is. */
 export function useSaveKey(save: (() => void) | null): void {
   useEffect(() => {
     if (!save) return;

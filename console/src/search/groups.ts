@@ -4,7 +4,7 @@ export interface Group<T> {
   readonly results: readonly T[];
 }
 
-/** Results by table; tables in the order of their first result. */
+/** Groups results by table; tables in the order of their first result. */
 export function groupsOf<T extends { readonly table: string }>(results: readonly T[]): readonly Group<T>[] {
   const groups = new Map<string, T[]>();
   for (const result of results) {
@@ -15,7 +15,7 @@ export function groupsOf<T extends { readonly table: string }>(results: readonly
   return [...groups].map(([table, own]) => ({ table, results: own }));
 }
 
-/** A text in parts, of which some are what was searched for. */
+/** Splits a text into parts that match the query and parts that do not. */
 export function parts(text: string, query: string): readonly { readonly text: string; readonly isMatch: boolean }[] {
   const words = query
     .split(/\s+/)

@@ -11,7 +11,7 @@ import styles from './result.module.css';
 const MAX_TITLE = 200;
 const MAX_VALUE = 120;
 
-/** A record that was found: its title, and what matched where that is not the title. */
+/** A found record: its title, and the matching field if that is another one. */
 export function Result({ result, query }: { result: Pick<SearchResult, 'table' | 'title' | 'matched'>; query: string }) {
   const { field, fieldLabelOf, format } = useSystem();
   const title = result.title.trim() || words.related.untitled;

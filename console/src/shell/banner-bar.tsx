@@ -17,7 +17,7 @@ import { Bars } from './bars.tsx';
 
 const MAX_NAME = 80;
 
-/** The system's name, search, and what is the user's own. */
+/** The system's name, search, and the user's menu. */
 export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onToggleNav: () => void }) {
   const { appId, model, paths } = useSystem();
   useDraftVersion();
@@ -28,7 +28,7 @@ export function BannerBar({ isNavOpen, onToggleNav }: { isNavOpen: boolean; onTo
     try {
       await signOut(appId);
     } catch (error) {
-      // Any answer means that there is no session any more.
+      // Any answer means that the session is over.
       if (error instanceof NoConnection) return announce(words.shell.offline);
     }
     queryClient.clear();
@@ -89,7 +89,7 @@ function initials(name: string): string {
     .toLocaleUpperCase();
 }
 
-/** Tells the styles how high the banner is now: what sticks below it begins there. */
+/** Publishes the banner's height to the styles, for the offset of sticky elements below it. */
 function measured(header: HTMLElement | null): (() => void) | undefined {
   if (!header) return;
   const observer = new ResizeObserver(() => {

@@ -5,7 +5,7 @@ import { Icon } from '../ui/icons.tsx';
 import { words } from '../words/index.ts';
 import styles from './bars.module.css';
 
-/** Over the page: no connection; a new version of the console. */
+/** Bars above the page: no connection; a new version of the console. */
 export function Bars() {
   const { isOffline, isOutdated } = useStatus();
   const wasOffline = useRef(false);

@@ -6,7 +6,7 @@ import styles from './loading.module.css';
 
 const RETRY_MS = 2000;
 
-/** While a system is not known yet. `onRetry`: the service was not reached; it is asked again by and by. */
+/** Shown until the system is loaded. `onRetry`: set if the service was not reached; called at intervals. */
 export function Loading({ onRetry }: { onRetry: (() => void) | undefined }) {
   useEffect(() => {
     const timer = onRetry && setInterval(onRetry, RETRY_MS);

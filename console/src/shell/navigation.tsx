@@ -8,12 +8,12 @@ import { directionOf } from '../model/text.ts';
 import { words } from '../words/index.ts';
 import styles from './navigation.module.css';
 
-/** How many tables stand on top, by use. */
+/** Number of frequent tables at the top. */
 const MAX_USED = 6;
-/** Fewer tables than this need no filter. */
+/** Fewer tables need no filter. */
 const MIN_FILTERED = 12;
 
-/** Links to the tables: those in use on top, then all others by label; each once. */
+/** Links to the tables: frequent ones at the top, then all others by label; each once. */
 export function Navigation({ current, onGo }: { current: string | null; onGo: () => void }) {
   const { appId, model, format } = useSystem();
   const [filter, setFilter] = useState('');
@@ -22,7 +22,7 @@ export function Navigation({ current, onGo }: { current: string | null; onGo: ()
     () => model.tables.filter((table) => table.isListed).sort((a, b) => format.compare(tableLabel(a), tableLabel(b))),
     [model, format],
   );
-  // As they were when the page was loaded: the list does not move under the pointer.
+  // As of when the page was loaded, so that the list does not move under the pointer.
   const [used] = useState(() => usedTables(appId, model.me.objectId, MAX_USED));
   const wanted = filter.trim().toLocaleLowerCase();
   const isWanted = (table: TableModel) => `${tableLabel(table)} ${table.name}`.toLocaleLowerCase().includes(wanted);

@@ -3,7 +3,7 @@ import { settings } from '../settings.ts';
 import { MessagePage } from '../ui/states.tsx';
 import { words } from '../words/index.ts';
 
-/** In place of a system that did not answer as one. @param isUnknown whether there is none of this id. */
+/** Shown if the system's model could not be loaded. @param isUnknown whether no system has this id */
 export function NoSystem({ error, isUnknown, onRetry }: { error: unknown; isUnknown: boolean; onRetry: () => void }) {
   const { text, detail } = describe(error);
   return (
@@ -20,7 +20,7 @@ export function NoSystem({ error, isUnknown, onRetry }: { error: unknown; isUnkn
         <button type="button" className="button" onClick={onRetry}>
           {words.shell.retry}
         </button>
-        {/* Another page of the server: it knows where one who is signed in belongs. */}
+        {/* A page of the server, which redirects a signed-in user to the right place. */}
         <a href={`${settings.root}/sign-in`} className="button button-main">
           {words.signIn.title}
         </a>

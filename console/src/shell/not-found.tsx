@@ -5,7 +5,7 @@ import { noteTable } from '../memory/recent.ts';
 import { MessagePage } from '../ui/states.tsx';
 import { words } from '../words/index.ts';
 
-/** An address with nothing at it. */
+/** Shown at an address without a page. */
 export function NotFound() {
   const { paths } = useSystem();
   return (
@@ -17,7 +17,7 @@ export function NotFound() {
   );
 }
 
-/** What needs a table that the user may see; where he may not, a page that says so. */
+/** Shows content that needs a table if the user may see it, else a page that says so. */
 export function NoTable({ table, children }: { table: string; children: ReactNode }) {
   const { appId, model, paths, tables } = useSystem();
   const found = tables.get(table);

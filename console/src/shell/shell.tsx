@@ -11,7 +11,7 @@ import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 
-/** What stands around every page of a system: banner, navigation, main. */
+/** The frame of every page of a system: banner, navigation, main. */
 export function Shell({ address, children }: { address: Address; children: ReactNode }) {
   const { appId } = useSystem();
   const { isSignedOut } = useStatus();

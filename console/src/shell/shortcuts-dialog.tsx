@@ -2,7 +2,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { words } from '../words/index.ts';
 import { ShortcutsList } from './shortcuts-list.tsx';
 
-/** What `?` opens. */
+/** The dialog that `?` opens. */
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={words.me.shortcuts} onClose={onClose}>

@@ -1,7 +1,7 @@
 import { words } from '../words/index.ts';
 import styles from './shortcuts-list.module.css';
 
-/** Keys by what they do; alternatives of one are separate lists. */
+/** Keys by action; alternatives are separate lists. */
 const SHORTCUTS: readonly [keyof typeof words.shortcuts, readonly (readonly string[])[]][] = [
   ['search', [['Ctrl', 'K'], ['/']]],
   ['create', [['N']]],
@@ -13,7 +13,7 @@ const SHORTCUTS: readonly [keyof typeof words.shortcuts, readonly (readonly stri
   ['escape', [['Esc']]],
 ];
 
-/** What keys do. */
+/** The list of shortcuts. */
 export function ShortcutsList() {
   return (
     <dl className={styles.list}>

@@ -3,7 +3,7 @@ import { useSystem } from '../api/system.tsx';
 import { hasSingleKeys } from '../memory/preferences.ts';
 import { go } from '../ui/go.ts';
 
-/** Keys of every page. Those without Ctrl do nothing where a user types or moves in a grid. */
+/** Shortcuts of every page. Those without Ctrl are inactive while the user types or moves in a grid. */
 export function useShortcuts(table: string | null, onHelp: () => void): void {
   const { paths, tables } = useSystem();
   useEffect(() => {
@@ -15,7 +15,7 @@ export function useShortcuts(table: string | null, onHelp: () => void): void {
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasSingleKeys()) return;
-      // Also by its place: a Hebrew keyboard has other letters there.
+      // Compared by physical position too: a Hebrew layout has other letters there.
       if (event.key === '?') onHelp();
       else if (event.key === '/' || (event.code === 'Slash' && !event.shiftKey)) focusSearch();
       else if (event.code === 'KeyN' && table && tables.get(table)?.may.create) go(paths.newRecord(table));

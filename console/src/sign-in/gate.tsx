@@ -2,7 +2,7 @@ import { pathsOf } from '../model/address.ts';
 import { settings } from '../settings.ts';
 import { SignInPage } from './sign-in-page.tsx';
 
-/** `sign-in?returnTo=…&app=…`. Where it leads is the server's to decide: this program never follows `returnTo` itself. */
+/** The page `sign-in?returnTo=…&app=…`. The server decides where to go next: this program never follows `returnTo` itself. */
 export function Gate() {
   const parameters = new URLSearchParams(location.search);
   const returnTo = parameters.get('returnTo');

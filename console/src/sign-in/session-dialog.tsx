@@ -10,7 +10,7 @@ import { words } from '../words/index.ts';
 import styles from './sign-in.module.css';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Over a page whose session has ended: what was typed stays, and after signing in the page goes on. */
+/** Shown over a page whose session has ended: input is kept, and the page continues after signing in. */
 export function SessionDialog() {
   const { appId, model, fieldLabelOf, labelOf } = useSystem();
   const drafts = draftsOf(appId, model.me.objectId);

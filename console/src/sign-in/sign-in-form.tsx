@@ -14,9 +14,9 @@ interface Props {
 }
 
 /**
- * User name and password, and the system's id where it is not known.
- * @param appId the system; `null`: the user says it.
- * @param username who is expected.
+ * User name and password, and the system's id if it is not known.
+ * @param appId the system; `null`: the user enters it.
+ * @param username the user who must sign in.
  */
 export function SignInForm({ appId, username, onDone }: Props) {
   const [problem, setProblem] = useState('');

@@ -4,7 +4,7 @@ import { words } from '../words/index.ts';
 import styles from './sign-in.module.css';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** The whole page of one who is not signed in. */
+/** The whole page if the user is not signed in. */
 export function SignInPage({ appId, onDone }: { appId: string | null; onDone: (me: Me, appId: string) => void }) {
   return (
     <div className={styles.page}>

@@ -6,14 +6,14 @@ import { MessagePage } from './states.tsx';
 /** A part of the program that could not be loaded. */
 class MissingPart extends Error {}
 
-/** A page of which the program loads its part when it is first shown, or before. */
+/** A page whose code is loaded when it is first shown, or earlier. */
 export interface LazyPage<P extends object> {
   (props: P): ReactNode;
-  /** Loads it now. Never rejects: a part that is missing is told of where it is shown. */
+  /** Loads the code now. Never rejects: a missing part is reported where the page is shown. */
   preload(): Promise<void>;
 }
 
-/** A page that is loaded when it is first shown. Where that fails, the whole page asks to be loaded again. */
+/** Returns a page that is loaded when it is first shown. If that fails, the whole page asks to be reloaded. */
 export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): LazyPage<P> {
   let loaded: ComponentType<P> | undefined;
   const Lazy = lazy(async () => {
@@ -25,7 +25,7 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
     }
   });
   const Page = (props: P) => {
-    // What stands in place of a page that is not here yet stays for 300 ms at least: React has it so.
+    // Skips `lazy` if the code is loaded: React shows the fallback of `lazy` for at least 300 ms.
     const [Shown] = useState<ComponentType<P>>(() => loaded ?? Lazy);
     return <Shown {...props} />;
   };
@@ -39,7 +39,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Holds up what fails below it; another page (`key`) is tried anew. */
+/** Catches errors of the components below it; another page (`key`) starts without the error. */
 export class Boundary extends Component<Props, { error: unknown }> {
   override state = { error: null as unknown };
 

@@ -3,10 +3,10 @@ import { words } from '../words/index.ts';
 import { announce } from './announce.tsx';
 import { Icon } from './icons.tsx';
 
-/** Puts a text into the clipboard. Without `label` it is a picture named by `name`. */
+/** Copies a text to the clipboard. Without `label` it is an icon named by `name`. */
 export function CopyButton({ text, label, name }: { text: () => string; label?: string; name?: string }) {
   const [isCopied, setCopied] = useState(false);
-  // Where the browser gives no clipboard: the text, to be copied by hand.
+  // Set if the browser provides no clipboard: the text to copy by hand.
   const [shown, setShown] = useState<string | null>(null);
   const copy = async () => {
     try {

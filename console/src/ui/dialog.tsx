@@ -6,7 +6,7 @@ import { Icon } from './icons.tsx';
 
 let open = 0;
 
-/** Takes the page from under a dialog out of reach, for all programs alike. */
+/** Makes the page under a dialog inert, for assistive technology too. */
 function coverPage(change: 1 | -1): void {
   open += change;
   const root = document.getElementById('root');
@@ -21,12 +21,12 @@ export interface DialogProps {
   readonly children: ReactNode;
   /** Buttons. */
   readonly footer?: ReactNode;
-  /** Left out: the dialog cannot be put aside. */
+  /** Without it the dialog cannot be closed. */
   readonly onClose?: () => void;
   readonly isWide?: boolean;
 }
 
-/** A modal dialog. Focus goes to its first control, or to what has `data-first`, and back to the opener when it ends. */
+/** A modal dialog. The focus moves to its first control, or to the element with `data-first`, and back to the opener when it closes. */
 export function Dialog({ title, children, footer, onClose, isWide }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -53,7 +53,7 @@ export function Dialog({ title, children, footer, onClose, isWide }: DialogProps
         onClose?.();
       }}
       onKeyDown={(event) => {
-        // A second Esc would close the dialog whatever `cancel` says.
+        // A second Esc would close the dialog whatever `cancel` does.
         if (event.key !== 'Escape') return;
         event.preventDefault();
         event.stopPropagation();

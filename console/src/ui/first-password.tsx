@@ -4,7 +4,7 @@ import { useFirstPassword } from '../memory/first-password.ts';
 import { words } from '../words/index.ts';
 import styles from './first-password.module.css';
 
-/** Asks for another password than the one of the installation. @param isLinked whether the page is not the one where that is done. */
+/** Asks the user to replace the password of the installation. @param isLinked whether to link to the page where that is done */
 export function FirstPassword({ isLinked = true }: { isLinked?: boolean }) {
   const { appId, model, paths } = useSystem();
   if (!useFirstPassword(appId, model.me.objectId)) return null;

@@ -1,6 +1,6 @@
 import { navigate } from 'wouter/use-browser-location';
 
-/** Takes the page to another address of the console. */
+/** Navigates to another address of the console. */
 export function go(path: string, options: { replace?: boolean } = {}): void {
   navigate(path, options);
 }

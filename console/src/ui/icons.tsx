@@ -68,10 +68,10 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** Icons that point along the line of reading; in Hebrew they point the other way. */
+/** Icons that point in the reading direction; they are mirrored in Hebrew. */
 const DIRECTED = new Set<IconName>(['exit', 'open', 'chevron']);
 
-/** A picture that says nothing by itself: the control that holds it has a name. */
+/** A decorative picture: the control that contains it has a name. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

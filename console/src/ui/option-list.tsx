@@ -8,7 +8,7 @@ export interface OptionList {
   readonly active: number;
   optionId(index: number): string;
   setActive(index: number): void;
-  /** @returns whether the key was one of the list's. */
+  /** @returns whether the list handled the key. */
   onKeyDown(event: KeyboardEvent): boolean;
   /** For the text box. */
   readonly activeDescendant: string | undefined;
@@ -17,14 +17,14 @@ export interface OptionList {
 interface Options {
   readonly count: number;
   readonly isOpen: boolean;
-  /** Which is marked when the list opens or its options change. */
+  /** The option that is marked when the list opens or its options change. */
   readonly initial: number;
   onOpen(): void;
   onClose(): void;
   onChoose(index: number): void;
 }
 
-/** Arrows, Enter and Esc of a text box with options (ARIA: `aria-activedescendant`). */
+/** Handles arrows, Enter and Esc of a text box with options (ARIA: `aria-activedescendant`). */
 export function useOptionList({ count, isOpen, initial, onOpen, onClose, onChoose }: Options): OptionList {
   const listId = useId();
   const [marked, setMarked] = useState(initial);
@@ -55,7 +55,7 @@ export function useOptionList({ count, isOpen, initial, onOpen, onClose, onChoos
   };
 }
 
-/** The popup. Its options are `Option`s, perhaps in groups. */
+/** The popup. It contains `Option`s, perhaps in groups. */
 export function OptionPopup({
   list,
   label,
@@ -97,7 +97,7 @@ export function Option({
     if (isActive) ref.current?.scrollIntoView({ block: 'nearest' });
   }, [isActive]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the text box's
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the text box handles the keys
     <div
       ref={ref}
       id={list.optionId(index)}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './page.module.css';
 
-/** A page of text width: its heading, what can be done with it, its content. `title` may come from data. */
+/** A page of text width: its heading, its actions, its content. `title` may come from data. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   return (
     <div className={styles.page}>

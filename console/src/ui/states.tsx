@@ -4,7 +4,7 @@ import { words } from '../words/index.ts';
 import { Icon, type IconName } from './icons.tsx';
 import styles from './states.module.css';
 
-/** Grey lines where an answer will stand. */
+/** Grey lines shown until an answer arrives. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div className={styles.skeleton} role="status" aria-label={words.shell.loading}>
@@ -16,7 +16,7 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
   );
 }
 
-/** A place where there is nothing, and what to do about it. */
+/** Shown in place of an empty list, with what to do about it. */
 export function Empty({ icon, children }: { icon?: IconName; children: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -26,7 +26,7 @@ export function Empty({ icon, children }: { icon?: IconName; children: ReactNode
   );
 }
 
-/** A failure in words, with what the service said beneath. */
+/** A failure in words, with the service's text below. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { text, detail } = describe(error);
   return (
@@ -49,7 +49,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-/** A page that says one thing: not found, failed. */
+/** A page with a single message: not found, failed. */
 export function MessagePage({ title, text, children }: { title: string; text: string; children?: ReactNode }) {
   return (
     <div className={styles.page}>

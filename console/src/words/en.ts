@@ -1,6 +1,6 @@
 import { isolated } from './isolated.ts';
 
-/** The console's English words. Their shape is the shape of every language (`Words`). */
+/** The console's English words. They define the shape of every language (`Words`). */
 export const en = {
   product: 'Record Data',
   otherLanguage: 'עברית',

@@ -1,4 +1,4 @@
-/** Hebrew names of the tables that every new system has, for those that the system gives no label of its own. */
+/** Hebrew names of the tables of every new system, for tables without a label from the system. */
 export const tableNames: ReadonlyMap<string, string> = new Map([
   ['AccountStatuses', 'סטטוסי לקוחות'],
   ['AccountingHeaders', 'מסמכי הנהלת חשבונות'],

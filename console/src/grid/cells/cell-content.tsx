@@ -14,7 +14,7 @@ export interface CellContentProps {
   readonly names: PointerNames;
 }
 
-/** What a cell shows of a value: only ever as text. */
+/** Shows a value in a cell, always as text. */
 export function CellContent({ value, field, names }: CellContentProps) {
   const { format } = useSystem();
   if (isBlank(value)) return null;

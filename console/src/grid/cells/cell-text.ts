@@ -4,7 +4,7 @@ import type { Format } from '../../model/format.ts';
 import { givenName, withoutOverrides } from '../../model/text.ts';
 import { dateOf, fileOf, pointerName, pointerOf } from '../../model/values.ts';
 
-/** Long enough for any cell; the rest is on the page of the record. */
+/** Long enough for any cell; the record's page shows the rest. */
 const MAX_TEXT = 240;
 
 /** How values are written in a cell. */
@@ -14,17 +14,17 @@ export interface TextContext {
   readonly no: string;
 }
 
-/** The value of a field, a Date where the service writes it as a bare time. */
+/** Returns the value of a field, with the service's bare timestamps as Dates. */
 export function fieldValue(record: JsonObject, field: string): JsonValue {
   return (Object.hasOwn(record, field) ? record[field] : undefined) ?? null;
 }
 
-/** Whether a cell has nothing to show. */
+/** Returns whether a cell has nothing to show. */
 export function isBlank(value: JsonValue): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** A value as the text of its cell, and of its copy; without a limit of length. */
+/** Returns a value as text, for its cell and for copying, without a limit of length. */
 export function cellText(value: JsonValue, field: FieldModel, names: PointerNames, context: TextContext): string {
   if (isBlank(value)) return '';
   if (typeof value === 'boolean') return value ? context.yes : context.no;
@@ -52,14 +52,14 @@ function objectText(value: JsonValue, names: PointerNames, context: TextContext)
   return date ? context.format.date(date) : JSON.stringify(value);
 }
 
-/** One line of a text, without overrides of direction, cut where no cell is wide enough; never inside of a character. */
+/** Returns a text on one line, without direction overrides, cut to the longest useful length at a character border. */
 export function lineOf(text: string): string {
   const line = text.length > MAX_TEXT * 2 ? text.slice(0, MAX_TEXT * 2) : text;
   const flat = withoutOverrides(line).replace(/\s+/g, ' ').trim();
   return flat.length > MAX_TEXT ? `${[...flat].slice(0, MAX_TEXT).join('')}…` : flat;
 }
 
-/** HTML as the text that it shows; nothing of it is ever read as HTML. */
+/** Returns the visible text of HTML. The HTML is never parsed as HTML. */
 export function textOfHtml(html: string): string {
   return html
     .slice(0, MAX_TEXT * 8)

@@ -12,7 +12,7 @@ import type { Column } from '../table/layout.ts';
 import { gridWords, isRightToLeft } from '../words/index.ts';
 import type { Sort } from './order.ts';
 
-/** What the menu of a column can do. */
+/** Commands of the menu of a column. */
 export interface ColumnCommands {
   sort(field: string, isDescending: boolean | null, isAdded: boolean): void;
   filter(field: string): void;
@@ -32,7 +32,7 @@ export interface ColumnMenuProps {
   onClose(): void;
 }
 
-/** All that a column can be made to do, for those who do not drag too. */
+/** The menu with all operations on a column, which also serves users who cannot drag. */
 export function ColumnMenu({ column, at, opener, sorts, canMove, commands, onClose }: ColumnMenuProps) {
   const [asksWidth, setAsksWidth] = useState(false);
   const words = gridWords.columns;

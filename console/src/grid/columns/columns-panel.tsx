@@ -17,7 +17,7 @@ export interface ColumnsPanelProps {
   onChange(columns: readonly ColumnState[]): void;
 }
 
-/** Which columns are shown, and in which order. */
+/** Chooses which columns are shown, and in which order. */
 export function ColumnsPanel({ table, columns, onChange }: ColumnsPanelProps) {
   const words = gridWords.columns;
   return (

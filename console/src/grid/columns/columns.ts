@@ -2,12 +2,12 @@ import type { ColumnState, FieldModel, TableModel } from '../../../../src/consol
 
 export const MIN_WIDTH = 64;
 export const MAX_WIDTH = 800;
-/** Columns that a table opens with; all others can be shown. */
+/** Number of columns that a table opens with; all others can be added. */
 const MAX_FIRST_COLUMNS = 30;
 
-/** Last of the columns of a table that nobody has arranged. */
+/** The last columns of the default arrangement. */
 const lastFields = ['createdAt', 'updatedAt'];
-/** Not shown until they are asked for. */
+/** Not part of the default arrangement. */
 const hiddenFields = new Set(['objectId', 'ACL', 'createdBy', 'updatedBy']);
 
 const usualWidths: Readonly<Record<FieldModel['type'], number>> = {
@@ -25,7 +25,7 @@ const usualWidths: Readonly<Record<FieldModel['type'], number>> = {
   ACL: 140,
 };
 
-/** The field that a row is called by: its column comes first and opens the record. */
+/** Returns the field that names a row: its column comes first and opens the record. */
 export function titleField(table: TableModel): string | null {
   const names = new Set(table.fields.map(({ name }) => name));
   if (names.has('Name')) return 'Name';
@@ -34,7 +34,7 @@ export function titleField(table: TableModel): string | null {
 
 export const usualWidth = (field: FieldModel, isTitle: boolean) => (isTitle ? 260 : usualWidths[field.type]);
 
-/** Columns of a table that nobody has arranged. */
+/** Returns the default columns of a table. */
 export function usualColumns(table: TableModel): readonly ColumnState[] {
   const title = titleField(table);
   const names = table.fields.map(({ name }) => name).filter((name) => !hiddenFields.has(name) && !name.startsWith('_'));
@@ -46,7 +46,7 @@ export function usualColumns(table: TableModel): readonly ColumnState[] {
   );
 }
 
-/** Columns as they may stand: of fields that are there, each once, the title first, then the pinned ones. */
+/** Normalises columns: existing fields only, each once, the title first, then the pinned ones. */
 export function arranged(table: TableModel, columns: readonly ColumnState[]): readonly ColumnState[] {
   const known = new Set(table.fields.map(({ name }) => name));
   const title = titleField(table);
@@ -75,14 +75,14 @@ export function withShown(columns: readonly ColumnState[], field: string, isShow
   return isShown ? [...others, { field }] : others;
 }
 
-/** Whether a column can go one place on: the title stays first, and pinned ones stay among themselves. */
+/** Returns whether a column can move by one: the title stays first, and pinned columns stay among themselves. */
 export function canMove(columns: readonly ColumnState[], at: number, step: 1 | -1): boolean {
   const moved = columns[at];
   const passed = columns[at + step];
   return at > 0 && at + step > 0 && !!moved && !!passed && !!moved.isPinned === !!passed.isPinned;
 }
 
-/** Puts a column before another, or last where that is `null`. */
+/** Moves a column before another, or to the end if that is `null`. */
 export function movedBefore(columns: readonly ColumnState[], field: string, before: string | null): readonly ColumnState[] {
   const moved = columns.find((column) => column.field === field);
   if (!moved || field === before) return columns;
@@ -101,14 +101,14 @@ export function movedBy(columns: readonly ColumnState[], at: number, step: 1 | -
   return swapped;
 }
 
-/** As in an address: `Name:260!,City,Sum:90`; `!` is pinned. */
+/** Returns the columns as in an address: `Name:260!,City,Sum:90`; `!` means pinned. */
 export function columnsText(columns: readonly ColumnState[]): string {
   return columns
     .map(({ field, width, isPinned }) => `${field}${width === undefined ? '' : `:${width}`}${isPinned ? '!' : ''}`)
     .join(',');
 }
 
-/** What is no column in the text is passed over. */
+/** Parses columns of an address; ignores invalid parts. */
 export function parseColumns(text: string): readonly ColumnState[] {
   return text.split(',').flatMap((part): ColumnState[] => {
     const [, field, width, pin] = /^([A-Za-z_]\w*)(?::(\d{1,4}))?(!)?$/.exec(part) ?? [];

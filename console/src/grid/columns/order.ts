@@ -3,7 +3,7 @@ export interface Sort {
   readonly isDescending: boolean;
 }
 
-/** As of `order`: `-createdAt,Name`. */
+/** Parses an `order` parameter: `-createdAt,Name`. */
 export function parseOrder(order: string): readonly Sort[] {
   const seen = new Set<string>();
   return order
@@ -17,7 +17,7 @@ export function parseOrder(order: string): readonly Sort[] {
 export const orderText = (sorts: readonly Sort[]) =>
   sorts.map(({ field, isDescending }) => `${isDescending ? '-' : ''}${field}`).join(',');
 
-/** After a click on a header: ascending, descending, none. @param isAdded whether the other fields stay */
+/** Returns the order after a click on a header: ascending, descending, none. @param isAdded whether the other fields stay */
 export function toggled(sorts: readonly Sort[], field: string, isAdded: boolean): readonly Sort[] {
   const present = sorts.find((sort) => sort.field === field);
   const next: Sort | null = !present

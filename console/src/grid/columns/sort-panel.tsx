@@ -14,7 +14,7 @@ export interface SortPanelProps {
   onChange(sorts: readonly Sort[]): void;
 }
 
-/** By which fields the rows are ordered. */
+/** Chooses the fields that the rows are ordered by. */
 export function SortPanel({ table, sorts, onChange }: SortPanelProps) {
   const { fieldLabelOf } = useSystem();
   const words = gridWords.sort;

@@ -9,7 +9,7 @@ export interface CellEditorProps {
   readonly actions: EditActions;
 }
 
-/** The editor of a cell, by the type of its field. */
+/** Returns the editor for a field's type. */
 export function CellEditor(props: CellEditorProps) {
   switch (props.edit.field.type) {
     case 'Date':

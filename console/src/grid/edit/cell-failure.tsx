@@ -10,7 +10,7 @@ export interface CellFailureProps {
   readonly actions: EditActions;
 }
 
-/** Beside a cell that could not be saved: why, and what to do with what was typed. */
+/** Shown beside a cell that could not be saved: the reason, and the choices for the typed value. */
 export function CellFailure({ failed, label, actions }: CellFailureProps) {
   const anchor = useRef<HTMLSpanElement>(null);
   return (

@@ -13,7 +13,7 @@ export interface ConflictDialogProps {
   onChoice(isMine: boolean | null): void;
 }
 
-/** Asks whose value is to stand, where another was saved while this one was typed. */
+/** Asks which value to keep if another user saved one during the edit. */
 export function ConflictDialog({ conflict: { edit, conflict }, onChoice }: ConflictDialogProps) {
   const { format } = useSystem();
   const words = gridWords.edit;

@@ -17,11 +17,11 @@ import type { CellEditorProps } from './cell-editor.tsx';
 import type { EditStep } from './edit-state.ts';
 import { Why } from './why.tsx';
 
-/** A Date, by its parts, in the system's zone; without the time where that is midnight. */
+/** A Date, typed segment by segment in the system's zone; without a time if that is midnight. */
 export function DateEditor({ edit, label, actions }: CellEditorProps) {
   const { timeZone } = useSystem().model;
   const first = zonedOf(dateOf(edit.value), timeZone);
-  // One that is typed anew has a time where the one before had it.
+  // A newly typed date has a time if the previous value had one.
   const before = first ?? zonedOf(dateOf(edit.base), timeZone);
   const isDay = before === null || (before.hour === 0 && before.minute === 0);
   const [value, setValue] = useState<DateValue | null>(first && (isDay ? toCalendarDate(first) : toCalendarDateTime(first)));
@@ -32,12 +32,12 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
   const leave = (step: EditStep) => {
     if (isLeft.current) return;
     const begun = element.current && begunDate(element.current);
-    // A date that was begun is none yet: it does not take away the one that was there.
+    // An incomplete date is not committed, so it does not delete the previous value.
     if (begun !== null && step !== null) return setWhy(gridWords.edit.notDate);
     isLeft.current = true;
     if (begun !== null) actions.refuse('', gridWords.edit.notDate);
     else if (value !== null) actions.commit(wireDate(toZoned(value as CalendarDate, timeZone).toDate()), edit.names, step);
-    // Nor does an editor that was opened empty, and in which nothing was typed.
+    // Neither does an editor that was opened empty and left untouched.
     else actions.commit(first === null ? edit.base : null, edit.names, step);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -56,7 +56,7 @@ export function DateEditor({ edit, label, actions }: CellEditorProps) {
     }
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it hears the keys of the parts inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: it handles the keys of its segments
     <div
       ref={element}
       className="g-editor g-editor-date"

@@ -9,7 +9,7 @@ import { mergedNames } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
 import type { CellEditorProps } from './cell-editor.tsx';
 
-/** A Pointer, or an array of them, chosen by name. */
+/** Chooses a Pointer, or an array of them, by name. */
 export function PointersEditor({ edit, label, actions }: CellEditorProps) {
   const { field } = edit;
   const target = field.targetClass ?? '';

@@ -9,7 +9,7 @@ import { parseNumber } from './parse-number.ts';
 import { useOverCell } from './use-over-cell.ts';
 import { Why } from './why.tsx';
 
-/** Texts and numbers: a line, or some lines over the cell where the text is long. */
+/** Edits texts and numbers: on one line, or in a text area over the cell if the text is long. */
 export function TextEditor({ edit, label, actions }: CellEditorProps) {
   const { field } = edit;
   const first = edit.value === null ? '' : String(edit.value);
@@ -28,7 +28,7 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
     else element.current?.select();
   }, [isWide]);
 
-  /** A line would drop the breaks of what is pasted into it. */
+  /** A single-line input would drop the line breaks of pasted text. */
   const onPaste = (event: ClipboardEvent<HTMLInputElement | HTMLTextAreaElement>) => {
     const pasted = event.clipboardData.getData('text/plain').replace(/\r\n?/g, '\n');
     if (isWide || field.type === 'Number' || !pasted.trim().includes('\n')) return;
@@ -37,7 +37,7 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
     const before = text.slice(0, selectionStart ?? text.length) + pasted;
     caret.current = before.length;
     setText(before + text.slice(selectionEnd ?? text.length));
-    // The line goes: that is no leaving of it.
+    // The input is replaced by a text area; its blur does not end the edit.
     isLeft.current = true;
     flushSync(() => setWide(true));
     isLeft.current = false;
@@ -95,7 +95,7 @@ export function TextEditor({ edit, label, actions }: CellEditorProps) {
   );
 }
 
-/** `undefined`: no number. */
+/** `undefined`: not a number. */
 function valueOfText(text: string, isNumber: boolean): JsonValue | undefined {
   if (!isNumber) return text === '' ? null : text;
   if (text.trim() === '') return null;

@@ -12,7 +12,7 @@ import type { Row, RowSource } from '../rows/row-source.ts';
 import { gridWords } from '../words/index.ts';
 import { type CellName, type Editing, type EditState, type EditStep, type Failed, isOf } from './edit-state.ts';
 
-/** A value that was not saved because another one was saved meanwhile. */
+/** A value that was not saved because another one was saved during the edit. */
 export interface EditConflict {
   readonly edit: Editing;
   readonly conflict: Conflict;
@@ -21,11 +21,11 @@ export interface EditConflict {
 export interface EditingOptions {
   readonly table: string;
   readonly source: RowSource;
-  /** After an editor was left with the focus in it. */
+  /** Called after an editor that had the focus is left. */
   onLeft(step: -1 | 0 | 1): void;
 }
 
-/** Editing of cells in place: what is typed shows at once, and stays until it is saved or given up. */
+/** Edits cells in place: the typed value is shown immediately and is kept until it is saved or discarded. */
 export function useEditing({ table, source, onLeft }: EditingOptions) {
   const { appId, fieldLabelOf } = useSystem();
   const [editing, setEditing] = useState<Editing | null>(null);
@@ -65,7 +65,7 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
     [appId, table, source, fieldLabelOf, fail],
   );
 
-  /** Writes of one record go one after the other: the second begins with what the first has left. */
+  /** Serialises the writes of one record: the next one starts from the result of the previous one. */
   const save = useCallback(
     (edit: Editing) => {
       const before = queue.current.get(edit.objectId) ?? Promise.resolve();
@@ -130,7 +130,7 @@ export function useEditing({ table, source, onLeft }: EditingOptions) {
     [editing, failed, leave, fail, forget, onLeft],
   );
 
-  /** @param isMine whether the user's value is to stand; `null`: he decides later, and it stays in its cell */
+  /** @param isMine whether to keep the user's value; `null`: decided later, and the value stays in its cell */
   const resolve = (isMine: boolean | null) => {
     if (!conflict) return;
     const theirs = fieldValue(conflict.conflict.record, conflict.edit.field.name);

@@ -1,8 +1,8 @@
 import { type RefObject, useLayoutEffect } from 'react';
 
 /**
- * Shows an element of a cell above all else, whole in the window: in its row it would be cut where the rows end.
- * @param place over the cell, or beside it, under or above
+ * Shows an element of a cell in the top layer, inside the window; within its row it would be clipped.
+ * @param place over the cell, or beside it, below or above
  */
 export function useOverCell(element: RefObject<HTMLElement | null>, isShown: boolean, place: 'over' | 'beside'): void {
   useLayoutEffect(() => {

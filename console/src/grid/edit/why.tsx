@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import { useOverCell } from './use-over-cell.ts';
 
-/** Beside an editor: why what stands in it is no value. */
+/** Shown beside an editor: why its text is not a valid value. */
 export function Why({ id, text }: { readonly id: string; readonly text: string }) {
   const element = useRef<HTMLSpanElement>(null);
   useOverCell(element, true, 'beside');

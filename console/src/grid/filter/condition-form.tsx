@@ -15,7 +15,7 @@ export interface ConditionFormProps {
   onCancel(): void;
 }
 
-/** What is to hold of a field: an operator in words, and its value by type. */
+/** Edits a condition on a field: an operator in words, and a value by its type. */
 export function ConditionForm({ table, field, condition, onApply, onCancel }: ConditionFormProps) {
   const { fieldLabelOf } = useSystem();
   const operators = operatorsOf(field);

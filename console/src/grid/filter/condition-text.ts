@@ -9,7 +9,7 @@ const MAX_NAMES = 2;
 export interface ConditionTextContext {
   readonly format: Format;
   readonly timeZone: string;
-  /** The name of a record by its id. */
+  /** Returns the name of a record by its id. */
   nameOf(id: string): string;
 }
 
@@ -19,7 +19,7 @@ export interface ConditionText {
   readonly value: string;
 }
 
-/** What a condition is in words, for its chip. @param label of its field */
+/** Returns a condition in words, for its chip. @param label of its field */
 export function conditionText(
   condition: Condition,
   field: FieldModel | undefined,

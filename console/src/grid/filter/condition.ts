@@ -2,7 +2,7 @@ import type { ConsoleFieldType, FieldModel } from '../../../../src/console/proto
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { DAY_WORDS, type DayWord } from './days.ts';
 
-/** What a condition says of its field. */
+/** The comparison of a condition. */
 export type Operator =
   | 'is'
   | 'isNot'
@@ -40,7 +40,7 @@ export interface FieldCondition {
   readonly values: Values;
 }
 
-/** A part of a `where` that the builder has no words for: shown as it is, and kept. */
+/** A part of a `where` that the builder cannot express: shown as JSON, and kept. */
 export interface RawCondition {
   readonly kind: 'raw';
   readonly where: JsonObject;
@@ -55,7 +55,7 @@ export interface Filter {
 
 export const NO_FILTER: Filter = { match: 'all', conditions: [] };
 
-/** What the user gives with an operator. */
+/** The kind of value that an operator takes. */
 export type Input = 'none' | 'text' | 'number' | 'numbers' | 'day' | 'days' | 'dayCount' | 'records';
 
 const presence: readonly Operator[] = ['empty', 'notEmpty'];
@@ -75,7 +75,7 @@ const ofType: Readonly<Record<ConsoleFieldType, readonly Operator[]>> = {
   ACL: [],
 };
 
-/** The operators of a field, the most usual first; none: it cannot be filtered by. */
+/** Returns the operators of a field, the most common first; empty if it cannot be filtered by. */
 export function operatorsOf(field: FieldModel): readonly Operator[] {
   if (field.type === 'Pointer' && field.targetClass === '_User') return ['me', ...ofType.Pointer];
   if (field.type === 'Array' && field.targetClass) return ['anyOf', 'allOf', 'noneOf', ...presence];
@@ -118,7 +118,7 @@ export function inputOf(operator: Operator, type: ConsoleFieldType): Input {
   }
 }
 
-/** Whether it says enough to ask by it. */
+/** Returns whether the values are complete, so that the condition can be applied. */
 export function isComplete(input: Input, values: Values): boolean {
   switch (input) {
     case 'none':

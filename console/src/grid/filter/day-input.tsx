@@ -22,7 +22,7 @@ export interface DayInputProps {
   onChange(day: string | null): void;
 }
 
-/** A day, typed by its parts or chosen from a calendar. */
+/** A day, typed by segments or chosen from a calendar. */
 export function DayInput({ label, day, isFirst = false, onChange }: DayInputProps) {
   return (
     <DatePicker

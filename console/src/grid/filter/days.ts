@@ -12,7 +12,7 @@ import {
   toZoned,
 } from '@internationalized/date';
 
-/** Days that are told by a word, with a number of them for the last two. */
+/** Days named by a word, the last two with a number of days. */
 export const DAY_WORDS = [
   'today',
   'yesterday',
@@ -27,13 +27,13 @@ export const DAY_WORDS = [
 ] as const;
 export type DayWord = (typeof DAY_WORDS)[number];
 
-/** The clock of a system: a word means other days in another zone. */
+/** The clock of a system: words mean different days in different zones. */
 export interface Clock {
   readonly timeZone: string;
   readonly nowMs: number;
 }
 
-/** Whole days, as `YYYY-MM-DD`; both ends are part of it. */
+/** Whole days, as `YYYY-MM-DD`, both ends included. */
 export interface Days {
   readonly from: string;
   readonly to: string;
@@ -45,17 +45,17 @@ const LOCALE = 'he-IL';
 
 export const isDayWord = (word: string): word is DayWord => (DAY_WORDS as readonly string[]).includes(word);
 
-/** The day that an instant is in. */
+/** Returns the day of an instant. */
 export function dayOf(iso: string, timeZone: string): string {
   return toCalendarDate(parseAbsolute(iso, timeZone)).toString();
 }
 
-/** The first instant of a day. */
+/** Returns the first instant of a day. */
 export function startOfDay(day: string, timeZone: string): string {
   return toZoned(parseDate(day), timeZone).toDate().toISOString();
 }
 
-/** The first instant after a day. */
+/** Returns the first instant after a day. */
 export function endOfDay(day: string, timeZone: string): string {
   return startOfDay(parseDate(day).add({ days: 1 }).toString(), timeZone);
 }

@@ -10,7 +10,7 @@ export interface FieldListProps {
   onChoice(field: string): void;
 }
 
-/** Fields to choose one of, found by label or name. */
+/** A list of fields to choose one from, searchable by label or name. */
 export function FieldList({ table, fields, onChoice }: FieldListProps) {
   const { fieldLabelOf, format } = useSystem();
   const [sought, setSought] = useState('');

@@ -14,19 +14,19 @@ import { FilterChip } from './filter-chip.tsx';
 export interface FilterBarProps {
   readonly table: TableModel;
   readonly filter: Filter;
-  /** The field that a new condition was asked for from elsewhere. */
+  /** The field of a new condition that was requested elsewhere, such as in a column's menu. */
   readonly newField: string | null;
   onNewFieldDone(): void;
   onChange(filter: Filter): void;
 }
 
-/** The conditions as chips, and what adds, changes and takes them away. */
+/** The conditions as chips, with controls to add, change and remove them. */
 export function FilterBar({ table, filter, newField, onNewFieldDone, onChange }: FilterBarProps) {
   const words = gridWords.filter;
   const { conditions, match } = filter;
   const change = (next: readonly Condition[]) => onChange({ match: next.length > 1 ? match : 'all', conditions: next });
   return (
-    // biome-ignore lint/a11y/useSemanticElements: it is no set of fields of a form
+    // biome-ignore lint/a11y/useSemanticElements: it is not a set of fields of a form
     <div role="group" aria-label={words.title} className="g-filters">
       {conditions.map((condition, at) => (
         <span key={chipKey(condition, at)} className="g-filter-part">

@@ -20,7 +20,7 @@ export interface FilterChipProps {
   onRemove(): void;
 }
 
-/** A condition in words: a press changes it, the cross takes it away. */
+/** A condition in words: a press edits it, the cross removes it. */
 export function FilterChip({ table, condition, onChange, onRemove }: FilterChipProps) {
   const { format, model, fieldLabelOf } = useSystem();
   const [isOpen, setOpen] = useState(false);

@@ -7,7 +7,7 @@ import { elementsLike, type FilterContext, holdsText } from './to-where.ts';
 
 type Said = { readonly operator: Operator; readonly values: Values };
 
-/** The filter that a `where` says. What it says in another way than the builder does is kept as a raw condition. */
+/** Converts a `where` to a filter. Parts that the builder would write differently are kept as raw conditions. */
 export function fromWhere(where: JsonObject, context: FilterContext): Filter {
   const names = Object.keys(where);
   const alternatives = own(where, '$or');
@@ -26,7 +26,7 @@ function partsOf(where: JsonObject, context: FilterContext): Condition[] {
   });
 }
 
-/** A branch of an `$or` is one condition; one that says more stays as it is. */
+/** Returns a branch of an `$or` as one condition; a branch of several stays raw. */
 function only(parts: readonly Condition[], branch: JsonObject): Condition {
   const [part] = parts;
   return part && parts.length === 1 ? part : { kind: 'raw', where: branch };
@@ -71,7 +71,7 @@ const readers: Partial<Record<FieldModel['type'], Reader>> = {
   Array: (value, field) => (field.targetClass ? readPointers(value, field) : readElement(value)),
 };
 
-/** The value of `{$eq: value}`. */
+/** Returns the value of `{$eq: value}`. */
 function equalTo(value: JsonValue): JsonValue | undefined {
   return isJsonObject(value) && Object.keys(value).length === 1 ? own(value, '$eq') : undefined;
 }
@@ -97,7 +97,7 @@ function readPattern(value: JsonObject): Said | null {
   const literal = typeof pattern === 'string' ? /^(\^?)\\Q([\s\S]+)\\E$/.exec(pattern) : null;
   if (!literal) return null;
   const text = (literal[2] as string).replaceAll('\\E\\\\E\\Q', '\\E');
-  // Quoting the text again tells whether the pattern was nothing but a quoted text.
+  // Quoting the text again shows whether the pattern was a quoted text and nothing else.
   if ((literal[2] as string) !== text.replaceAll('\\E', '\\E\\\\E\\Q')) return null;
   return say(literal[1] ? 'startsWith' : 'contains', text);
 }
@@ -146,7 +146,7 @@ function readDate(value: JsonValue, context: FilterContext): Said | null {
   return null;
 }
 
-/** The word of a Date or Pointer, and its number of days. */
+/** Parses the word of a Date or Pointer, and its number of days. */
 export function readDayWord(text: string): { operator: Operator; values: Values } | null {
   const [word = '', count] = text.split(':');
   if (!isDayWord(word)) return null;
@@ -164,7 +164,7 @@ function dateIn(value: JsonValue | undefined): { iso: string; word: string | und
   return Number.isNaN(time) ? null : { iso: new Date(time).toISOString(), word: typeof word === 'string' ? word : undefined };
 }
 
-/** The day that begins at an instant; `null`: none does. */
+/** Returns the day that begins at an instant, or `null`. */
 function wholeDay({ iso }: { iso: string }, { timeZone }: FilterContext): string | null {
   const day = dayOf(iso, timeZone);
   return startOfDay(day, timeZone) === iso ? day : null;

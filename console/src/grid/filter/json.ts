@@ -4,12 +4,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value under an own key: `__proto__` and `constructor` find nothing. */
+/** Returns the value of an own key, so that `__proto__` and `constructor` find nothing. */
 export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** A JSON text that is an object; `null` for any other text. */
+/** Parses a JSON text that is an object; `null` for any other text. */
 export function parseObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -4,7 +4,7 @@ import { readDayWord } from './from-where.ts';
 import { isJsonObject, own } from './json.ts';
 import type { FilterContext } from './to-where.ts';
 
-/** A `where` in which words mean what they mean now, to the user who is signed in; all else is as it was. */
+/** Returns a `where` in which words have their current meaning for the signed-in user; everything else is unchanged. */
 export function refreshWords(where: JsonObject, context: FilterContext): JsonObject {
   return refreshed(where, '', context) as JsonObject;
 }

@@ -3,16 +3,16 @@ import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import { type Condition, type FieldCondition, type Filter, inputOf, isComplete } from './condition.ts';
 import { type Clock, daysOf, endOfDay, isDayWord, startOfDay } from './days.ts';
 
-/** What a filter is read and written against. */
+/** The context in which filters are read and written. */
 export interface FilterContext extends Clock {
   readonly fields: readonly FieldModel[];
-  /** objectId of the user who is signed in. */
+  /** objectId of the signed-in user. */
   readonly meId: string;
 }
 
 /**
- * The `where` of a filter. Words are kept beside what they mean now, in `word` of the Dates and Pointers that they stand for: the service passes over it,
- * and `refreshWords` gives them their meaning of a later day. Conditions that are not complete, or of fields that are not there, are left out.
+ * Converts a filter to a `where`. Words are kept beside their current meaning, in `word` of the Dates and Pointers that they stand for: the service
+ * ignores it, and `refreshWords` updates the meaning on a later day. Leaves out incomplete conditions and those on unknown fields.
  */
 export function toWhere(filter: Filter, context: FilterContext): JsonObject {
   const parts = filter.conditions.map((condition) => wherePart(condition, context)).filter((part) => part !== null);
@@ -87,13 +87,13 @@ function constraintOf({ operator, values }: FieldCondition, field: FieldModel, c
 
 export const holdsText = (field: FieldModel) => field.type === 'String' || field.type === 'HTML/XML';
 
-/** Elements of an array that a typed text may mean. */
+/** Returns the array elements that a typed text may mean. */
 export function elementsLike(text: string): JsonValue[] {
   const number = Number(text);
   return text.trim() !== '' && Number.isFinite(number) && String(number) === text ? [text, number] : [text];
 }
 
-/** Letter for letter, in the way of RE2, PCRE and Java alike. */
+/** Quotes a text for a pattern, in the syntax shared by RE2, PCRE and Java. */
 export const quoted = (text: string) => `\\Q${text.replaceAll('\\E', '\\E\\\\E\\Q')}\\E`;
 
 const pointerTo = (field: FieldModel, objectId: string): JsonObject => ({

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
 import { isJsonObject } from './json.ts';
 
-/** Operators that join conditions. */
+/** Operators that combine conditions. */
 const JOINTS: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
 
 /**
- * The names in a `where` that are no fields which the user sees, each once. Of a dotted name its first part counts.
+ * Returns the names in a `where` that are not fields visible to the user, each once. Only the first part of a dotted name counts.
  * @param known names of fields
  */
 export function unknownFields(where: JsonObject, known: ReadonlySet<string>): readonly string[] {
@@ -16,7 +16,7 @@ export function unknownFields(where: JsonObject, known: ReadonlySet<string>): re
   return [...new Set(found)];
 }
 
-/** A `where` without the conditions on some fields; branches that said nothing else go too. */
+/** Returns a `where` without the conditions on some fields; branches that become empty are removed too. */
 export function withoutFields(where: JsonObject, names: readonly string[]): JsonObject {
   const kept = Object.entries(where).flatMap(([name, value]): [string, JsonValue][] => {
     if (!JOINTS.has(name)) return names.includes(name) ? [] : [[name, value]];
@@ -30,5 +30,5 @@ export function withoutFields(where: JsonObject, names: readonly string[]): Json
 
 const branchesOf = (value: JsonValue) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
-/** Whether a name is one of a field, or of a place in it. */
+/** Returns whether a name is a field, or a dotted path into one. */
 export const isKnown = (name: string, known: ReadonlySet<string>): boolean => known.has(name.split('.', 1)[0] as string);

@@ -5,7 +5,7 @@ import { keys } from '../../api/query-client.ts';
 import { useSystem } from '../../api/system.tsx';
 import { titleOf } from '../../model/record.ts';
 
-/** What records of a table are called, by id, as far as it is known. */
+/** Returns the names of records of a table by id, as far as they are known. */
 export function useNames(table: string | undefined, ids: readonly string[]): Readonly<Record<string, string>> {
   const { appId, tables } = useSystem();
   const model = table === undefined ? undefined : tables.get(table);

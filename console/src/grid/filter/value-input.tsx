@@ -15,7 +15,7 @@ export interface ValueInputProps {
   onChange(values: Values): void;
 }
 
-/** What an operator is compared with, by its kind. */
+/** The input for an operator's value. */
 export function ValueInput({ input, field, values, onChange }: ValueInputProps) {
   const words = gridWords.filter;
   const put = (at: number, value: string | number | null) => {
@@ -68,7 +68,7 @@ function TextValue({ field, value, onChange }: TextValueProps) {
       <input
         className="input"
         type="text"
-        // biome-ignore lint/a11y/noAutofocus: it opens in a dialog that was asked for
+        // biome-ignore lint/a11y/noAutofocus: the user has just opened the dialog
         autoFocus
         autoComplete="off"
         dir={isLtr(field, value) ? 'ltr' : 'auto'}
@@ -99,7 +99,7 @@ function NumberValue({ label, value, isFirst, onChange }: NumberValueProps) {
         inputMode="decimal"
         dir="ltr"
         autoComplete="off"
-        // biome-ignore lint/a11y/noAutofocus: it opens in a dialog that was asked for
+        // biome-ignore lint/a11y/noAutofocus: the user has just opened the dialog
         autoFocus={isFirst}
         aria-invalid={isWrong}
         aria-describedby={isWrong ? problem : undefined}

@@ -7,23 +7,23 @@ export interface Choice {
 }
 
 export interface ChoicesProps {
-  /** Of the text box. */
+  /** The label of the text box. */
   readonly label: string;
   readonly placeholder: string;
-  /** Of the list. */
+  /** The label of the list. */
   readonly listLabel: string;
   readonly text: string;
   readonly choices: readonly Choice[];
   readonly chosen: readonly string[];
   readonly isMany?: boolean;
-  /** What is said where there is nothing to choose. */
+  /** The text shown if there is nothing to choose. */
   readonly note: string;
   onText(text: string): void;
   onChoice(choice: Choice): void;
   onCancel?(): void;
 }
 
-/** A text box over the list that it narrows down: the focus stays in the box, arrows go through the list (ARIA combobox). */
+/** A text box that filters the list below it: the focus stays in the box, arrows move through the list (ARIA combobox). */
 export function Choices(props: ChoicesProps) {
   const { choices, chosen, isMany = false, onChoice, onCancel } = props;
   const [at, setAt] = useState(0);
@@ -74,7 +74,7 @@ export function Choices(props: ChoicesProps) {
       />
       <div id={list} role="listbox" aria-label={props.listLabel} aria-multiselectable={isMany} className="g-options">
         {choices.map((choice) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the text box hears the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the text box handles the keys
           // biome-ignore lint/a11y/useFocusableInteractive: the text box keeps the focus
           <div
             key={choice.id}

@@ -1,6 +1,6 @@
 import { Popover as AriaPopover, type PopoverProps } from 'react-aria-components/Popover';
 
-/** What opens beside a control. It stands in the page's `main`, as all content does. */
+/** A popover of a control. It is rendered inside the page's `main`, like all content. */
 export function Popover({ className, ...props }: Omit<PopoverProps, 'className'> & { readonly className?: string }) {
   const main = document.getElementById('main');
   return (

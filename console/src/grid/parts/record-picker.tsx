@@ -12,15 +12,15 @@ const TYPING_PAUSE_MS = 120;
 export interface RecordPickerProps {
   readonly table: string;
   readonly chosen: readonly string[];
-  /** Of the chosen ones, by id. */
+  /** Names of the chosen records, by id. */
   readonly names: Readonly<Record<string, string>>;
   readonly isMany: boolean;
-  /** @param names of the chosen ones, as far as they are known */
+  /** @param names of the chosen records, as far as they are known */
   onChange(chosen: readonly string[], names: Readonly<Record<string, string>>): void;
   onCancel?(): void;
 }
 
-/** Records of a table, found by name on the server. */
+/** Chooses records of a table, which the server finds by name. */
 export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel }: RecordPickerProps) {
   const { appId, labelOf } = useSystem();
   const [text, setText] = useState('');
@@ -29,7 +29,7 @@ export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel 
   const words = gridWords.filter;
   const found = (data?.results ?? []).map(({ objectId, title }) => ({ id: objectId, text: title || objectId }));
   const sought = text.trim();
-  // Of an answer to what was typed before, what fits is shown until the answer is there.
+  // Until the answer arrives, the results of the previous text that still match are shown.
   const choices =
     query === sought && !isPlaceholderData
       ? found

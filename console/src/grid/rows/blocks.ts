@@ -2,10 +2,10 @@ import type { PointerNames, RowsAnswer } from '../../../../src/console/protocol/
 import type { JsonObject } from '../../../../src/kernel/json.ts';
 
 export const BLOCK_ROWS = 100;
-/** Blocks that are kept; a window needs two or three. */
+/** Maximum number of cached blocks; a window needs two or three. */
 export const MAX_BLOCKS = 40;
 
-/** Rows `index * BLOCK_ROWS` and following. */
+/** The rows from `index * BLOCK_ROWS` on. */
 export interface Block {
   readonly index: number;
   readonly rows: readonly JsonObject[];
@@ -14,7 +14,7 @@ export interface Block {
   readonly last: string | null;
 }
 
-/** What asks for a block: the neighbour of one that is here is found by key, another by its place. */
+/** How a block is requested: a neighbour of a cached block by key, any other by its position. */
 export type BlockRequest =
   | { readonly kind: 'after'; readonly cursor: string }
   | { readonly kind: 'before'; readonly cursor: string }
@@ -22,10 +22,10 @@ export type BlockRequest =
 
 export const blockOf = (row: number) => Math.floor(row / BLOCK_ROWS);
 
-/** Stands in a cell whose value is too long for a list. */
+/** Placeholder in a cell whose value is too long for a list. */
 export const LEFT_OUT = '…';
 
-/** The rows of an answer, with `LEFT_OUT` for what it leaves out. */
+/** Returns the rows of an answer, with `LEFT_OUT` for omitted values. */
 export function shownRows({ rows, leftOut }: RowsAnswer): readonly JsonObject[] {
   if (!leftOut) return rows;
   return rows.map((row) => {
@@ -38,7 +38,7 @@ export function toBlock(index: number, answer: RowsAnswer): Block {
   return { index, rows: shownRows(answer), names: answer.names, first: answer.first, last: answer.last };
 }
 
-/** The blocks that were seen last. */
+/** An LRU cache of blocks. */
 export class BlockCache {
   readonly #blocks = new Map<number, Block>();
   readonly #limit: number;
@@ -47,7 +47,7 @@ export class BlockCache {
     this.#limit = limit;
   }
 
-  /** Counts as a use of it. */
+  /** Counts as a use of the block. */
   get(index: number): Block | undefined {
     const block = this.#blocks.get(index);
     if (block) {
@@ -61,7 +61,7 @@ export class BlockCache {
     return this.#blocks.get(index);
   }
 
-  /** The one used longest ago goes where there are too many. */
+  /** Evicts the least recently used block if there are too many. */
   put(block: Block): void {
     this.#blocks.delete(block.index);
     this.#blocks.set(block.index, block);
@@ -71,7 +71,7 @@ export class BlockCache {
     }
   }
 
-  /** In place: its turn to go does not change. */
+  /** Replaces a block without counting as a use. */
   replace(block: Block): void {
     if (this.#blocks.has(block.index)) this.#blocks.set(block.index, block);
   }
@@ -89,7 +89,7 @@ export class BlockCache {
   }
 }
 
-/** How to ask for a block. A block that is not full ends the table, so nothing is asked after it. */
+/** Returns how to request a block. A block that is not full ends the table, so nothing after it is requested. */
 export function requestFor(index: number, cache: BlockCache): BlockRequest {
   if (index === 0) return { kind: 'skip', skip: 0 };
   const before = cache.peek(index - 1);
@@ -100,7 +100,7 @@ export function requestFor(index: number, cache: BlockCache): BlockRequest {
 }
 
 /**
- * The blocks to have, the most wanted first: those that are seen, then those that scrolling goes towards.
+ * Returns the blocks to load, most urgent first: the visible ones, then those in the direction of scrolling.
  * @param direction 1 downwards, -1 upwards, 0 at rest
  */
 export function wantedBlocks(first: number, end: number, rowCount: number, direction: number, ahead: number): number[] {

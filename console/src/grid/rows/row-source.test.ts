@@ -47,7 +47,7 @@ class Table implements RowReader {
   }
 }
 
-/** When nothing is under way any more. */
+/** Waits until no request is pending. */
 async function still(source: RowSource): Promise<void> {
   do await delay(8);
   while (source.pendingCount > 0);

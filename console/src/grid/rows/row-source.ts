@@ -12,17 +12,17 @@ import {
   wantedBlocks,
 } from './blocks.ts';
 
-/** A jump asks once the scroll bar has been still for so long; neighbours are asked for at once. */
+/** A jump is requested after the scroll bar has been still for this time; neighbours are requested immediately. */
 const JUMP_PAUSE_MS = 80;
-/** Scrolling that does not end asks all the same after so many pauses. */
+/** During continuous scrolling, a request is sent after this many pauses anyway. */
 const MAX_PAUSES = 2;
 const MAX_PENDING = 3;
-/** Blocks asked for ahead of the scrolling. */
+/** Blocks loaded ahead of the scrolling. */
 const AHEAD = 2;
 
 export interface RowReader {
   block(request: BlockRequest, signal: AbortSignal): Promise<RowsAnswer>;
-  /** The records of these ids, in any order; those that are gone are left out. */
+  /** Returns the records of these ids, in any order; deleted ones are left out. */
   byIds(objectIds: readonly string[], signal: AbortSignal): Promise<RowsAnswer>;
 }
 
@@ -31,10 +31,10 @@ export interface Row {
   readonly names: PointerNames;
 }
 
-/** A request for a block that is under way. */
+/** A running request for a block. */
 interface Pending {
   readonly controller: AbortController;
-  /** Fulfilled once it has ended, in whatever way. */
+  /** Resolves when the request has ended, with or without success. */
   readonly ended: Promise<void>;
 }
 
@@ -47,7 +47,7 @@ interface Wish {
 
 const NOTHING: Wish = { first: 0, end: 1, rowCount: 1, direction: 0 };
 
-/** The rows of one filter and order: asks for the blocks that are seen, keeps those seen last, and ends requests that nobody waits for. */
+/** The rows of one filter and order: requests the visible blocks, caches recent ones, and cancels requests that are no longer needed. */
 export class RowSource {
   readonly #reader: RowReader;
   readonly #pauseMs: number;
@@ -56,7 +56,7 @@ export class RowSource {
   readonly #listeners = new Set<() => void>();
   #wish = NOTHING;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the jump that waits for the scroll bar began to. */
+  /** When the pending jump began to wait for the scroll bar. */
   #waitsSince: number | null = null;
   #refreshing: AbortController | undefined;
   #gone: ReadonlySet<string> = new Set();
@@ -76,22 +76,22 @@ export class RowSource {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Another number after each change. */
+  /** Returns a number that changes with each update. */
   version = (): number => this.#version;
 
-  /** `undefined`: not here yet. */
+  /** Returns a row; `undefined`: not loaded yet. */
   row(index: number): Row | undefined {
     const block = this.#cache.peek(blockOf(index));
     const record = block?.rows[index % BLOCK_ROWS];
     return block && record ? { record, names: block.names } : undefined;
   }
 
-  /** Where the table ends, once that was seen. */
+  /** The number of rows, once the end of the table was loaded. */
   get end(): number | null {
     return this.#end;
   }
 
-  /** What the last request failed with; `null` after one that did not. */
+  /** The error of the last request; `null` if it succeeded. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -104,22 +104,22 @@ export class RowSource {
     return this.#cache.size === 0;
   }
 
-  /** Number of the requests that are under way. */
+  /** The number of running requests. */
   get pendingCount(): number {
     return this.#pending.size;
   }
 
-  /** How many of the rows were deleted while they were seen. */
+  /** How many rows were deleted while they were visible. */
   get goneCount(): number {
     return this.#gone.size;
   }
 
-  /** Whether a record was deleted while it was seen. */
+  /** Returns whether a record was deleted while it was visible. */
   isGone(objectId: string): boolean {
     return this.#gone.has(objectId);
   }
 
-  /** Names the rows that are seen. @param direction 1 downwards, -1 upwards, 0 at rest */
+  /** Sets the visible rows. @param direction 1 downwards, -1 upwards, 0 at rest */
   want(first: number, end: number, rowCount: number, direction: number): void {
     this.#wish = { first, end, rowCount, direction };
     this.#isStopped = false;
@@ -129,7 +129,7 @@ export class RowSource {
     this.#ask();
   }
 
-  /** Ends what is under way, until rows are wanted again. */
+  /** Cancels running requests; nothing is loaded until rows are wanted again. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -137,7 +137,7 @@ export class RowSource {
     this.#changed();
   }
 
-  /** Asks again after a failure or a stop. */
+  /** Loads again after a failure or a stop. */
   retry(): void {
     this.#failure = null;
     this.#isStopped = false;
@@ -145,16 +145,15 @@ export class RowSource {
     this.#changed();
   }
 
-  /** Ends all requests. */
+  /** Cancels all requests. */
   dispose(): void {
     this.stop();
     this.#refreshing?.abort();
   }
 
   /**
-   * Reads the seen rows again, by their ids: values change in place, rows do not move, and those that are gone are marked. Blocks that are not seen are
-   * forgotten; their neighbours find them again by key. Blocks under way may have been read before the change: they are read again once
-   * they are here.
+   * Reads the visible rows again by their ids: values change in place, rows do not move, deleted ones are marked. Drops invisible blocks; their
+   * neighbours find them again by key. Running requests may have read the state before the change, so their blocks are read again when they arrive.
    */
   async refresh(): Promise<void> {
     this.#refreshing?.abort();
@@ -186,7 +185,7 @@ export class RowSource {
     this.#changed();
   }
 
-  /** Puts values into a record that is here: what was written, before or after the service has said so. */
+  /** Sets values of a loaded record: values that were written, before or after the service has confirmed them. */
   patch(objectId: string, changes: JsonObject, names: PointerNames = {}): void {
     for (const block of this.#cache.all()) {
       if (!block.rows.some((row) => idOf(row) === objectId)) continue;
@@ -208,7 +207,7 @@ export class RowSource {
       if (this.#pending.size >= MAX_PENDING) return;
       if (this.#cache.peek(index) || this.#pending.has(index)) continue;
       const request = requestFor(index, this.#cache);
-      // Where another is on its way this one is asked for by key when that one is here.
+      // While another block is loading, this one waits and is then requested by key.
       if (request.kind === 'skip' && this.#pending.size > 0) continue;
       if (request.kind === 'skip' && !this.isEmpty) {
         this.#waitsSince ??= performance.now();
@@ -234,7 +233,7 @@ export class RowSource {
       if (signal.aborted) return;
       this.#pending.delete(index);
       if (request.kind === 'before' && answer.rows.length < BLOCK_ROWS) {
-        // Rows went away above: what is there now does not fill the block.
+        // Rows above were deleted, so the rows before the key no longer fill the block.
         this.#start(index, { kind: 'skip', skip: index * BLOCK_ROWS });
         return;
       }

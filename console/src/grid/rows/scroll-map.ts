@@ -1,18 +1,18 @@
 /**
- * Where rows are, when there are more of them than a browser makes an element tall: Chromium ends at 33.5 million pixels, Firefox at 17.9 million.
- * `offset` is the distance of the window's upper edge from the first row, in true pixels; `scrollTop` is where the browser's scroll bar stands. Near both
- * ends they go together, in between a pixel of the scroll bar stands for several.
+ * Maps row positions to scroll positions when a table is taller than an element can be: Chromium's limit is 33.5 million pixels, Firefox's 17.9
+ * million. `offset` is the distance from the first row to the upper edge of the window, in real pixels; `scrollTop` is the position of the browser's
+ * scroll bar. Near both ends they change equally; in between, a pixel of the scroll bar stands for several.
  */
 
-/** The scrolled element is never taller. */
+/** Maximum height of the scrolled element. */
 export const MAX_VIRTUAL_PX = 8_000_000;
-/** At both ends of a compressed table, where a pixel of the scroll bar is a pixel of rows. */
+/** Zone at both ends of a compressed table in which a pixel of the scroll bar is a pixel of rows. */
 export const END_ZONE_PX = 1_000_000;
 
 export interface ScrollMap {
   readonly rowHeight: number;
   readonly rowCount: number;
-  /** Height of the window on the rows. */
+  /** Height of the visible rows. */
   readonly viewport: number;
   /** Height of the scrolled element. */
   readonly virtualHeight: number;
@@ -29,7 +29,7 @@ export const START: Position = { scrollTop: 0, offset: 0 };
 
 const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), Math.max(low, high));
 
-/** @param viewport pixels of rows that are seen at once */
+/** @param viewport visible height in pixels */
 export function scrollMap(rowCount: number, rowHeight: number, viewport: number): ScrollMap {
   const realHeight = rowCount * rowHeight;
   const virtualHeight = Math.min(realHeight, MAX_VIRTUAL_PX);
@@ -43,17 +43,17 @@ export function scrollMap(rowCount: number, rowHeight: number, viewport: number)
   };
 }
 
-/** The offset that a place of the scroll bar stands for. */
+/** Returns the offset of a scroll position. */
 export function offsetAt(map: ScrollMap, scrollTop: number): number {
   return between(clamp(scrollTop, 0, map.maxScrollTop), map.maxScrollTop, map.maxOffset);
 }
 
-/** The place of the scroll bar that stands for an offset. */
+/** Returns the scroll position of an offset. */
 export function scrollTopAt(map: ScrollMap, offset: number): number {
   return between(clamp(offset, 0, map.maxOffset), map.maxOffset, map.maxScrollTop);
 }
 
-/** From a scale of one length to one of another: alike in the zones at the ends, stretched between them. */
+/** Maps a position between scales of different length: equal in the zones at the ends, stretched between them. */
 function between(value: number, from: number, to: number): number {
   if (from === to) return value;
   if (value <= END_ZONE_PX) return value;
@@ -61,32 +61,35 @@ function between(value: number, from: number, to: number): number {
   return END_ZONE_PX + ((value - END_ZONE_PX) * (to - 2 * END_ZONE_PX)) / (from - 2 * END_ZONE_PX);
 }
 
-/** Exactly there. */
+/** Returns the exact position of an offset. */
 export function movedTo(map: ScrollMap, offset: number): Position {
   const there = clamp(offset, 0, map.maxOffset);
   return { offset: there, scrollTop: scrollTopAt(map, there) };
 }
 
 /**
- * After the browser has scrolled.
- * @param isCoarse whether the scroll bar was drawn, which means a place in the table; a wheel or a finger means pixels
+ * Returns the position after the browser has scrolled.
+ * @param isCoarse whether the scroll bar was dragged, which selects a place in the table; a wheel or a finger moves by pixels
  */
 export function scrolledTo(map: ScrollMap, from: Position, scrollTop: number, isCoarse: boolean): Position {
   if (isCoarse || map.maxOffset === map.maxScrollTop) return { scrollTop, offset: offsetAt(map, scrollTop) };
   return { scrollTop, offset: clamp(from.offset + scrollTop - from.scrollTop, 0, map.maxOffset) };
 }
 
-/** How far the scroll bar stands from the place that the offset has on it: true pixels were scrolled where it stands for more. */
+/**
+ * Returns the distance of the scroll bar from the scroll position of the offset. It grows when pixels are scrolled where a pixel of the bar stands
+ * for several.
+ */
 export function drift(map: ScrollMap, position: Position): number {
   return Math.abs(scrollTopAt(map, position.offset) - position.scrollTop);
 }
 
-/** Where a row stands in the scrolled element. */
+/** Returns the position of a row in the scrolled element. */
 export function rowTop(map: ScrollMap, position: Position, row: number): number {
   return row * map.rowHeight - position.offset + position.scrollTop;
 }
 
-/** The offset nearest to the present one at which the whole row is seen. */
+/** Returns the nearest offset at which the whole row is visible. */
 export function offsetShowing(map: ScrollMap, offset: number, row: number): number {
   const top = row * map.rowHeight;
   if (top < offset) return top;
@@ -96,11 +99,11 @@ export function offsetShowing(map: ScrollMap, offset: number, row: number): numb
 
 export interface Span {
   readonly first: number;
-  /** The one after the last. */
+  /** Exclusive. */
   readonly end: number;
 }
 
-/** The rows to draw: those that are seen, and some before and after them. */
+/** Returns the rows to draw: the visible ones, and some before and after them. */
 export function rowsInWindow(map: ScrollMap, offset: number, overscan: number): Span {
   const first = Math.max(0, Math.floor(offset / map.rowHeight) - overscan);
   const end = Math.min(map.rowCount, Math.ceil((offset + map.viewport) / map.rowHeight) + overscan);

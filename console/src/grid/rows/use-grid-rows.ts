@@ -8,30 +8,30 @@ import { keys, outdate } from '../../api/query-client.ts';
 import { BLOCK_ROWS, type BlockRequest } from './blocks.ts';
 import { type RowReader, RowSource } from './row-source.ts';
 
-/** Rows that are drawn before anything is known of a table. */
+/** Rows drawn before the size of a table is known. */
 const FIRST_ROWS = 30;
-/** The count is asked for again no sooner than so long after a change. */
+/** Minimum delay between a change and the next count. */
 const COUNT_PAUSE_MS = 400;
-/** The order of a table where the user chose none. */
+/** The default order of a table. */
 export const USUAL_ORDER = '-createdAt';
 
 export interface GridRows {
   readonly source: RowSource;
-  /** Rows to draw and to scroll through. */
+  /** Number of rows to draw and to scroll through. */
   readonly rowCount: number;
-  /** The number of records that match now; `null`: not known yet. */
+  /** The number of matching records; `null`: not known yet. */
   readonly count: number | null;
-  /** Records that came since the rows were read. */
+  /** Number of records added since the rows were read. */
   readonly addedCount: number;
   readonly isLoading: boolean;
-  /** Reads all again, and shows what is new. */
+  /** Reads everything again, including new records. */
   reload(): void;
 }
 
 /**
- * The rows that match, in their order.
- * @param fields that are shown; others are not read.
- * @param countsFirst whether the count is not to wait for the first rows.
+ * Returns the matching rows, in their order.
+ * @param fields the visible ones; others are not read.
+ * @param countsFirst whether the count is requested without waiting for the first rows.
  */
 export function useGridRows(
   appId: string,
@@ -44,10 +44,10 @@ export function useGridRows(
   const [generation, setGeneration] = useState(0);
   const question = JSON.stringify([appId, table, where, order, generation]);
   const asked = useAskedFields(fields);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the question stands for all of it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the query stands for all of it
   const source = useMemo(() => {
     const made = new RowSource(readerOf(appId, table, where, order, asked));
-    // They are on their way while the page is drawn for the first time.
+    // Requested while the page is drawn for the first time.
     made.want(0, FIRST_ROWS, FIRST_ROWS, 0);
     return made;
   }, [question, asked]);
@@ -80,31 +80,31 @@ export function useGridRows(
   };
 }
 
-/** The fields asked for so far: a column that is taken away asks for nothing anew. */
+/** Returns the fields requested so far, so that removing a column causes no new request. */
 function useAskedFields(fields: readonly string[]): string {
   const asked = useRef<readonly string[]>([]);
   if (fields.some((field) => !asked.current.includes(field))) asked.current = [...new Set([...asked.current, ...fields])].sort();
   return asked.current.join(',');
 }
 
-/** After a change of the table (`api/changes.ts` outdates its queries) what is seen is read again, then the count. */
+/** After a change of the table (`api/changes.ts` invalidates its queries), reads the visible rows again, then the count. */
 function useRefresh(source: RowSource, queryKey: readonly unknown[], recount: () => void): void {
   const pulse = useQuery({
     queryKey,
     queryFn: async () => {
-      // A query that failed by itself would fail again; a lost connection may be back.
+      // A query that failed on its own would fail again; after a lost connection a retry may succeed.
       if (source.failure instanceof NoConnection) source.retry();
       await source.refresh();
       return Date.now();
     },
-    // The first rows and their number are asked for anyway: it beats once it is outdated.
+    // The first rows and their number are requested anyway; the query runs only after it is invalidated.
     initialData: Date.now,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
   const beat = pulse.dataUpdatedAt;
   const last = useRef({ source, beat });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a beat is all that matters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new beat is the trigger
   useEffect(() => {
     const isNew = last.current.source === source && last.current.beat !== beat;
     last.current = { source, beat };

@@ -1,4 +1,4 @@
-/** The cell that the keyboard is at; row -1 is the header. */
+/** The focused cell; row -1 is the header. */
 export interface Cell {
   readonly row: number;
   readonly column: number;
@@ -9,7 +9,7 @@ export const HEADER_ROW = -1;
 export interface Extent {
   readonly rowCount: number;
   readonly columnCount: number;
-  /** Rows that a page key goes. */
+  /** Number of rows that a page key moves by. */
   readonly pageRows: number;
   readonly isRightToLeft: boolean;
 }
@@ -21,7 +21,7 @@ export interface Key {
   readonly shiftKey: boolean;
 }
 
-/** Where a key leads; `null`: it is none that moves. Arrows go to the side that they point at, in both directions of writing. */
+/** Returns the cell that a key moves to; `null`: the key does not move. Arrow keys move visually, in both writing directions. */
 export function moved(cell: Cell, pressed: Key, extent: Extent): Cell | null {
   const isFar = pressed.ctrlKey || pressed.metaKey;
   const lastRow = extent.rowCount - 1;
@@ -55,12 +55,12 @@ export function moved(cell: Cell, pressed: Key, extent: Extent): Cell | null {
   }
 }
 
-/** The cell that Tab leads to while cells are edited; `null`: there is none. */
+/** Returns the cell that Tab moves to while cells are edited; `null` if there is none. */
 export function nextEditable(cell: Cell, step: 1 | -1, columnCount: number, canEdit: (column: number) => boolean): Cell | null {
   for (let column = cell.column + step; column >= 0 && column < columnCount; column += step)
     if (canEdit(column)) return { row: cell.row, column };
   return null;
 }
 
-/** Whether a key begins to type in a cell. */
+/** Returns whether a key starts typing in a cell. */
 export const isTyped = ({ key, ctrlKey, metaKey }: Key) => !ctrlKey && !metaKey && key !== ' ' && [...key].length === 1;

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be an HTML table
 import {
   type ClipboardEvent,
   type CSSProperties,
@@ -42,13 +42,13 @@ export interface DataGridProps {
 
 const NO_EDITS: readonly EditState[] = [];
 
-/** The rows of a table as an ARIA grid: what is seen of them is drawn, the keyboard reaches all. */
+/** The rows of a table as an ARIA grid: visible rows are drawn, the keyboard reaches all. */
 export function DataGrid({ table, columns, sorts, rows, headerActions, openRecord }: DataGridProps) {
   const { format, fieldLabelOf, labelOf } = useSystem();
   const { source, rowCount } = rows;
   const [noted] = useState(notedPlace);
   const [cell, setCell] = useState<Cell>(noted?.cell ?? { row: HEADER_ROW, column: 0 });
-  /** The cell that was to be edited and has no editor, and why. */
+  /** The cell without an editor that the user tried to edit, and the reason. */
   const [closed, setClosed] = useState<(Cell & { readonly text: string }) | null>(null);
   const takesFocus = useRef(noted !== null);
   const scroll = useScroll(rowCount, isRightToLeft, noted?.offset ?? 0);
@@ -57,7 +57,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   const layout = useMemo(() => layoutOf(table, columns, labelOfField, size.width), [table, columns, labelOfField, size.width]);
   const variables = useMemo(() => layoutVariables(layout), [layout]);
   const window = columnsInWindow(layout, view.scrolledInline, size.width);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same span stays the same object, so that rows are not drawn anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an equal span stays the same object, so that rows are not drawn again
   const span = useMemo(() => window, [window.first, window.end]);
   const activeColumn = Math.min(cell.column, layout.columns.length - 1);
 
@@ -90,7 +90,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
       takesFocus.current = true;
       const next = step === 0 ? null : nextEditable(cell, step, layout.columns.length, canEditColumn);
       if (!next) return setCell({ ...cell });
-      // The cell has the focus before its editor takes it, so that it comes back there.
+      // The cell gets the focus before its editor, so that the focus returns there.
       flushSync(() => goTo(next));
       begin(next, false);
     },
@@ -100,7 +100,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     const row = source.row(at.row);
     const field = layout.columns[at.column]?.field;
     if (!row || !field || !canEditColumn(at.column) || source.isGone(String(row.record.objectId))) return false;
-    // It is edited where all of it is: on the page of the record.
+    // The value is edited on the record's page, which has all of it.
     if (fieldValue(row.record, field.name) === LEFT_OUT) return false;
     if (field.type === 'Boolean') {
       if (startsEmpty) return false;
@@ -115,12 +115,12 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
       });
       return true;
     }
-    // The key that began it is typed into the editor, which takes the focus now.
+    // The editor takes the focus now, so that the key that opened it is typed into it.
     flushSync(() => editing.begin(row, field, startsEmpty));
     return true;
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the cell takes the focus once it is drawn, wherever the window went
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the cell takes the focus once it is drawn, wherever the window moved
   useLayoutEffect(() => {
     if (!takesFocus.current || editing.isEditing) return;
     const element = ref.current?.querySelector<HTMLElement>(`[data-row="${cell.row}"][data-column="${activeColumn}"]`);
@@ -157,7 +157,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
     } else if (isTyped(event) && !begin(at, true)) sayClosed(at);
   };
 
-  /** That a cell has no editor; a switch takes no text. */
+  /** Announces that a cell has no editor; a Boolean takes no text. */
   const sayClosed = (at: Cell) => {
     const field = layout.columns[at.column]?.field;
     const row = source.row(at.row);
@@ -272,7 +272,7 @@ export function DataGrid({ table, columns, sorts, rows, headerActions, openRecor
   );
 }
 
-/** The rows of the window, and the one with the focus wherever it is. */
+/** Returns the rows of the window, and the focused one wherever it is. */
 function rowsDrawn(first: number, end: number, active: number, rowCount: number): readonly number[] {
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
   if (active === HEADER_ROW || active >= rowCount) return rows;
@@ -280,7 +280,7 @@ function rowsDrawn(first: number, end: number, active: number, rowCount: number)
   return active >= end ? [...rows, active] : rows;
 }
 
-/** The cell that an element of it belongs to; nothing for a control inside. */
+/** Returns the cell of an element; `null` for a control inside a cell. */
 function cellOf(target: EventTarget | null): Cell | null {
   if (!(target instanceof Element) || target.closest('input, textarea, button, [role=dialog]')) return null;
   const element = target.closest<HTMLElement>('[data-row]');

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be an HTML table
 import { memo } from 'react';
 import type { PointerNames } from '../../../../src/console/protocol/protocol.ts';
 import type { JsonObject, JsonValue } from '../../../../src/kernel/json.ts';
@@ -14,21 +14,21 @@ import type { Column, ColumnSpan, Layout } from './layout.ts';
 export interface GridRowProps {
   readonly index: number;
   readonly top: number;
-  /** `undefined`: not here yet. */
+  /** `undefined`: not loaded yet. */
   readonly record: JsonObject | undefined;
   readonly names: PointerNames | undefined;
   readonly isGone: boolean;
   readonly layout: Layout;
   readonly span: ColumnSpan;
-  /** The column that the keyboard is at, or -1. */
+  /** The focused column, or -1. */
   readonly activeColumn: number;
-  /** Of cells of this row. */
+  /** Edits of cells of this row. */
   readonly edits: readonly EditState[];
   readonly editActions: EditActions;
   readonly table: string;
 }
 
-/** A row of the grid, with the cells that are seen. One that is not here yet is a picture of a row, unless the keyboard is in it. */
+/** A row of the grid with its visible cells. A row that is not loaded is a placeholder, unless it has the keyboard focus. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
   const { index, top, layout, span, record, isGone, activeColumn } = props;
   if (!record && activeColumn < 0)

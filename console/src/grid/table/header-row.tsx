@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be one of HTML
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows cannot be an HTML table
 import { type KeyboardEvent, type PointerEvent, type RefObject, useRef, useState } from 'react';
 import { MAX_WIDTH, MIN_WIDTH } from '../columns/columns.ts';
 import type { Sort } from '../columns/order.ts';
@@ -6,7 +6,7 @@ import { gridWords, isRightToLeft } from '../words/index.ts';
 import { HEADER_ROW } from './cursor.ts';
 import type { Column, Layout } from './layout.ts';
 
-/** A pointer that goes farther drags; one that goes less clicks. */
+/** A pointer that moves farther drags; otherwise it clicks. */
 const DRAG_PX = 6;
 const KEY_STEP_PX = 16;
 
@@ -25,7 +25,7 @@ export interface HeaderRowProps {
   readonly actions: HeaderActions;
 }
 
-/** The names of the columns: a click sorts, a drag of the cell moves it, a drag of its end widens it. */
+/** The names of the columns: a click sorts, dragging the cell moves the column, dragging its end resizes it. */
 export function HeaderRow({ layout, sorts, activeColumn, grid, actions }: HeaderRowProps) {
   const [dropAt, setDropAt] = useState<string | null>(null);
   return (
@@ -138,7 +138,7 @@ function HeaderCell({ column, at, sort, sortNumber, isActive, isDropTarget, grid
   );
 }
 
-/** Moving a column by the pointer; its menu moves it without one. */
+/** Moves a column with the pointer; the column's menu does it without one. */
 function dragOf(
   column: Column,
   layout: Layout,
@@ -193,7 +193,7 @@ interface ResizeHandleProps {
   readonly actions: HeaderActions;
 }
 
-/** Only for the pointer: the header's menu and Alt with an arrow do the same. While it is dragged nothing but a variable changes. */
+/** For the pointer only: the header's menu and Alt with an arrow do the same. During a drag only a CSS variable changes. */
 function ResizeHandle({ column, at, grid, actions }: ResizeHandleProps) {
   const start = useRef<{ x: number; width: number } | null>(null);
   const widthAt = (event: PointerEvent) => {

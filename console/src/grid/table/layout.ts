@@ -2,10 +2,10 @@ import type { CSSProperties } from 'react';
 import type { ColumnState, FieldModel, TableModel } from '../../../../src/console/protocol/protocol.ts';
 import { titleField, usualWidth } from '../columns/columns.ts';
 
-/** Below this width of the window only the title is pinned, and it takes no more than its share. */
+/** Below this width of the window only the title is pinned, with a limited width. */
 const NARROW_PX = 600;
 const NARROW_TITLE_SHARE = 0.42;
-/** With fewer columns all cells of a row are drawn. */
+/** With fewer columns, all cells of a row are drawn. */
 const WINDOWED_COLUMNS = 12;
 const OVERSCAN_PX = 400;
 
@@ -15,12 +15,12 @@ export interface Column {
   readonly label: string;
   readonly width: number;
   readonly isPinned: boolean;
-  /** Whether the columns after it pass under it. */
+  /** Whether it is the last pinned column, which the following columns scroll under. */
   readonly isLastPinned: boolean;
   readonly isTitle: boolean;
-  /** Distance of its beginning from the beginning of the first column. */
+  /** Distance from the start of the first column. */
   readonly start: number;
-  /** By variables of the grid, so that a drag of a border draws no row anew. */
+  /** Uses variables of the grid, so that resizing a column redraws no row. */
   readonly style: CSSProperties;
 }
 
@@ -63,7 +63,7 @@ export function layoutOf(
   };
 }
 
-/** The variables of a grid: widths, and where pinned columns stand. */
+/** Returns the CSS variables of a grid: widths, and positions of pinned columns. */
 export function layoutVariables({ columns, totalWidth }: Layout): Record<`--${string}`, string> {
   const variables: Record<`--${string}`, string> = { '--total': `${totalWidth}px` };
   for (const [index, { width, start, isPinned }] of columns.entries()) {
@@ -78,7 +78,7 @@ export interface ColumnSpan {
   readonly end: number;
 }
 
-/** The columns after the pinned ones that are seen, with some beside them. @param scrolled distance from the beginning of the row */
+/** Returns the visible columns after the pinned ones, with some on both sides. @param scrolled distance from the start of the row */
 export function columnsInWindow({ columns, pinnedCount }: Layout, scrolled: number, windowWidth: number): ColumnSpan {
   if (columns.length <= WINDOWED_COLUMNS) return { first: pinnedCount, end: columns.length };
   const from = scrolled - OVERSCAN_PX;
@@ -90,7 +90,7 @@ export function columnsInWindow({ columns, pinnedCount }: Layout, scrolled: numb
   return { first, end };
 }
 
-/** How far the row has to be scrolled for a column to be seen whole. */
+/** Returns how far the row must be scrolled to show a whole column. */
 export function scrolledShowing(layout: Layout, at: number, scrolled: number, windowWidth: number): number {
   const column = layout.columns[at];
   if (!column || column.isPinned) return scrolled;

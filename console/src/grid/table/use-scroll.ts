@@ -16,15 +16,15 @@ import {
 export const ROW_PX = 36;
 export const HEADER_PX = 38;
 const OVERSCAN_ROWS = 10;
-/** A wheel or a finger counts as turning for so long after each of its events. */
+/** Time after an event of a wheel or a finger within which scrolling is attributed to it. */
 const PUSHED_MS = 250;
-/** After so long without a scroll the scroll bar is put where the rows are. */
+/** After this time without scrolling, the scroll bar is moved to the position of the rows. */
 const SETTLE_MS = 160;
-/** No wheel goes so many windows at once. */
+/** A wheel never scrolls this many windows at once. */
 const COARSE_WINDOWS = 20;
 
 export interface ScrollView extends Span {
-  /** What a row's place in the table and in the scrolled element differ by. */
+  /** The difference between a row's position in the table and in the scrolled element. */
   readonly shift: number;
   readonly scrolledInline: number;
   readonly direction: number;
@@ -33,24 +33,24 @@ export interface ScrollView extends Span {
 export interface Scroll {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly view: ScrollView;
-  /** Of the window on the rows. */
+  /** Size of the visible area. */
   readonly size: { readonly height: number; readonly width: number };
   readonly virtualHeight: number;
-  /** Rows that are seen whole. */
+  /** Number of wholly visible rows. */
   readonly pageRows: number;
   onScroll(): void;
   onPush(): void;
   showRow(row: number): void;
-  /** Moves by true pixels of rows. */
+  /** Scrolls by a number of rows, in real pixels. */
   scrollRows(rows: number): void;
   scrollInline(scrolled: number): void;
-  /** True pixels from the first row to the upper edge of the window. */
+  /** Returns the real pixels from the first row to the upper edge of the window. */
   offset(): number;
 }
 
 /**
- * The scrolling of a grid of any length (`scroll-map.ts`): what is seen, and how to get elsewhere.
- * @param firstOffset where it begins, as soon as so many rows are known
+ * Scrolls a grid of any length (`scroll-map.ts`): returns the visible part, and functions to move it.
+ * @param firstOffset the initial position, applied when that many rows are known
  */
 export function useScroll(rowCount: number, isRightToLeft: boolean, firstOffset: number): Scroll {
   const ref = useRef<HTMLDivElement>(null);
@@ -80,7 +80,7 @@ export function useScroll(rowCount: number, isRightToLeft: boolean, firstOffset:
       if (!element) return;
       flushSync(draw);
       element.scrollTop = next.scrollTop;
-      // The browser rounds: the rows go with what it took.
+      // The browser rounds scrollTop; the rows follow the rounded value.
       position.current = { ...next, scrollTop: element.scrollTop };
       flushSync(draw);
     },
@@ -101,7 +101,7 @@ export function useScroll(rowCount: number, isRightToLeft: boolean, firstOffset:
     return () => observer.disconnect();
   }, []);
 
-  // Another number of rows or another window: the same rows stay in sight.
+  // Keeps the same rows visible when the number of rows or the window changes.
   useLayoutEffect(() => {
     const element = ref.current;
     const next = movedTo(map, Math.max(position.current.offset, awaited.current));
@@ -177,5 +177,5 @@ const isSame = (left: ScrollView, right: ScrollView) =>
   left.end === right.end &&
   left.shift === right.shift &&
   left.direction === right.direction &&
-  // Columns are drawn some hundred pixels beyond what is seen.
+  // Columns are drawn some hundred pixels beyond the visible part.
   Math.abs(left.scrolledInline - right.scrolledInline) < 100;

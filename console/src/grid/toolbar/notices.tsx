@@ -8,21 +8,21 @@ import { isolated } from '../../words/isolated.ts';
 import type { GridRows } from '../rows/use-grid-rows.ts';
 import { gridWords } from '../words/index.ts';
 
-/** Tables of so many records are warned of, where a field has no index. */
+/** From this number of records on, sorting by a field without an index causes a warning. */
 const LARGE_TABLE = 50_000;
 const QUERY_TIMEOUT = 124;
-/** A query that runs for so long can be stopped. */
+/** A query that runs for this long can be stopped. */
 const SLOW_MS = 700;
 
 export interface NoticesProps {
   readonly rows: GridRows;
   readonly hasFilter: boolean;
-  /** Of the field that the rows are sorted by and that has no index. */
+  /** Label of the field that the rows are sorted by and that has no index. */
   readonly unindexedLabel: string | null;
-  /** Names that the filter speaks of and that are no fields that the user sees. */
+  /** Names in the filter that are not fields visible to the user. */
   readonly unknownFields: readonly string[];
   readonly hasOrder: boolean;
-  /** Whether the order named a field that was left out of it. */
+  /** Whether the order contained a field that was left out. */
   readonly isOrderBroken: boolean;
   readonly isWhereBroken: boolean;
   readonly isViewMissing: boolean;
@@ -33,7 +33,7 @@ export interface NoticesProps {
   onRemoveUnknown(): void;
 }
 
-/** What is to be said of the rows, and what stands in their place where there are none. */
+/** Notices about the rows, and the text in their place if there are none. */
 export function Notices(props: NoticesProps) {
   const { rows, unindexedLabel, format } = props;
   const { source } = rows;
@@ -73,7 +73,7 @@ export function Notices(props: NoticesProps) {
   );
 }
 
-/** At most so many names are told, each cut where it is longer than any field's. */
+/** At most this many names are shown, each cut to the maximum length of a field's name. */
 const MAX_NAMES = 3;
 const MAX_NAME = 40;
 
@@ -92,7 +92,7 @@ function UnknownFields({ unknownFields: names, onRemoveUnknown }: NoticesProps) 
   );
 }
 
-/** Whether a question was refused that no record could answer anyhow: a name that could never be one of a field. */
+/** Returns whether a query was refused because of a name that no field can have, so that no record could match anyway. */
 const isAskedInVain = ({ rows: { source }, unknownFields: names }: NoticesProps) =>
   names.length > 0 && source.failure instanceof ApiFailure && source.failure.status < 500;
 
@@ -161,7 +161,7 @@ function Empty({ title, text, children }: { title: string; text: string; childre
   );
 }
 
-/** Whether the first rows of a question have been waited for so long that one may want to stop. */
+/** Returns whether the first rows of a query have taken so long that the user may want to stop it. */
 function useSlow(question: object, isWaiting: boolean): boolean {
   const [slow, setSlow] = useState<object | null>(null);
   useEffect(() => {

@@ -18,7 +18,7 @@ export interface ToolbarProps {
   onSort(sorts: readonly Sort[]): void;
 }
 
-/** The name of the table, how many records there are, and the tools. */
+/** The name of the table, the number of records, and the tools. */
 export function Toolbar({ table, view, sorts, rows, onSort }: ToolbarProps) {
   const { labelOf, paths, format } = useSystem();
   const { count, source } = rows;

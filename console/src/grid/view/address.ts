@@ -3,13 +3,13 @@ import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { columnsText, parseColumns } from '../columns/columns.ts';
 import { parseObject } from '../filter/json.ts';
 
-/** What an address says of a view: of each part `null` where it says nothing, which the saved view or the table then decides. */
+/** The view in an address. A part that is `null` is not in the address; the saved view or the table then decides. */
 export interface AddressedView {
   readonly viewId: string | null;
   readonly where: JsonObject | null;
   readonly order: string | null;
   readonly columns: readonly ColumnState[] | null;
-  /** Whether there is a `where` that is no JSON object. */
+  /** Whether there is a `where` that is not a JSON object. */
   readonly isWhereBroken: boolean;
 }
 
@@ -28,7 +28,7 @@ export function parseAddress(search: string): AddressedView {
   };
 }
 
-/** Parameters of an address that are none of a view stay as they are. */
+/** Returns the address of a view. Parameters that do not belong to a view are kept. */
 export function addressOf(view: Omit<AddressedView, 'isWhereBroken'>, search = ''): string {
   const parameters = new URLSearchParams(search);
   const set = (name: string, value: string | null) => (value === null ? parameters.delete(name) : parameters.set(name, value));

@@ -17,7 +17,7 @@ export interface SaveViewDialogProps {
   onClose(): void;
 }
 
-/** Asks what a view is called and who sees it. */
+/** Asks for the name of a view and who may see it. */
 export function SaveViewDialog({ state, present, onSave, onClose }: SaveViewDialogProps) {
   const { roles } = useSystem().model.me;
   const [name, setName] = useState('');

@@ -8,7 +8,7 @@ import { addressOf, parseAddress } from './address.ts';
 import { useSavedView } from './use-views.ts';
 import { addressedView, isChanged, type ViewState, viewState } from './view-state.ts';
 
-/** The view that the address says, and what changes it: the address is the state. */
+/** Returns the view of the address, and functions that change it: the address is the state. */
 export function useView(table: TableModel) {
   const { appId } = useSystem();
   const search = useSearch();
@@ -18,7 +18,7 @@ export function useView(table: TableModel) {
   const saved = address.viewId !== null && query.data && !isOther ? query.data : null;
   const state = useMemo(() => viewState(address, saved, table), [address, saved, table]);
 
-  /** @param isReplaced whether the entry of the history is replaced: for steps that nobody goes back to */
+  /** @param isReplaced whether to replace the history entry: for steps that need no way back */
   const change = useCallback(
     (part: Partial<ViewState>, isReplaced = false) => {
       const next = addressOf(addressedView({ ...state, ...part }, saved, table), search);
@@ -26,7 +26,7 @@ export function useView(table: TableModel) {
     },
     [state, saved, table, search, address],
   );
-  /** @param viewId `null`: all records, as the table shows them by itself */
+  /** @param viewId `null`: all records in the default arrangement */
   const open = useCallback(
     (viewId: string | null, isReplaced = false) =>
       go(location.pathname + addressOf({ viewId, where: null, order: null, columns: null }, search), { replace: isReplaced }),

@@ -23,7 +23,7 @@ export function useSavedView(appId: string, viewId: string | null) {
   });
 }
 
-/** Saves and deletes views, and lets the lists know. */
+/** Saves and deletes views, and invalidates the lists. */
 export function useViewWrites(appId: string, table: string) {
   const client = useQueryClient();
   const renew = () => outdate({ queryKey: keyOfList(appId, table) });

@@ -14,11 +14,11 @@ import { SaveViewDialog } from './save-view-dialog.tsx';
 import type { View } from './use-view.ts';
 import { useViewList, useViewWrites } from './use-views.ts';
 
-/** No ids of views. */
+/** Cannot be an id of a view. */
 const ALL = ' all';
 const REMOVE = ' remove';
 
-/** The saved views of the table, and what saves this one. */
+/** The saved views of the table, and the control to save this one. */
 export function ViewBar({ table, view }: { table: string; view: View }) {
   const { appId } = useSystem();
   const list = useViewList(appId, table);

@@ -3,14 +3,14 @@ import type { JsonObject } from '../../../../src/kernel/json.ts';
 import { arranged, columnsText, usualColumns } from '../columns/columns.ts';
 import type { AddressedView } from './address.ts';
 
-/** What a grid shows. */
+/** The state of a grid. */
 export interface ViewState {
   readonly where: JsonObject;
   readonly order: string;
   readonly columns: readonly ColumnState[];
 }
 
-/** The address decides, then the saved view, then the table. */
+/** Returns the state: from the address, else from the saved view, else from the table. */
 export function viewState(address: AddressedView, saved: SavedView | null, table: TableModel): ViewState {
   const columns = address.columns ?? (saved && saved.columns.length > 0 ? saved.columns : usualColumns(table));
   return {
@@ -20,7 +20,7 @@ export function viewState(address: AddressedView, saved: SavedView | null, table
   };
 }
 
-/** The address of a state: what the saved view, or the table, says by itself is left out. */
+/** Returns the address of a state without the parts that equal the saved view's or the table's. */
 export function addressedView(state: ViewState, saved: SavedView | null, table: TableModel): AddressedView {
   const base = viewState({ viewId: null, where: null, order: null, columns: null, isWhereBroken: false }, saved, table);
   return {
@@ -32,7 +32,7 @@ export function addressedView(state: ViewState, saved: SavedView | null, table: 
   };
 }
 
-/** Whether the address says other than the saved view does. */
+/** Returns whether the address differs from the saved view. */
 export const isChanged = (address: AddressedView) => address.where !== null || address.order !== null || address.columns !== null;
 
 const sameJson = (left: JsonObject, right: JsonObject) => JSON.stringify(left) === JSON.stringify(right);

@@ -2,7 +2,7 @@ import { isolated } from '../../words/isolated.ts';
 
 const plural = (count: number, one: string, other: string) => (count === 1 ? one : other);
 
-/** English words of the grid. Their shape is that of every language (`GridWords`). */
+/** English words of the grid. They define the shape of every language (`GridWords`). */
 export const en = {
   newRecord: 'New',
   count: (count: number, text: string) => plural(count, '1 record', `${text} records`),
