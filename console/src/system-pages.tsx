@@ -27,16 +27,16 @@ const PRELOAD_MS = 3000;
 /** The pages of a system for a signed-in user; otherwise the sign-in page, followed by the requested page. */
 export function SystemPages({ appId, address }: { appId: string; address: Address }) {
   const model = useModelQuery(appId);
-  const isThere = model.data !== undefined;
-  const isPageThere = useFirstPage(address);
+  const isLoaded = model.data !== undefined;
+  const isPageLoaded = useFirstPage(address);
   useEffect(() => {
-    if (!isThere) return;
+    if (!isLoaded) return;
     noteSystem(appId);
     // Preloaded, so that records can still be opened after the connection is lost.
     const timer = setTimeout(() => Promise.all([RecordPage.preload(), GridPage.preload()]), PRELOAD_MS);
     return () => clearTimeout(timer);
-  }, [isThere, appId]);
-  if (model.data && isPageThere) {
+  }, [isLoaded, appId]);
+  if (model.data && isPageLoaded) {
     return (
       <SystemProvider appId={appId} model={model.data}>
         <Shell address={address}>
@@ -67,11 +67,11 @@ export function SystemPages({ appId, address }: { appId: string; address: Addres
 /** Loads the code of the first page in parallel with the model. @returns whether it is loaded */
 function useFirstPage({ kind }: Address): boolean {
   const [page] = useState(() => (kind === 'grid' ? GridPage : kind === 'record' ? RecordPage : null));
-  const [isThere, setIsThere] = useState(page === null);
+  const [isLoaded, setIsLoaded] = useState(page === null);
   useEffect(() => {
-    page?.preload().then(() => setIsThere(true));
+    page?.preload().then(() => setIsLoaded(true));
   }, [page]);
-  return isThere;
+  return isLoaded;
 }
 
 function PageOf({ address }: { address: Address }) {

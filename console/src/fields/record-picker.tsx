@@ -4,7 +4,7 @@ import { useSearchQuery } from '../api/reads.ts';
 import { useSystem } from '../api/system.tsx';
 import { directionOf, shortened } from '../model/text.ts';
 import { Option, OptionPopup, useOptionList } from '../ui/option-list.tsx';
-import { useSettled } from '../ui/use-settled.ts';
+import { useDebounced } from '../ui/use-debounced.ts';
 import { words } from '../words/index.ts';
 import styles from './fields.module.css';
 import { meetName } from './use-pointer-name.ts';
@@ -44,7 +44,7 @@ export function RecordPicker({
   const [typed, setTyped] = useState<string | null>(null);
   const [isOpen, setOpen] = useState(false);
   const wrapper = useRef<HTMLDivElement>(null);
-  const query = useSettled(typed?.trim() ?? '', PAUSE_MS);
+  const query = useDebounced(typed?.trim() ?? '', PAUSE_MS);
   const search = useSearchQuery(appId, query, targetClass, MAX_OPTIONS, isOpen);
   const isCurrent = search.isSuccess && !search.isPlaceholderData && query === (typed?.trim() ?? '');
   const options = isOpen ? (search.data?.results ?? []) : [];

@@ -55,9 +55,9 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
   const where = useMemo(() => refreshWords(state.where, { ...context, nowMs: Date.now() }), [state.where, context]);
   const known = useMemo(() => new Set(table.fields.map(({ name }) => name)), [table]);
   const unknown = useMemo(() => unknownFields(state.where, known), [state.where, known]);
-  const asked = useMemo(() => parseOrder(state.order), [state.order]);
+  const requestedSorts = useMemo(() => parseOrder(state.order), [state.order]);
   // Leaves out fields that do not exist or are closed to the user: the service would refuse or ignore them.
-  const sorts = useMemo(() => asked.filter(({ field }) => isKnown(field, known)), [asked, known]);
+  const sorts = useMemo(() => requestedSorts.filter(({ field }) => isKnown(field, known)), [requestedSorts, known]);
   const unindexed = sorts
     .map(({ field }) => table.fields.find(({ name }) => name === field))
     .find((field) => field && !field.isIndexed);
@@ -116,7 +116,7 @@ function LoadedView({ table, view }: { table: TableModel; view: ReturnType<typeo
         unindexedLabel={unindexed ? fieldLabelOf(table.name, unindexed.name) : null}
         unknownFields={unknown}
         hasOrder={sorts.length > 0}
-        isOrderBroken={sorts.length < asked.length}
+        isOrderBroken={sorts.length < requestedSorts.length}
         isWhereBroken={view.isWhereBroken}
         isViewMissing={view.isMissing}
         onClearFilter={() => change({ where: {} })}

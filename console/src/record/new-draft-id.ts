@@ -1,8 +1,8 @@
 import { randomId } from '../model/id.ts';
 
-/** Returns the draft id of this tab's new record of a table: it survives a reload, and no other tab uses it. @param asked a draft to continue. */
-export function newDraftId(table: string, asked: string | null): string {
-  const id = asked || sessionStorage.getItem(nameOf(table)) || randomId();
+/** Returns the draft id of this tab's new record of a table: it survives a reload, and no other tab uses it. @param requestedId a draft to continue. */
+export function newDraftId(table: string, requestedId: string | null): string {
+  const id = requestedId || sessionStorage.getItem(nameOf(table)) || randomId();
   sessionStorage.setItem(nameOf(table), id);
   return id;
 }

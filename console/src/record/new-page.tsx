@@ -27,8 +27,8 @@ const NO_RECORD = {};
 /** The page of a record that is not created yet. Each tab has its own draft. */
 export function NewPage({ table }: { table: string }) {
   const { tables } = useSystem();
-  const asked = new URLSearchParams(useSearch()).get('draft');
-  const id = useMemo(() => newDraftId(table, asked), [table, asked]);
+  const requestedDraft = new URLSearchParams(useSearch()).get('draft');
+  const id = useMemo(() => newDraftId(table, requestedDraft), [table, requestedDraft]);
   const tableModel = tables.get(table) as TableModel;
   return <NewRecord key={id} table={tableModel} draftId={id} />;
 }

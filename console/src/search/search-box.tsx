@@ -8,7 +8,7 @@ import { Announcement } from '../ui/announcement.tsx';
 import { go } from '../ui/go.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Option, OptionPopup, useOptionList } from '../ui/option-list.tsx';
-import { useSettled } from '../ui/use-settled.ts';
+import { useDebounced } from '../ui/use-debounced.ts';
 import { words } from '../words/index.ts';
 import { groupsOf } from './groups.ts';
 import { Result } from './result.tsx';
@@ -23,7 +23,7 @@ export function SearchBox() {
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const query = useSettled(text.trim(), PAUSE_MS);
+  const query = useDebounced(text.trim(), PAUSE_MS);
   const search = useSearchQuery(appId, query, '', MAX_SUGGESTIONS, isOpen && query !== '');
   const recent = isOpen && text.trim() === '' ? recentRecords(appId, model.me.objectId).slice(0, 6) : [];
   const isCurrent = query === text.trim() && query !== '' && !search.isPlaceholderData && search.isSuccess;

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 
-let said = { text: '', count: 0 };
+let announced = { text: '', count: 0 };
 const listeners = new Set<() => void>();
 
 /** Announces a text to screen readers: saves, errors, numbers of results. */
 export function announce(text: string): void {
-  said = { text, count: said.count + 1 };
+  announced = { text, count: announced.count + 1 };
   for (const listener of listeners) listener();
 }
 
@@ -17,7 +17,7 @@ export function Announcer() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => said,
+    () => announced,
   );
   return createPortal(
     <div role="status" className="visually-hidden">

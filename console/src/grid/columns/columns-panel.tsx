@@ -37,7 +37,7 @@ export function ColumnsPanel({ table, columns, onChange }: ColumnsPanelProps) {
 
 function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
   const { fieldLabelOf, format } = useSystem();
-  const [sought, setSought] = useState('');
+  const [searchText, setSearchText] = useState('');
   const words = gridWords.columns;
   const title = titleField(table);
   const label = (name: string) => fieldLabelOf(table.name, name);
@@ -47,11 +47,11 @@ function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
     .filter((name) => !shown.includes(name))
     .sort((a, b) => format.compare(label(a), label(b)));
   const matches = [...shown, ...hidden].filter((name) =>
-    `${label(name)} ${name}`.toLowerCase().includes(sought.trim().toLowerCase()),
+    `${label(name)} ${name}`.toLowerCase().includes(searchText.trim().toLowerCase()),
   );
   return (
     <>
-      <SearchField aria-label={words.find} value={sought} onChange={setSought} autoFocus className="g-field">
+      <SearchField aria-label={words.find} value={searchText} onChange={setSearchText} autoFocus className="g-field">
         <Input className="input" placeholder={words.find} />
       </SearchField>
       <ul className="g-column-list">
@@ -72,7 +72,7 @@ function ColumnList({ table, columns, onChange }: ColumnsPanelProps) {
                   {label(name) === name ? null : <code dir="ltr">{name}</code>}
                 </span>
               </Checkbox>
-              {at > 0 && sought === '' ? (
+              {at > 0 && searchText === '' ? (
                 <span className="g-steps">
                   {([-1, 1] as const).map((step) => (
                     <Button

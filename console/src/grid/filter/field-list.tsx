@@ -13,11 +13,11 @@ export interface FieldListProps {
 /** A list of fields to choose one from, searchable by label or name. */
 export function FieldList({ table, fields, onChoice }: FieldListProps) {
   const { fieldLabelOf, format } = useSystem();
-  const [sought, setSought] = useState('');
+  const [searchText, setSearchText] = useState('');
   const words = gridWords.filter;
   const matches = fields
     .map(({ name }) => ({ id: name, text: fieldLabelOf(table, name) }))
-    .filter(({ id, text }) => `${text} ${id}`.toLowerCase().includes(sought.trim().toLowerCase()))
+    .filter(({ id, text }) => `${text} ${id}`.toLowerCase().includes(searchText.trim().toLowerCase()))
     .sort((a, b) => format.compare(a.text, b.text));
   return (
     <div className="g-picker">
@@ -25,11 +25,11 @@ export function FieldList({ table, fields, onChoice }: FieldListProps) {
         label={words.findField}
         placeholder={words.findField}
         listLabel={words.field}
-        text={sought}
+        text={searchText}
         choices={matches}
         chosen={[]}
         note={words.noField}
-        onText={setSought}
+        onText={setSearchText}
         onChoice={({ id }) => onChoice(id)}
       />
     </div>

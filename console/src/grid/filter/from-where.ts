@@ -20,9 +20,9 @@ function partsOf(where: JsonObject, context: FilterContext): Condition[] {
   return Object.entries(where).flatMap(([name, value]): Condition[] => {
     if (name === '$and' && isObjects(value)) return value.flatMap((branch) => partsOf(branch, context));
     const field = context.fields.find((one) => one.name === name);
-    const said = field && read(value, field, context);
-    if (!said) return [{ kind: 'raw', where: { [name]: value } }];
-    return [{ kind: 'field', field: name, ...said } satisfies FieldCondition];
+    const parsed = field && read(value, field, context);
+    if (!parsed) return [{ kind: 'raw', where: { [name]: value } }];
+    return [{ kind: 'field', field: name, ...parsed } satisfies FieldCondition];
   });
 }
 
@@ -33,8 +33,8 @@ function only(parts: readonly Condition[], branch: JsonObject): Condition {
 }
 
 function read(value: JsonValue, field: FieldModel, context: FilterContext): Said | null {
-  const said = readPresence(value, field) ?? readers[field.type]?.(value, field, context) ?? null;
-  return said && operatorsOf(field).includes(said.operator) ? said : null;
+  const parsed = readPresence(value, field) ?? readers[field.type]?.(value, field, context) ?? null;
+  return parsed && operatorsOf(field).includes(parsed.operator) ? parsed : null;
 }
 
 const say = (operator: Operator, ...values: Values): Said => ({ operator, values });
@@ -62,8 +62,8 @@ const readers: Partial<Record<FieldModel['type'], Reader>> = {
   'HTML/XML': readText,
   Number: readNumber,
   Boolean: (value) => {
-    const said = equalTo(value) ?? value;
-    return typeof said === 'boolean' ? say(said ? 'yes' : 'no') : null;
+    const parsed = equalTo(value) ?? value;
+    return typeof parsed === 'boolean' ? say(parsed ? 'yes' : 'no') : null;
   },
   Date: (value, _field, context) => readDate(value, context),
   Pointer: readPointers,
@@ -85,8 +85,8 @@ function readText(value: JsonValue): Said | null {
   if (names === '$ne' && typeof different === 'string' && different !== '') return say('isNot', different);
   const inverse = own(value, '$not');
   if (names === '$not' && isJsonObject(inverse)) {
-    const said = readPattern(inverse);
-    return said?.operator === 'contains' ? say('notContains', ...said.values) : null;
+    const parsed = readPattern(inverse);
+    return parsed?.operator === 'contains' ? say('notContains', ...parsed.values) : null;
   }
   return readPattern(value);
 }

@@ -21,9 +21,9 @@ function refreshed(value: JsonValue, name: string, context: FilterContext): Json
 }
 
 function instantOf(word: string, operator: string, context: FilterContext): string | null {
-  const said = readDayWord(word);
-  if (!said) return null;
-  const { from, to } = daysOf(said.operator as DayWord, Number(said.values[0] ?? 0), context);
+  const parsed = readDayWord(word);
+  if (!parsed) return null;
+  const { from, to } = daysOf(parsed.operator as DayWord, Number(parsed.values[0] ?? 0), context);
   if (operator === '$gte') return startOfDay(from, context.timeZone);
   return operator === '$lt' ? endOfDay(to, context.timeZone) : null;
 }

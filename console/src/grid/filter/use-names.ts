@@ -9,21 +9,21 @@ import { titleOf } from '../../model/record.ts';
 export function useNames(table: string | undefined, ids: readonly string[]): Readonly<Record<string, string>> {
   const { appId, tables } = useSystem();
   const model = table === undefined ? undefined : tables.get(table);
-  const sought = [...ids].sort();
+  const requestedIds = [...ids].sort();
   const { data } = useQuery({
-    queryKey: [...keys.table(appId, table ?? ''), 'names', sought.join()],
+    queryKey: [...keys.table(appId, table ?? ''), 'names', requestedIds.join()],
     queryFn: async ({ signal }) => {
       const query = new URLSearchParams({
-        where: JSON.stringify({ objectId: { $in: sought } }),
+        where: JSON.stringify({ objectId: { $in: requestedIds } }),
         keys: model?.titleFields.join() ?? '',
-        limit: String(sought.length),
+        limit: String(requestedIds.length),
       });
       const answer = await call<RowsAnswer>(appId, 'GET', `rows/${encodeURIComponent(table ?? '')}?${query}`, { signal });
       return Object.fromEntries(
         answer.rows.map((record) => [String(record.objectId), model ? titleOf(model, record, answer.names) : '']),
       );
     },
-    enabled: sought.length > 0 && !!model?.may.find,
+    enabled: requestedIds.length > 0 && !!model?.may.find,
     staleTime: 60_000,
   });
   return data ?? NO_NAMES;

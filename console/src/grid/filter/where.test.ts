@@ -157,17 +157,17 @@ describe('a filter and its where', () => {
 
 describe('words', () => {
   it('mean other days at another time, and another user to another', () => {
-    const said: Filter = {
+    const original: Filter = {
       match: 'all',
       conditions: [
         { kind: 'field', field: 'createdAt', operator: 'thisMonth', values: [] },
         { kind: 'field', field: 'OwnerId', operator: 'me', values: [] },
       ],
     };
-    const where = toWhere(said, context);
+    const where = toWhere(original, context);
     const later = { ...context, nowMs: Date.parse('2026-11-30T22:30:00.000Z'), meId: 'OTHER00001' };
-    assert.deepEqual(refreshWords(where, later), toWhere(said, later));
-    assert.deepEqual(toWhere(said, later), {
+    assert.deepEqual(refreshWords(where, later), toWhere(original, later));
+    assert.deepEqual(toWhere(original, later), {
       createdAt: {
         $gte: { __type: 'Date', iso: '2026-11-30T22:00:00.000Z', word: 'thisMonth' },
         $lt: { __type: 'Date', iso: '2026-12-31T22:00:00.000Z', word: 'thisMonth' },

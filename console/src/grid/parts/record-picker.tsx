@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useSearchQuery } from '../../api/reads.ts';
 import { useSystem } from '../../api/system.tsx';
-import { useSettled } from '../../ui/use-settled.ts';
+import { useDebounced } from '../../ui/use-debounced.ts';
 import { lineOf } from '../cells/cell-text.ts';
 import { gridWords } from '../words/index.ts';
 import { Choices } from './choices.tsx';
@@ -24,16 +24,16 @@ export interface RecordPickerProps {
 export function RecordPicker({ table, chosen, names, isMany, onChange, onCancel }: RecordPickerProps) {
   const { appId, labelOf } = useSystem();
   const [text, setText] = useState('');
-  const query = useSettled(text.trim(), TYPING_PAUSE_MS);
+  const query = useDebounced(text.trim(), TYPING_PAUSE_MS);
   const { data, isPending, isPlaceholderData } = useSearchQuery(appId, query, table, LIMIT, true);
   const words = gridWords.filter;
   const found = (data?.results ?? []).map(({ objectId, title }) => ({ id: objectId, text: title || objectId }));
-  const sought = text.trim();
+  const searchText = text.trim();
   // Until the answer arrives, the results of the previous text that still match are shown.
   const choices =
-    query === sought && !isPlaceholderData
+    query === searchText && !isPlaceholderData
       ? found
-      : found.filter((choice) => choice.text.toLowerCase().includes(sought.toLowerCase()));
+      : found.filter((choice) => choice.text.toLowerCase().includes(searchText.toLowerCase()));
   const choose = (objectId: string, title: string) => {
     const known = { ...names, [objectId]: title };
     if (!isMany) return onChange([objectId], known);

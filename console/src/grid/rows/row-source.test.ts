@@ -7,7 +7,7 @@ import { type RowReader, RowSource } from './row-source.ts';
 
 /** A table of `count` rows whose cursors are row numbers. */
 class Table implements RowReader {
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly ended: string[] = [];
   readonly deleted = new Set<string>();
   failure: Error | null = null;
@@ -20,7 +20,7 @@ class Table implements RowReader {
 
   async block(request: BlockRequest, signal: AbortSignal): Promise<RowsAnswer> {
     const text = request.kind === 'skip' ? `skip ${request.skip}` : `${request.kind} ${request.cursor}`;
-    this.asked.push(text);
+    this.requests.push(text);
     const { suffix } = this;
     await delay(2);
     if (signal.aborted) this.ended.push(text);
@@ -37,7 +37,7 @@ class Table implements RowReader {
   }
 
   async byIds(objectIds: readonly string[]): Promise<RowsAnswer> {
-    this.asked.push(`ids ${objectIds.length}`);
+    this.requests.push(`ids ${objectIds.length}`);
     return this.#answer(objectIds.filter((id) => !this.deleted.has(id)).map((id) => Number(id.slice(1))));
   }
 
@@ -61,14 +61,14 @@ describe('the rows of a grid', () => {
     const source = new RowSource(table, 1);
     source.want(0, 40, 1_000_000, 0);
     await still(source);
-    assert.deepEqual(table.asked, ['skip 0', 'after 99', 'after 199']);
+    assert.deepEqual(table.requests, ['skip 0', 'after 99', 'after 199']);
     source.want(900_020, 900_060, 1_000_000, 0);
     await still(source);
-    assert.deepEqual(table.asked.slice(3), ['skip 900000', 'after 900099', 'after 900199']);
+    assert.deepEqual(table.requests.slice(3), ['skip 900000', 'after 900099', 'after 900199']);
     assert.equal(nameAt(source, 900_033), '900033');
     source.want(899_980, 900_020, 1_000_000, -1);
     await still(source);
-    assert.deepEqual(table.asked.slice(6, 8), ['before 900000', 'before 899900']);
+    assert.deepEqual(table.requests.slice(6, 8), ['before 900000', 'before 899900']);
     assert.equal(nameAt(source, 899_999), '899999');
   });
 
@@ -79,8 +79,8 @@ describe('the rows of a grid', () => {
     await still(source);
     for (const row of [100_000, 200_000, 300_000]) source.want(row, row + 40, 1_000_000, 1);
     await still(source);
-    assert.ok(!table.asked.includes('skip 100000') && !table.asked.includes('skip 200000'));
-    assert.ok(table.asked.includes('skip 300000'));
+    assert.ok(!table.requests.includes('skip 100000') && !table.requests.includes('skip 200000'));
+    assert.ok(table.requests.includes('skip 300000'));
   });
 
   it('are given up when they are scrolled past', async () => {
@@ -102,7 +102,7 @@ describe('the rows of a grid', () => {
     await still(source);
     assert.equal(source.end, 130);
     assert.equal(nameAt(source, 129), '129');
-    assert.ok(!table.asked.some((one) => one.includes('skip 2')));
+    assert.ok(!table.requests.some((one) => one.includes('skip 2')));
   });
 
   it('change in place, and stay where they were', async () => {
@@ -139,7 +139,7 @@ describe('the rows of a grid', () => {
     assert.equal(source.failure, table.failure);
     source.want(0, 50, 1_000, 0);
     await still(source);
-    assert.equal(table.asked.length, 1);
+    assert.equal(table.requests.length, 1);
     table.failure = null;
     source.retry();
     source.stop();

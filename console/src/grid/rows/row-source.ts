@@ -38,14 +38,14 @@ interface Pending {
   readonly ended: Promise<void>;
 }
 
-interface Wish {
+interface WantedRows {
   readonly first: number;
   readonly end: number;
   readonly rowCount: number;
   readonly direction: number;
 }
 
-const NOTHING: Wish = { first: 0, end: 1, rowCount: 1, direction: 0 };
+const NOTHING: WantedRows = { first: 0, end: 1, rowCount: 1, direction: 0 };
 
 /** The rows of one filter and order: requests the visible blocks, caches recent ones, and cancels requests that are no longer needed. */
 export class RowSource {
@@ -54,7 +54,7 @@ export class RowSource {
   readonly #cache = new BlockCache();
   readonly #pending = new Map<number, Pending>();
   readonly #listeners = new Set<() => void>();
-  #wish = NOTHING;
+  #wantedRows = NOTHING;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the pending jump began to wait for the scroll bar. */
   #waitsSince: number | null = null;
@@ -121,7 +121,7 @@ export class RowSource {
 
   /** Sets the visible rows. @param direction 1 downwards, -1 upwards, 0 at rest */
   want(first: number, end: number, rowCount: number, direction: number): void {
-    this.#wish = { first, end, rowCount, direction };
+    this.#wantedRows = { first, end, rowCount, direction };
     this.#isStopped = false;
     const wanted = this.#wanted();
     for (const index of wanted) this.#cache.get(index);
@@ -167,7 +167,7 @@ export class RowSource {
   }
 
   async #readAgain(signal: AbortSignal): Promise<void> {
-    const { first, end } = this.#wish;
+    const { first, end } = this.#wantedRows;
     const seen = this.#cache.all().filter(({ index }) => index >= blockOf(first) && index <= blockOf(Math.max(first, end - 1)));
     for (const block of this.#cache.all()) if (!seen.includes(block)) this.#cache.delete(block.index);
     const ids = seen.flatMap(({ rows }) => rows.map(idOf));
@@ -196,7 +196,7 @@ export class RowSource {
   }
 
   #wanted(): number[] {
-    const { first, end, rowCount, direction } = this.#wish;
+    const { first, end, rowCount, direction } = this.#wantedRows;
     return wantedBlocks(first, end, Math.min(rowCount, this.#end ?? rowCount), direction, AHEAD);
   }
 

@@ -43,14 +43,14 @@ export function useGridRows(
 ): GridRows {
   const [generation, setGeneration] = useState(0);
   const question = JSON.stringify([appId, table, where, order, generation]);
-  const asked = useAskedFields(fields);
+  const requestedFields = useRequestedFields(fields);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the query stands for all of it
   const source = useMemo(() => {
-    const made = new RowSource(readerOf(appId, table, where, order, asked));
+    const made = new RowSource(readerOf(appId, table, where, order, requestedFields));
     // Requested while the page is drawn for the first time.
     made.want(0, FIRST_ROWS, FIRST_ROWS, 0);
     return made;
-  }, [question, asked]);
+  }, [question, requestedFields]);
   useEffect(() => () => source.dispose(), [source]);
   const version = useSyncExternalStore(source.subscribe, source.version);
 
@@ -81,10 +81,11 @@ export function useGridRows(
 }
 
 /** Returns the fields requested so far, so that removing a column causes no new request. */
-function useAskedFields(fields: readonly string[]): string {
-  const asked = useRef<readonly string[]>([]);
-  if (fields.some((field) => !asked.current.includes(field))) asked.current = [...new Set([...asked.current, ...fields])].sort();
-  return asked.current.join(',');
+function useRequestedFields(fields: readonly string[]): string {
+  const requestedFields = useRef<readonly string[]>([]);
+  if (fields.some((field) => !requestedFields.current.includes(field)))
+    requestedFields.current = [...new Set([...requestedFields.current, ...fields])].sort();
+  return requestedFields.current.join(',');
 }
 
 /** After a change of the table (`api/changes.ts` invalidates its queries), reads the visible rows again, then the count. */

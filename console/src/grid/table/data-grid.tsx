@@ -46,12 +46,12 @@ const NO_EDITS: readonly EditState[] = [];
 export function DataGrid({ table, columns, sorts, rows, headerActions, openRecord }: DataGridProps) {
   const { format, fieldLabelOf, labelOf } = useSystem();
   const { source, rowCount } = rows;
-  const [noted] = useState(notedPlace);
-  const [cell, setCell] = useState<Cell>(noted?.cell ?? { row: HEADER_ROW, column: 0 });
+  const [savedPlace] = useState(notedPlace);
+  const [cell, setCell] = useState<Cell>(savedPlace?.cell ?? { row: HEADER_ROW, column: 0 });
   /** The cell without an editor that the user tried to edit, and the reason. */
   const [closed, setClosed] = useState<(Cell & { readonly text: string }) | null>(null);
-  const takesFocus = useRef(noted !== null);
-  const scroll = useScroll(rowCount, isRightToLeft, noted?.offset ?? 0);
+  const takesFocus = useRef(savedPlace !== null);
+  const scroll = useScroll(rowCount, isRightToLeft, savedPlace?.offset ?? 0);
   const { view, size, ref } = scroll;
   const labelOfField = useCallback((field: FieldModel) => fieldLabelOf(table.name, field.name), [fieldLabelOf, table.name]);
   const layout = useMemo(() => layoutOf(table, columns, labelOfField, size.width), [table, columns, labelOfField, size.width]);

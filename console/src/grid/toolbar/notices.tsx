@@ -58,7 +58,7 @@ export function Notices(props: NoticesProps) {
       {props.isOrderBroken ? <p className="g-notice">{gridWords.rows.brokenOrder}</p> : null}
       {props.unknownFields.length > 0 ? <UnknownFields {...props} /> : null}
       {props.isViewMissing ? <p className="g-notice">{gridWords.views.missing}</p> : null}
-      {isAskedInVain(props) ? null : <RowsFailure rows={rows} />}
+      {isUnmatchable(props) ? null : <RowsFailure rows={rows} />}
       <div className="g-frame">
         {props.children}
         {rows.addedCount > 0 ? (
@@ -93,7 +93,7 @@ function UnknownFields({ unknownFields: names, onRemoveUnknown }: NoticesProps) 
 }
 
 /** Returns whether a query was refused because of a name that no field can have, so that no record could match anyway. */
-const isAskedInVain = ({ rows: { source }, unknownFields: names }: NoticesProps) =>
+const isUnmatchable = ({ rows: { source }, unknownFields: names }: NoticesProps) =>
   names.length > 0 && source.failure instanceof ApiFailure && source.failure.status < 500;
 
 function RowsFailure({ rows: { source } }: { rows: GridRows }) {
@@ -118,7 +118,7 @@ function NoRows(props: NoticesProps) {
   const { rows, hasFilter, hasOrder, onClearFilter, onClearAll } = props;
   const { source } = rows;
   const words = gridWords.rows;
-  const isInVain = isAskedInVain(props);
+  const isInVain = isUnmatchable(props);
   if (source.failure !== null && !isInVain) {
     const isClosed = source.isEmpty && isForbidden(source.failure);
     if (!isClosed) return null;

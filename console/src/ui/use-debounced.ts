@@ -1,0 +1,11 @@
+import { useEffect, useState } from 'react';
+
+/** Returns the value after it has been unchanged for a while. */
+export function useDebounced<T>(value: T, pauseMs: number): T {
+  const [debounced, setDebounced] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(value), pauseMs);
+    return () => clearTimeout(timer);
+  }, [value, pauseMs]);
+  return debounced;
+}
