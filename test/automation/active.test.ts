@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { path } from '../support/records.ts';
 import { called, changed, creates, gone, made, nothing, rows, runs, runsCode, said } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   test('switched off, on, off and on again, each at once; in a batch beside the write', async () => {
     const [table, heard] = [await world.place(), await world.place()];
     const id = await world.trigger({ table, events: ['create'], Active: false, actions: [creates(heard)] });

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { bearerHeaders, callTool } from '../support/mcp.ts';
 import { everything, signInFor } from '../support/oauth.ts';
 import { type Json, path } from '../support/records.ts';
-import { anyEngine } from '../support/service.ts';
+import { type CallOptions, sampledEngines } from '../support/service.ts';
 import { newName, password, setRole, signUp } from '../support/users.ts';
 import { creates } from './effects.ts';
 import { useWorld } from './world.ts';
@@ -20,19 +20,16 @@ const bodies: Record<string, () => Json> = {
   LeadStatuses: () => ({ Name: newName() }),
 };
 
-for (const engine of anyEngine)
+for (const engine of sampledEngines())
   describe(`of all tables (${engine})`, () => {
-    const world = useWorld(engine);
+    const world = useWorld(engine, 'apart');
     const schemas = async (): Promise<Json[]> => (await world.call('GET', '/platform/schemas')).body.results;
-    const counts = async (names: readonly string[]): Promise<Record<string, number>> =>
-      Object.fromEntries(
-        await Promise.all(
-          names.map(async (name) => {
-            const { body } = await world.call('GET', path(name), { query: { limit: 0, count: 1 } });
-            return [name, body.count];
-          }),
-        ),
-      );
+    /** Creates a record of each table over REST; answers the tables that have one more. */
+    const post = async (names: readonly string[], bodyFor: (name: string) => Json, options: CallOptions) => {
+      const requests = names.map((name) => ({ method: 'POST' as const, path: path(name), body: bodyFor(name) }));
+      const outcomes = await world.batch(requests, options);
+      return new Set(names.filter((_, at) => outcomes[at]?.success));
+    };
 
     for (const [what, fieldsOf] of [
       ['records', () => ({})],
@@ -48,38 +45,44 @@ for (const engine of anyEngine)
           .map(({ className }) => className)
           .filter((name: string) => !/^_(Timeline|RequestLog|syslogTriggers)$/.test(name));
         const bodyFor = (name: string) => ({ ...(bodies[name]?.() ?? {}), ...fieldsOf() });
-        const mayHimself = new Set<string>();
-        for (const name of names) {
-          const body = bodyFor(name);
-          if ((await world.post(name, body, as)).status === 201) mayHimself.add(name);
-        }
+        const mayHimself = await post(names, bodyFor, as);
         assert.ok(mayHimself.has('Tags') && !mayHimself.has('_User'));
         const [first, second] = [await world.place(), await world.place()];
-        const define = async (table: string, actions: object[]): Promise<boolean> => {
-          const answer = await world.post('_Trigger', { Name: 'probe', table, events: ['create'], actions }, as);
-          if (answer.status === 201) world.adopt(answer.body.objectId);
-          return answer.status === 201;
+        /** Defines a trigger of a table for each list of actions; answers which were taken. */
+        const define = async (table: string, lists: readonly object[][]): Promise<boolean[]> => {
+          const bodies = lists.map((actions) => ({ Name: 'probe', table, events: ['create'], actions }));
+          const requests = bodies.map((body) => ({ method: 'POST' as const, path: path('_Trigger'), body }));
+          const outcomes = await world.batch(requests, as);
+          for (const { success } of outcomes) if (success) world.adopt(success.objectId);
+          return outcomes.map(({ success }) => success !== undefined);
         };
-        assert.ok(await define(first, [creates(second)]));
+        assert.deepEqual(await define(first, [[creates(second)]]), [true]);
         // As he defines them he may do all that permissions can give; then they are again what they were.
-        const permit = async (className: string, classLevelPermissions: object) => {
-          const answer = await world.call('PUT', `/platform/schemas/${className}`, { body: { classLevelPermissions } });
-          assert.equal(answer.status, 200, answer.text);
+        const lent = all.filter(({ className }) => names.includes(className) && !mayHimself.has(className));
+        const permitAll = async (more: object) => {
+          const outcomes = await world.batch(
+            lent.map(({ className, classLevelPermissions }) => ({
+              method: 'PUT',
+              path: `/platform/schemas/${className}`,
+              body: { classLevelPermissions: { ...classLevelPermissions, ...more } },
+            })),
+          );
+          for (const { error } of outcomes) assert.equal(error, undefined);
         };
         const grant = { 'role:Admin': true };
-        const defined = new Set<string>();
-        for (const { className, classLevelPermissions } of all.filter((table) => names.includes(table.className))) {
-          const isLent = !mayHimself.has(className);
-          if (isLent) await permit(className, { ...classLevelPermissions, create: grant, addField: grant });
-          if (await define(second, [creates(className, bodyFor(className))])) defined.add(className);
-          if (isLent) await permit(className, classLevelPermissions);
-        }
+        await permitAll({ create: grant, addField: grant });
+        const taken = await define(
+          second,
+          names.map((name) => [creates(name, bodyFor(name))]),
+        );
+        await permitAll({});
+        const defined = new Set(names.filter((_, at) => taken[at]));
         assert.ok(['_User', '_Session', '_Trigger'].every((name) => !defined.has(name)));
         assert.ok(defined.size > 90, String(defined.size));
-        const before = await counts(names);
+        const before = await world.counts(names);
         await world.create(first, {});
         await world.settle();
-        const now = await counts(names);
+        const now = await world.counts(names);
         const made = names.filter((name) => (now[name] ?? 0) > (before[name] ?? 0)).sort();
         assert.deepEqual(made, [...mayHimself].filter((name) => defined.has(name)).sort());
         const columns = (tables: Json[]) =>
@@ -108,8 +111,7 @@ for (const engine of anyEngine)
         const answer = await world.call('PUT', `/platform/schemas/${name}`, { body: { classLevelPermissions } });
         assert.equal(answer.status, 200, answer.text);
       }
-      const mayHimself = new Set<string>();
-      for (const name of names) if ((await world.post(name, bodies[name]?.() ?? {}, as)).status === 201) mayHimself.add(name);
+      const mayHimself = await post(names, (name) => bodies[name]?.() ?? {}, as);
       assert.ok(mayHimself.has('Tags') && closed.every((name) => !mayHimself.has(name)));
       for (const Name of ['AcceptWebToTable', 'McpAdvancedTools'])
         assert.equal((await world.post('Config', { Name, Value: { [Name]: true } }, as)).status, 201);
@@ -134,10 +136,10 @@ for (const engine of anyEngine)
         names.filter((name) => !mayHimself.has(name) && (name !== '_User' || door === 'a form'));
       const used = new Map<string, number>();
       for (const [door, use] of doors) {
-        const before = await counts(names);
-        for (const name of names) await use(name, bodies[name]?.() ?? {});
+        const before = await world.counts(names);
+        await Promise.all(names.map((name) => use(name, bodies[name]?.() ?? {})));
         await world.settle();
-        const now = await counts(names);
+        const now = await world.counts(names);
         assert.deepEqual(
           forbidden(door).filter((name) => (now[name] ?? 0) > (before[name] ?? 0)),
           [],

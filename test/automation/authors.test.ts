@@ -23,13 +23,13 @@ import {
   said,
   updates,
 } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
 const gones = 'The user who defined the trigger is gone or not active.';
 const unread = 'The user who defined the trigger may not read the record.';
 const hiddenFrom = (role: string, fields: string[]) => ({ protectedFields: { [`role:${role}`]: fields } });
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   let admin: User;
   const newAdmin = async () => {
     const user = await signUp(world);

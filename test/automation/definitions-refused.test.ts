@@ -1,8 +1,9 @@
 /** docs/decisions.md "Triggers": what a definition cannot be is 400 code 107 `Invalid trigger: <why>`; criteria are refused with the errors of `where`. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertRefused, pointer, type Refusal, useStore } from '../support/records.ts';
-import { anyEngine } from '../support/service.ts';
+import { assertRefused, pointer, type Refusal } from '../support/records.ts';
+import { sampledEngines } from '../support/service.ts';
+import { useGroundStore } from './ground.ts';
 
 const why = (error: string): Refusal => ({ code: 107, error: `Invalid trigger: ${error}` });
 const mail = { type: 'e-mail', actionData: { to: 'a@b.test', subject: 's', html: 'h' } };
@@ -13,9 +14,9 @@ const schedule = (cron: unknown, timezone?: unknown) => ({
 });
 const deleted = { __op: 'Delete' };
 
-for (const engine of anyEngine)
+for (const engine of sampledEngines())
   describe(engine, () => {
-    const store = useStore(engine);
+    const store = useGroundStore(engine);
     const table = 'RefusedDefinitions';
     before(async () => {
       await store.table({ Name: 'String', Up: { type: 'Pointer', targetClass: 'Accounts' }, Value: 'Object' }, table);

@@ -1,16 +1,17 @@
 /** docs/decisions.md "Triggers": schedules: `_Trigger` shows `nextRun` and `lastRun`, which the service alone writes. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertRefused, type Json, useStore } from '../support/records.ts';
-import { anyEngine } from '../support/service.ts';
+import { assertRefused, type Json } from '../support/records.ts';
+import { sampledEngines } from '../support/service.ts';
+import { useGroundStore } from './ground.ts';
 
 /** The hour of the clock on a wall, and the minute. */
 const wallClock = (iso: string, timeZone: string): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(new Date(iso));
 
-for (const engine of anyEngine)
+for (const engine of sampledEngines())
   describe(engine, () => {
-    const store = useStore(engine);
+    const store = useGroundStore(engine);
     let table = '';
     before(async () => {
       table = await store.table({ Name: 'String' });

@@ -4,13 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertRefused, date, type Json, master, pointer, useStore } from '../support/records.ts';
-import { anyEngine } from '../support/service.ts';
+import { assertRefused, date, type Json, master, pointer } from '../support/records.ts';
+import { sampledEngines } from '../support/service.ts';
 import { captcha, denied, notFound, signUp } from '../support/users.ts';
+import { useGroundStore } from './ground.ts';
 
-for (const engine of anyEngine)
+for (const engine of sampledEngines())
   describe(engine, () => {
-    const store = useStore(engine);
+    const store = useGroundStore(engine);
     let table = '';
     before(async () => {
       table = await store.table({

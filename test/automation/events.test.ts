@@ -80,128 +80,124 @@ const ways: readonly Way[] = [
   ['a request that is no batch', (w, t) => batch(w, [item('POST', t, undefined, {}), item('PATCH', t, undefined, {})]), {}],
 ];
 
-onEachEngine(
-  (world) => {
-    let table: string;
-    let heard: string;
-    let id: string;
+onEachEngine((world) => {
+  let table: string;
+  let heard: string;
+  let id: string;
 
-    beforeEach(async () => {
-      table = await world.place({ n: 'Number' });
-      heard = await world.place({ Event: 'String', Of: 'String' });
-      id = await world.create(table, { Name: 'first' });
-    });
+  beforeEach(async () => {
+    table = await world.place({ n: 'Number' });
+    heard = await world.place({ Event: 'String', Of: 'String' });
+    id = await world.create(table, { Name: 'first' });
+  });
 
-    /** One trigger for each event, that tells which. */
-    const listen = async (to: string) => {
-      for (const event of ['create', 'update', 'delete'])
-        await world.trigger({ table: to, events: [event], actions: [creates(heard, { Event: event, Of: '{{objectId}}' })] });
-    };
-    /** The writes themselves, and what triggers make of them. */
-    const expected = (of: string, { create = 0, update = 0, delete: deleted = 0 }: Partial<Writes>): Counts => {
-      const n = create + update + deleted;
-      return plus(made(of, create), changed(of, update), gone(of, deleted), made(heard, n), runs(n));
-    };
-    const eventsHeard = async (): Promise<Counts> => plus(...(await world.find(heard)).map(({ Event }) => ({ [Event]: 1 })));
+  /** One trigger for each event, that tells which. */
+  const listen = async (to: string) => {
+    for (const event of ['create', 'update', 'delete'])
+      await world.trigger({ table: to, events: [event], actions: [creates(heard, { Event: event, Of: '{{objectId}}' })] });
+  };
+  /** The writes themselves, and what triggers make of them. */
+  const expected = (of: string, { create = 0, update = 0, delete: deleted = 0 }: Partial<Writes>): Counts => {
+    const n = create + update + deleted;
+    return plus(made(of, create), changed(of, update), gone(of, deleted), made(heard, n), runs(n));
+  };
+  const eventsHeard = async (): Promise<Counts> => plus(...(await world.find(heard)).map(({ Event }) => ({ [Event]: 1 })));
 
-    test('Events 2: each way of writing fires the triggers of what it writes, and nothing else does', async () => {
-      await open('AcceptWebToTable');
-      await listen(table);
-      for (const [what, does, writes] of ways) {
-        const own = await world.create(table, { Name: 'first', dontRunPlatformTriggers: true });
-        const before = await eventsHeard();
-        // web2table makes its contact too.
-        const more = what === 'web2table' ? made('Accounts') : nothing;
-        await world
-          .effects(() => does(world, table, own), expected(table, writes), more)
-          .catch((error) => {
-            error.message = `${what}: ${error.message}`;
-            throw error;
-          });
-        assert.deepEqual(difference(await eventsHeard(), before), writes, what);
+  test('Events 2: each way of writing fires the triggers of what it writes, and nothing else does', async () => {
+    await open('AcceptWebToTable');
+    await listen(table);
+    for (const [what, does, writes] of ways) {
+      const own = await world.create(table, { Name: 'first', dontRunPlatformTriggers: true });
+      const before = await eventsHeard();
+      // web2table makes its contact too.
+      const more = what === 'web2table' ? made('Accounts') : nothing;
+      await world
+        .effects(() => does(world, table, own), expected(table, writes), more)
+        .catch((error) => {
+          error.message = `${what}: ${error.message}`;
+          throw error;
+        });
+      assert.deepEqual(difference(await eventsHeard(), before), writes, what);
+    }
+  });
+
+  test('Events 2: one trigger of all events runs for each; an objectId tells the record', async () => {
+    const actions = [creates(heard, { Of: '{{objectId}}' })];
+    await world.trigger({ table, events: ['create', 'update', 'delete'], actions });
+    const [first, second] = await world.effects(
+      async () => {
+        const one = await world.create(table, {});
+        await world.update(table, id, { Name: 'b' });
+        await world.remove(table, one);
+        return [one, id];
+      },
+      { [`create ${table}`]: 1, [`update ${table}`]: 1, [`delete ${table}`]: 1 },
+      made(heard, 3),
+      runs(3),
+    );
+    const found = await world.find(heard);
+    assert.deepEqual(found.map(({ Of }) => Of).sort(), [first, first, second].sort());
+  });
+
+  test('Events 2: session users fire them as keys do, with a Referer or without', async () => {
+    const { token: session } = await signUp(world);
+    const options: CallOptions[] = [{ session }, { session, headers: { Referer: 'https://crm.example/accounts' } }];
+    await listen(table);
+    const act = async () => {
+      for (const option of options) {
+        const own = await world.create(table, { Name: 'a' }, option);
+        assert.equal((await world.put(table, own, { Name: 'b', n: 1 }, option)).status, 200);
+        assert.equal((await world.remove(table, own, option)).status, 200);
       }
-    });
-
-    test('Events 2: one trigger of all events runs for each; an objectId tells the record', async () => {
-      const actions = [creates(heard, { Of: '{{objectId}}' })];
-      await world.trigger({ table, events: ['create', 'update', 'delete'], actions });
-      const [first, second] = await world.effects(
-        async () => {
-          const one = await world.create(table, {});
-          await world.update(table, id, { Name: 'b' });
-          await world.remove(table, one);
-          return [one, id];
-        },
-        { [`create ${table}`]: 1, [`update ${table}`]: 1, [`delete ${table}`]: 1 },
-        made(heard, 3),
-        runs(3),
-      );
-      const found = await world.find(heard);
-      assert.deepEqual(found.map(({ Of }) => Of).sort(), [first, first, second].sort());
-    });
-
-    test('Events 2: session users fire them as keys do, with a Referer or without', async () => {
-      const { token: session } = await signUp(world);
-      const options: CallOptions[] = [{ session }, { session, headers: { Referer: 'https://crm.example/accounts' } }];
-      await listen(table);
-      const act = async () => {
-        for (const option of options) {
-          const own = await world.create(table, { Name: 'a' }, option);
-          assert.equal((await world.put(table, own, { Name: 'b', n: 1 }, option)).status, 200);
-          assert.equal((await world.remove(table, own, option)).status, 200);
-        }
-      };
-      await world.effects(act, expected(table, { create: 2, update: 2, delete: 2 }));
-      assert.deepEqual(await eventsHeard(), { create: 2, update: 2, delete: 2 });
-    });
-
-    const open = async (flag: string) => {
-      if ((await world.find('Config', { Name: flag })).length === 0)
-        await world.create('Config', { Name: flag, Value: on(flag) });
     };
+    await world.effects(act, expected(table, { create: 2, update: 2, delete: 2 }));
+    assert.deepEqual(await eventsHeard(), { create: 2, update: 2, delete: 2 });
+  });
 
-    test('Events 2: getlead fires the triggers of Accounts', async () => {
-      await listen('Accounts');
-      const act = async () => assert.equal((await world.send('getlead', { body: { PhoneNumber: newPhone() } })).status, 200);
-      await world.effects(act, expected('Accounts', { create: 1 }));
-      assert.deepEqual(await eventsHeard(), { create: 1 });
-    });
+  const open = async (flag: string) => {
+    if ((await world.find('Config', { Name: flag })).length === 0) await world.create('Config', { Name: flag, Value: on(flag) });
+  };
 
-    test('Events 2: web2table fires those of the target, and of Accounts where it makes a contact', async () => {
-      await open('AcceptWebToTable');
-      const target = await world.place({ AccountId: 'Pointer:Accounts' });
-      await listen('Accounts');
-      await listen(target);
-      const phone = newPhone();
-      const act = async () => assert.equal((await world.send('web2table', { body: { table: target, phone } })).status, 200);
-      await world.effects(act, expected('Accounts', { create: 1 }), expected(target, { create: 1 }));
-      await world.effects(act, expected(target, { create: 1 }));
-      const refused = () => world.send('web2table', { body: { table: target, phone, table_AccountId: 5 } });
-      await world.effects(refused, nothing);
-    });
+  test('Events 2: getlead fires the triggers of Accounts', async () => {
+    await listen('Accounts');
+    const act = async () => assert.equal((await world.send('getlead', { body: { PhoneNumber: newPhone() } })).status, 200);
+    await world.effects(act, expected('Accounts', { create: 1 }));
+    assert.deepEqual(await eventsHeard(), { create: 1 });
+  });
 
-    test('Events 2: records that were imported fire them', async () => {
-      await listen(table);
-      const file = join(world.service().dataDir, 'import.ndjson');
-      await writeFile(file, [{ Name: 'a' }, { n: 'text' }, { Name: 'b' }].map((row) => JSON.stringify(row)).join('\n'));
-      const args = ['--system', world.service().appId, '--table', table, '--file', file];
-      const act = async () => {
-        // A line is refused: exit code 2.
-        await assert.rejects(succeed(world.service(), 'import', ...args), /, 1 rejected/);
-      };
-      await world.effects(act, expected(table, { create: 2 }));
-    });
+  test('Events 2: web2table fires those of the target, and of Accounts where it makes a contact', async () => {
+    await open('AcceptWebToTable');
+    const target = await world.place({ AccountId: 'Pointer:Accounts' });
+    await listen('Accounts');
+    await listen(target);
+    const phone = newPhone();
+    const act = async () => assert.equal((await world.send('web2table', { body: { table: target, phone } })).status, 200);
+    await world.effects(act, expected('Accounts', { create: 1 }), expected(target, { create: 1 }));
+    await world.effects(act, expected(target, { create: 1 }));
+    const refused = () => world.send('web2table', { body: { table: target, phone, table_AccountId: 5 } });
+    await world.effects(refused, nothing);
+  });
 
-    test('Events 2: a table has the triggers of its own alone', async () => {
-      const other = await world.place();
-      await listen(other);
-      const refersTo = await world.place({ P: `Pointer:${other}`, R: `Relation:${other}` });
-      const to = await world.create(other, {});
-      await world.settle();
-      const R = { __op: 'AddRelation', objects: [pointer(other, to)] };
-      const act = () => world.create(refersTo, { P: pointer(other, to), R });
-      await world.effects(act, made(refersTo));
-    });
-  },
-  { isAlone: true },
-);
+  test('Events 2: records that were imported fire them', async () => {
+    await listen(table);
+    const file = join(world.service().dataDir, 'import.ndjson');
+    await writeFile(file, [{ Name: 'a' }, { n: 'text' }, { Name: 'b' }].map((row) => JSON.stringify(row)).join('\n'));
+    const args = ['--system', world.service().appId, '--table', table, '--file', file];
+    const act = async () => {
+      // A line is refused: exit code 2.
+      await assert.rejects(succeed(world.service(), 'import', ...args), /, 1 rejected/);
+    };
+    await world.effects(act, expected(table, { create: 2 }));
+  });
+
+  test('Events 2: a table has the triggers of its own alone', async () => {
+    const other = await world.place();
+    await listen(other);
+    const refersTo = await world.place({ P: `Pointer:${other}`, R: `Relation:${other}` });
+    const to = await world.create(other, {});
+    await world.settle();
+    const R = { __op: 'AddRelation', objects: [pointer(other, to)] };
+    const act = () => world.create(refersTo, { P: pointer(other, to), R });
+    await world.effects(act, made(refersTo));
+  });
+}, 'apart');

@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import type { Json } from '../support/records.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { type Service, sampledEngines, startService } from '../support/service.ts';
 import { type Smtp, type SmtpAnswer, startSmtp } from '../support/smtp.ts';
 import { boxOf } from '../support/smtp-message.ts';
 import { newName } from '../support/users.ts';
@@ -16,7 +16,7 @@ import { mails, said } from './effects.ts';
 
 const newTable = () => `T${newName().replace(/\W/g, '')}`;
 
-for (const engine of anyEngine)
+for (const engine of sampledEngines())
   describe(`delivery of e-mail (${engine})`, () => {
     let data: OwnData;
     let service: Service;

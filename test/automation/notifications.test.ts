@@ -125,4 +125,4 @@ onAnyEngine((world) => {
     await world.remove(table, one.own);
     assert.equal((await world.call('DELETE', `/platform/users/${one.id}`)).status, 200);
   });
-});
+}, 'apart');

@@ -1,12 +1,13 @@
 /** docs/decisions.md "Triggers": a trigger writes as the master, so who defines one with a session has to be allowed what it does. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertRefused, path, unique, useStore } from '../support/records.ts';
-import { type Answer, anyEngine } from '../support/service.ts';
+import { assertRefused, path, unique } from '../support/records.ts';
+import { type Answer, sampledEngines } from '../support/service.ts';
+import { useGroundStore } from './ground.ts';
 
-for (const engine of anyEngine)
+for (const engine of sampledEngines())
   describe(engine, () => {
-    const store = useStore(engine);
+    const store = useGroundStore(engine);
     let session = '';
     const table = 'Accounts';
     before(async () => {

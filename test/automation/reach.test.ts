@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { type Json, pointer } from '../support/records.ts';
 import { changeUser, login, newName, password, signUp, userPointer } from '../support/users.ts';
 import { changed, creates, made, rows, runs, said, updates } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   const errorsOf = async (triggerId: string) => (await world.log({ triggerId, error: { $exists: true } })).map(said);
 
   test('create-object of a user: the rules of a sign-up', async () => {

@@ -7,8 +7,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { makeData } from '../support/data.ts';
-import { type Json, type Store, storeOf, unique, useStore } from '../support/records.ts';
+import { type Json, type Store, storeOf, unique } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
+import { useGroundStore } from './ground.ts';
 
 const SECOND = 1_000;
 const BOUNDED = 'Only the first 1,000 records were run; the rest follow at the next run.';
@@ -73,7 +74,7 @@ function secondsFromNow(...after: number[]): string {
 
 for (const engine of engines)
   describe(`schedules: ${engine}`, { concurrency: true }, () => {
-    const store = useStore(engine);
+    const store = useGroundStore(engine);
 
     test('each second, for each record that matches, with two rows in the log; switched off it ends', async () => {
       const { table, trigger, marked } = await clockwork(store);

@@ -19,6 +19,8 @@ export interface StoreReader {
    * `_syslogTriggers` by whether they say that a trigger fired, that an action ran, or an error. What is absent is zero.
    */
   counts(tables: readonly string[]): Promise<Counts>;
+  /** The row of a record of a table that exists, as the database has it; undefined if there is none. */
+  record(table: string, objectId: string): Promise<Json>;
   close(): Promise<void>;
 }
 
@@ -70,6 +72,10 @@ function inFile(path: string): StoreReader {
       const names = namesFrom(named.all(JSON.stringify(tables)));
       return countsFrom(db.prepare(countsSql(names, naming)).all());
     },
+    async record(table, objectId) {
+      const sqlName = namesFrom(named.all(JSON.stringify([table]))).get(table) ?? '';
+      return db.prepare(`SELECT * FROM ${naming(sqlName)} WHERE "objectId" = ?`).get(objectId);
+    },
     close: async () => db.close(),
   };
 }
@@ -90,6 +96,10 @@ async function inPostgres(connectionString: string): Promise<StoreReader> {
     queued: () => rowsOf(`SELECT * FROM ${naming(own(queue))}`),
     isIdle: async () => (await rowsOf(`SELECT 1 FROM ${naming(own(queue))} LIMIT 1`)).length === 0,
     counts: async (tables) => countsFrom(await rowsOf(countsSql(namesFrom(await rowsOf(named, [tables])), naming))),
+    async record(table, objectId) {
+      const sqlName = namesFrom(await rowsOf(named, [[table]])).get(table) ?? '';
+      return (await rowsOf(`SELECT * FROM ${naming(sqlName)} WHERE "objectId" = $1`, [objectId]))[0];
+    },
     close: () => client.end(),
   };
 }
