@@ -76,7 +76,7 @@ for (const engine of engines)
         model.isOver = true;
         for (const result of await Promise.allSettled(writing)) assert.equal(result.status, 'fulfilled', JSON.stringify(result));
       }
-      t.diagnostic(`${model.writes} writes beside ${taken.length} backups`);
+      t.diagnostic(`${model.writes} writes during ${taken.length} backups`);
       assert.ok([...(taken.at(-1)?.before.values() ?? [])].length > writers, 'the test tested nothing');
 
       for (const [n, { before, file }] of taken.entries()) {
@@ -106,7 +106,7 @@ for (const engine of engines)
       }
     });
 
-    test('one beside 500 writes a second ends', async (t) => {
+    test('one ends while there are 500 writes a second', async (t) => {
       const model = new LiveModel();
       const writing = Array.from({ length: 25 }, (_, n) => model.write(service, `w${n}`, 20));
       try {

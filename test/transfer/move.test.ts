@@ -161,7 +161,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
   });
 
   test('Move: one that is killed continues where it was, and copies what was written to the source since', async () => {
-    // The largest chunk of a move has 1,000 rows.
+    // A chunk of a move has up to 1,000 rows: kills come in the first chunks and between later ones.
     const data = await bothWith(5_000);
     let last: Awaited<ReturnType<typeof copied>> | undefined;
     for (const atLeast of [1, 600, 2_000]) {

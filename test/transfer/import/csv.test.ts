@@ -72,7 +72,7 @@ onSampledEngine((get) => {
 
   for (const [what, text, says] of [
     ['two columns of one name', 'Name,Name\nx,y\n', /two columns are named "Name"/],
-    ['a column beside its label', 'City,town\nx,y\n', /"City" and "town" are both the field City/],
+    ['a column and its label', 'City,town\nx,y\n', /"City" and "town" are both the field City/],
     [
       'an ambiguous date',
       'Name,At\nx,2026-01-01\ny,03/04/26\n',

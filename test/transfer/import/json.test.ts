@@ -342,7 +342,7 @@ onEachEngine((get) => {
     }
   });
 
-  test('Import: a running service sees new records and fields at once, and its own writes go on', async () => {
+  test('Import: a running service sees new records and fields at once, and its own writes continue', async () => {
     const table = tableName('Import');
     await defineTable(get(), table, { from: 'String' });
     const count = 3_000;

@@ -212,7 +212,7 @@ test('permissions never give more than the source did', async () => {
 });
 
 for (const engine of engines)
-  test(`a run that was killed at any moment goes on, and each object is there once (${engine})`, async () => {
+  test(`a run that was killed at any moment continues, and each object is there once (${engine})`, async () => {
     const service = await freshSystem(engine);
     const { url } = await parseDatabase(`
     INSERT INTO "Letter" ("objectId", "createdAt", "updatedAt", "text") SELECT 'many' || n, now(), now(), repeat('x', 200) FROM generate_series(1, 4000) n;
