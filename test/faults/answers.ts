@@ -1,10 +1,10 @@
-/** What CONTRACT "Faults of the store" lets an answer be while a store does not work. */
+/** The answers that are allowed while a store does not work. Reference: faults.md#passing-faults, faults.md#writes-in-doubt. */
 import type { Answer } from '../support/service.ts';
 
 export const UNAVAILABLE = '{"code":1,"error":"server error: the service is not available now"}';
 export const IN_DOUBT = '{"code":1,"error":"server error: the outcome of this write is unknown","inDoubt":true}';
 
-/** `done`; `refused`: nothing of it was done; `inDoubt`; `late`: a read that ran out of time; `wrong`: no answer that is allowed. */
+/** `refused`: nothing was done; `late`: a read that reached its time limit; `wrong`: not an allowed answer. */
 export type Verdict = 'done' | 'refused' | 'inDoubt' | 'late' | 'wrong';
 
 /** @param done the status of success */
@@ -17,7 +17,7 @@ export function judge({ status, text, headers, body }: Answer, kind: 'read' | 'w
   return kind === 'write' && text === IN_DOUBT ? 'inDoubt' : 'wrong';
 }
 
-/** The same of an item of a batch that was answered by item. */
+/** As `judge`, for an item of a batch. */
 export function judgeItem(item: { success?: unknown; error?: unknown } | undefined): Verdict {
   if (item?.success) return 'done';
   const text = JSON.stringify(item?.error);

@@ -1,4 +1,4 @@
-/** Eight writers, four readers and a prober of the health addresses, who go on whatever they are answered, and note what is not allowed. */
+/** Eight writers, four readers and a prober of the health addresses. They go on after any answer, and record those that are not allowed. */
 import assert from 'node:assert/strict';
 import { Agent, get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const PACE_MS = Number(process.env.FAULT_PACE_MS ?? 30);
 /** Pause after a request that failed. */
 const RETRY_DELAY_MS = 60;
 
-/** What happened to requests that ended while this was the current one. */
+/** Requests by outcome, of those that ended since the tally before. */
 export interface Tally {
   writes: Record<Verdict | 'unanswered', number>;
   reads: Record<Verdict | 'unanswered', number>;
@@ -23,10 +23,10 @@ export interface Tally {
 /** An answer of a health address. */
 export interface Probe {
   address: 'ready' | 'live';
-  /** By `performance.now()`, when it was asked. */
+  /** When it was sent, by `performance.now()`. */
   at: number;
   ms: number;
-  /** 0: none came. */
+  /** 0: no answer. */
   status: number;
   text: string;
 }
@@ -35,19 +35,19 @@ const none = () => ({ done: 0, refused: 0, inDoubt: 0, late: 0, wrong: 0, unansw
 export const emptyTally = (): Tally => ({ writes: none(), reads: none() });
 
 export interface Clients {
-  /** Answers that CONTRACT does not allow, some of them. */
+  /** The first answers that are not allowed. */
   readonly violations: string[];
   readonly probes: Probe[];
   /** Waits until a read and a write of the tally so far are done. */
   areServed(withinMs: number): Promise<void>;
-  /** Ends the tally so far, and answers it. */
+  /** Returns the tally so far and starts the next. */
   tally(): Tally;
   stop(): Promise<void>;
 }
 
 let nonces = 0;
 
-/** @param at the service, which may be another one at each request */
+/** @param at returns the service for each request, since it may be restarted */
 export function startClients(at: () => Service, ledger: Ledger, name: string): Clients {
   const stopping = new AbortController();
   const violations: string[] = [];
@@ -59,7 +59,7 @@ export function startClients(at: () => Service, ledger: Ledger, name: string): C
       violations.push(`${what}: ${status} ${text.slice(0, 300)} (Retry-After: ${headers.get('retry-after')})`);
   };
 
-  /** Sends a request; `undefined` where the connection broke. */
+  /** Sends a request. Returns `undefined` if the connection broke. */
   async function send(kind: 'reads' | 'writes', method: string, address: string, body?: unknown): Promise<Answer | undefined> {
     try {
       return await at().call(method, address, { ...(body !== undefined && { body }) });
@@ -137,7 +137,7 @@ export function startClients(at: () => Service, ledger: Ledger, name: string): C
       const verdicts = requests.map((_, index) => judgeItem(answer.body[index]));
       for (const [index, { entry }] of parts.entries()) created(entry, verdicts[index], answer.body[index]?.success?.objectId);
       if (changed?.objectId) change.outcome = outcomeOf(verdicts[parts.length]);
-      // Nothing of it was done: CONTRACT has the whole answer say so.
+      // If no item was done, the answer as a whole must be a refusal.
       const isWhollyRefused = verdicts.every((verdict) => verdict === 'refused');
       const worst = verdicts.find((verdict) => verdict !== 'done') ?? 'done';
       await conclude('writes', isWhollyRefused || verdicts.includes('wrong') ? 'wrong' : worst, 'batch', answer);
@@ -173,7 +173,7 @@ export function startClients(at: () => Service, ledger: Ledger, name: string): C
   }
 
   async function prober(): Promise<void> {
-    // Of their own connections, which are there before the fault.
+    // On connections that exist before the fault.
     const agents = { ready: new Agent({ keepAlive: true }), live: new Agent({ keepAlive: true }) };
     const probe = async (address: 'ready' | 'live') => {
       while (!stopping.signal.aborted) {

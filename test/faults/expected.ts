@@ -1,21 +1,21 @@
-/** What a fault is to look like from outside, and whether it did. */
+/** What clients, health addresses and the log show of a fault, and assertions on it. */
 import assert from 'node:assert/strict';
 import type { Probe, Tally } from './clients.ts';
 import { assertBounded, conditionsOpen, conditionsThat, type Line } from './log.ts';
 
-/** CONTRACT: all works within two seconds of the end of a fault. As much again for a machine that others use too. */
-export const WITHIN_MS = 2_000 + 2_000;
+/** Everything works within two seconds of the end of a fault (faults.md#passing-faults). FAULT_SLACK_MS is added for a busy machine. */
+export const WITHIN_MS = 2_000 + Number(process.env.FAULT_SLACK_MS ?? 2_000);
 
-/** What a fault is to look like from outside. What is left out is not asked. */
+/** Expected effects of a fault. Those that are left out are not checked. */
 export interface Expected {
-  /** Whether some writes are refused (or in doubt) meanwhile, or all are done. */
+  /** `fail`: some writes are refused or in doubt during the fault. `work`: all are done. */
   writes?: 'fail' | 'work';
   reads?: 'fail' | 'work';
   /** `unavailable`: 503 within two seconds, and 200 again within two seconds of the end. `ready`: 200 all the time. */
   ready?: 'ready' | 'unavailable';
-  /** What the log says that began; `null`: nothing did. */
+  /** The condition that begins in the log; `null`: none. */
   condition?: string | RegExp | null;
-  /** Connections break, as where a process ends: such writes are in doubt. */
+  /** Connections break, as when a process ends: such writes are in doubt. */
   broken?: boolean;
 }
 
@@ -23,13 +23,13 @@ export function assertTally(during: Tally, expect: Expected): void {
   for (const kind of ['writes', 'reads'] as const) {
     const { done, refused, inDoubt, late, wrong } = during[kind];
     const failed = refused + inDoubt + late + wrong;
-    const told = `${kind} meanwhile: ${JSON.stringify(during[kind])}`;
-    if (expect[kind] === 'fail') assert.ok(failed > 0, `none failed; ${told}`);
-    if (expect[kind] === 'work') assert.ok(failed === 0 && done > 0, `not all were done; ${told}`);
+    const tally = `${kind} meanwhile: ${JSON.stringify(during[kind])}`;
+    if (expect[kind] === 'fail') assert.ok(failed > 0, `none failed; ${tally}`);
+    if (expect[kind] === 'work') assert.ok(failed === 0 && done > 0, `not all were done; ${tally}`);
   }
 }
 
-/** @param before the lines before the fault: what ended less than five seconds ago, and is met again, goes on */
+/** @param before lines before the fault: a condition that ended less than five seconds ago continues and does not begin again */
 export function assertLog(lines: readonly Line[], before: readonly Line[], { condition }: Expected): void {
   assertBounded(lines);
   if (condition === undefined) return;
@@ -37,8 +37,8 @@ export function assertLog(lines: readonly Line[], before: readonly Line[], { con
   const began = conditionsThat('began', lines);
   const others = began.filter((name) => !isExpected(name));
   assert.deepEqual(others, [], 'other conditions than expected');
-  const isTold = [...conditionsOpen(before), ...began].some(isExpected);
-  assert.ok(condition === null || isTold, `the log tells nothing of ${condition}`);
+  const isLogged = [...conditionsOpen(before), ...began].some(isExpected);
+  assert.ok(condition === null || isLogged, `the log tells nothing of ${condition}`);
 }
 
 export function assertHealth(probes: readonly Probe[], began: number, ended: number, { ready, broken }: Expected): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** All that was wrong with one fault: one finding often explains another. */
+/** Collects the failed assertions of a fault, since one often explains another. */
 export class Findings {
   readonly #of: string;
   readonly #messages: string[] = [];

@@ -1,4 +1,4 @@
-/** The tables, the trigger and the schedule of a world, and whether they work. */
+/** The tables, the trigger and the schedule of a world, and a check that they work. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { path } from '../support/records.ts';
@@ -10,7 +10,7 @@ import type { Ledger } from './ledger.ts';
 const CLOCK = 'FaultedClock';
 const TICKS = 'FaultedTicks';
 
-/** Makes the tables, the trigger, the schedule, and the record that the schedule fires for. */
+/** Creates the tables, the trigger, the schedule, and the record that the schedule fires for. */
 export async function prepare({ call }: Service): Promise<void> {
   const string = { type: 'String' };
   const fields = { tag: string, a: string, b: string, c: { type: 'Object' }, filler: string };
@@ -32,7 +32,7 @@ export async function prepare({ call }: Service): Promise<void> {
   assert.equal(status, 201, text);
 }
 
-/** New requests on new connections, triggers and the schedule, soon after the end. */
+/** Asserts that requests on new connections, triggers and the schedule work soon after the end of a fault. @param ended by `performance.now()` */
 export async function assertWorks(
   { service, ledger }: { readonly service: Service; readonly ledger: Ledger },
   ended: number,

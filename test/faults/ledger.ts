@@ -1,12 +1,12 @@
-/** What writers sent and were answered, and whether what is stored agrees with it. */
+/** Records what writers sent and were answered, and compares it with the stored data. */
 import assert from 'node:assert/strict';
 import type { Json } from '../support/records.ts';
 import type { Verdict } from './answers.ts';
 
-/** Whether a write has to be there: `done` yes, `refused` no, `inDoubt` either. */
+/** Whether a write must be stored: `done` yes, `refused` no, `inDoubt` either. */
 export type Outcome = Extract<Verdict, 'done' | 'refused' | 'inDoubt'>;
 
-/** The three fields that hold one nonce: a half-written record shows. */
+/** A record. Three of its fields hold one nonce, so that a half-written record is detected. */
 export interface Stored {
   objectId: string;
   tag: string;
@@ -22,21 +22,21 @@ export interface Change {
 
 export interface Entry {
   readonly tag: string;
-  /** Known once a create was answered, or was found after it was in doubt. */
+  /** Known after the answer to the create. */
   objectId?: string;
   readonly created: Change;
-  /** In the order in which they were sent, each after the answer of the one before. */
+  /** In the order of sending, each after the answer to the one before. */
   readonly updates: Change[];
 }
 
-/** What is stored. */
+/** The stored data. */
 export interface Found {
   records: readonly Stored[];
-  /** Of the table of the records. */
+  /** Rows about the table of the records. */
   timeline: readonly { event: string; objectIdValue: string; data: { a?: string } }[];
-  /** Names of the Tasks that the trigger has made: tags. */
+  /** Names of the Tasks that the trigger created, which are tags. */
   tasks: readonly string[];
-  /** Of the trigger, rows of `_syslogTriggers` with an error. */
+  /** Rows of `_syslogTriggers` with an error. */
   failed: readonly Json[];
 }
 
@@ -49,7 +49,7 @@ export class Ledger {
     return entry;
   }
 
-  /** How many creates and updates had this outcome. */
+  /** Counts the creates and updates with an outcome. */
   count(outcome: Outcome): number {
     let count = 0;
     for (const { created, updates } of this.#entries.values())
@@ -57,12 +57,12 @@ export class Ledger {
     return count;
   }
 
-  /** Creates that have to be there. */
+  /** Entries whose create must be stored. */
   get acknowledged(): Entry[] {
     return [...this.#entries.values()].filter(({ created }) => created.outcome === 'done');
   }
 
-  /** The values that a reader may see in a record, by its tag. */
+  /** Returns the values that a reader may see in a record. */
   seen(tag: string): ReadonlySet<string> {
     const entry = this.#entries.get(tag);
     return new Set(
@@ -70,19 +70,19 @@ export class Ledger {
     );
   }
 
-  /** Whether each create that is there has its Task. */
+  /** Whether each stored record has its Task. */
   hasAllTasks({ records, tasks }: Pick<Found, 'records' | 'tasks'>): boolean {
     const made = new Set(tasks);
     return records.every(({ tag }) => made.has(tag));
   }
 
-  /** @throws AssertionError that says what is lost, doubled, half done or done though it was refused */
+  /** @throws AssertionError that lists what is lost, doubled, half done, or done although it was refused */
   verify({ records, timeline, tasks, failed }: Found): void {
     const wrong: string[] = [];
     const stored = Map.groupBy(records, ({ tag }) => tag);
     const rows = Map.groupBy(timeline, ({ objectIdValue }) => objectIdValue);
     const made = Map.groupBy(tasks, (tag) => tag);
-    for (const tag of stored.keys()) if (!this.#entries.has(tag)) wrong.push(`a record nobody wrote: ${tag}`);
+    for (const tag of stored.keys()) if (!this.#entries.has(tag)) wrong.push(`a record that no client wrote: ${tag}`);
     for (const tag of made.keys()) if (!stored.has(tag)) wrong.push(`a Task of no record: ${tag}`);
     const ids = new Set(records.map(({ objectId }) => objectId));
     for (const id of rows.keys()) if (!ids.has(id)) wrong.push(`a timeline row of no record: ${id}`);
@@ -102,7 +102,7 @@ export class Ledger {
     assert.deepEqual([wrong.length, wrong.slice(0, 20)], [0, []]);
   }
 
-  /** The timeline of a record and what it holds in the end. */
+  /** Checks the timeline of a record and its final value. */
   #history({ tag, created, updates }: Entry, record: Stored, rows: Found['timeline']): string[] {
     const wrong: string[] = [];
     const creates = rows.filter(({ event }) => event === 'create');
@@ -118,7 +118,7 @@ export class Ledger {
         wrong.push(`${tag}: an update that is ${outcome} has ${times} timeline rows`);
       if (times > 0) last = nonce;
     }
-    if (counts.size > 0) wrong.push(`${tag}: timeline rows of updates nobody sent`);
+    if (counts.size > 0) wrong.push(`${tag}: timeline rows of updates that no client sent`);
     if (record.a !== last) wrong.push(`${tag}: holds ${record.a}, not ${last}`);
     return wrong;
   }

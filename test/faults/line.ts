@@ -1,4 +1,4 @@
-/** A service that reaches its database by a line that the test can break. */
+/** A service that reaches its database through a proxy that the test can break. */
 import { after, before } from 'node:test';
 import { TestProxy } from '../../src/storage/postgres/testing/proxy.ts';
 import { query } from '../../src/storage/postgres/testing/server.ts';
@@ -9,13 +9,13 @@ import { startWorld, type World } from './world.ts';
 export interface Lined {
   readonly world: World;
   readonly proxy: TestProxy;
-  /** Of the database, past the line. */
+  /** URL of the database, without the proxy. */
   readonly adminUrl: string;
-  /** SQL on a connection of its own, which the line does not break. */
+  /** Runs SQL on a new connection without the proxy. */
   sql(text: string): Promise<any[]>;
 }
 
-/** A world for the surrounding `describe`, whose faults follow each other. */
+/** Starts a world for the surrounding `describe`. */
 export function useLine(options: StartOptions = {}): Lined {
   let data: OwnData;
   let proxy: TestProxy;

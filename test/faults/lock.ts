@@ -1,4 +1,4 @@
-/** Another process that holds the write lock of an embedded store. */
+/** Another process that holds the write lock of an SQLite database. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ const HOLDER = `
   process.stdout.write('held');
   process.stdin.resume().on('end', () => { db.exec('ROLLBACK'); db.close(); process.exit(0); });`;
 
-/** @returns what gives the lock back */
+/** Takes the lock. @returns releases it */
 export async function holdLock(path: string): Promise<() => Promise<void>> {
   const args = ['--disable-warning=ExperimentalWarning', '-e', HOLDER, path];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });

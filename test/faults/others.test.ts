@@ -83,9 +83,8 @@ function newConnections(url: string) {
 for (const engine of engines)
   describe(`other programs (${engine})`, () => {
     let world: World;
-    let faults: Injector | null;
+    const faults = anyEngine.includes(engine) ? injector() : null;
     before(async () => {
-      faults = anyEngine.includes(engine) ? injector() : null;
       world = await startWorld({ engine, ...(faults && { env: faults.env }) });
     });
     after(() => world?.close());

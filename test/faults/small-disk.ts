@@ -1,4 +1,4 @@
-/** A file system of the test's own, in memory, that can be filled. Mounting one takes root. */
+/** A small file system in memory that a test can fill. Mounting it needs root. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,11 @@ import { after } from 'node:test';
 
 export interface SmallDisk {
   path: string;
-  /** Takes all that is free, but for so many bytes. */
-  fill(butBytes?: number): void;
-  /** Gives it back. */
+  /** Fills the disk, except for some bytes. */
+  fill(exceptBytes?: number): void;
+  /** Frees what `fill` took. */
   free(): void;
-  /** Gives it more room. @param options as of the mount */
+  /** Remounts with more room. @param options of the mount */
   enlarge(options: string): void;
 }
 
@@ -21,7 +21,7 @@ function mount(args: readonly string[]): string | undefined {
 }
 
 /**
- * `null` where none can be mounted, which is told: the faults of disk.test.ts are what is left then.
+ * Mounts a small file system. Returns `null` and reports it if that is not possible; disk.test.ts still simulates these faults.
  * @param options of the mount: `size=48m`, `nr_inodes=60`
  */
 export function smallDisk(options: string): SmallDisk | null {
@@ -39,7 +39,7 @@ export function smallDisk(options: string): SmallDisk | null {
   const ballast = join(path, 'ballast');
   return {
     path,
-    fill(butBytes = 0) {
+    fill(exceptBytes = 0) {
       const file = openSync(ballast, 'a');
       const block = Buffer.alloc(1 << 20);
       try {
@@ -50,7 +50,7 @@ export function smallDisk(options: string): SmallDisk | null {
             if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
             size /= 2;
           }
-        ftruncateSync(file, fstatSync(file).size - butBytes);
+        ftruncateSync(file, fstatSync(file).size - exceptBytes);
       } finally {
         closeSync(file);
       }

@@ -1,6 +1,6 @@
 /**
- * A service beside whose clients a fault comes and goes, and everything that has to hold meanwhile and afterwards (CONTRACT "Operations",
- * "Faults of the store"). Faults of one world follow each other on one service: `world.beside({...})`; or one alone: `besideFault({...})`.
+ * A service with clients, beside which faults begin and end, and all that must hold during and after them. Faults of a world follow each other
+ * on one service: `world.beside({...})`. For a single fault: `besideFault({...})`. Reference: faults.md#passing-faults.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -17,40 +17,40 @@ import { assertWorks, prepare } from './fixtures.ts';
 import { Ledger, type Stored } from './ledger.ts';
 import { allEnded, linesOf } from './log.ts';
 
-/** What was queued meanwhile is done soon after: it is much. */
-const SETTLED_MS = 20_000;
+/** Timeout for the jobs that were queued during a fault. */
+const JOBS_DONE_MS = 20_000;
 
 export interface FaultOptions {
   /** Begins the fault, waits, and ends it: it is over when this resolves. */
   fault(world: World): Promise<void>;
   expect?: Expected;
-  /** Told in messages. */
+  /** Name of the fault in messages. */
   name?: string;
 }
 
 export interface World {
-  /** The one that runs now. */
+  /** The service that runs now. */
   service: Service;
   readonly ledger: Ledger;
-  /** What clients are answered while no fault is named, too. */
+  /** Runs clients before, during and after a fault, and asserts what they were answered. @returns the answers during the fault */
   beside(options: FaultOptions): Promise<Tally>;
-  /** Another service on the same data, after this one has ended by whatever means. */
+  /** Starts a service on the same data after the present one has ended. */
   restart(env?: Record<string, string>): Promise<void>;
-  /** Compares what is stored with what was answered. Clients have to be quiet: not within a fault. */
+  /** Compares the stored data with the answers. Call it when no client runs. */
   verify(): Promise<void>;
   /** Verifies, waits for the ends of all conditions, and stops the service; the exit code is 0. */
   close(): Promise<void>;
 }
 
-/** Ends of what was started, which a hook may have done: what it leaves to be done after itself is done right after it. */
+/** Cleanup of the worlds of this file. `after` within a `before` hook would run right after that hook. */
 const started = new Set<() => Promise<void>>();
 after(() => Promise.all([...started].map((end) => end())));
 
-/** Starts a service with tables, a trigger and a schedule. Its data are removed with it, unless they are given. */
+/** Starts a service with tables, a trigger and a schedule. Its data is removed with it, unless it is given. */
 export async function startWorld(options: StartOptions = {}): Promise<World> {
   const { engine = 'sqlite' } = options;
   const isGiven = options.dataDir !== undefined;
-  // Kept when one service ends and another follows; a first system that was made is copied.
+  // Kept between two services. A prepared first system is copied.
   const own = isGiven ? undefined : await makeData(engine);
   const data = own && { dataDir: own.dataDir, ...(own.database && { database: own.database }) };
   let service = await startService({ ...data, ...options });
@@ -111,7 +111,7 @@ export async function besideFault({ fault, expect, name, ...options }: StartOpti
   await world.close();
 }
 
-/** Whether SQLite finds the file of the system as it should be. */
+/** Asserts that SQLite finds no damage in the file of the system. */
 function assertWhole({ dataDir, appId }: Service): void {
   const db = new DatabaseSync(join(dataDir, 'systems', appId, 'records.sqlite'), { readOnly: true, timeout: 5_000 });
   assert.deepEqual(
@@ -158,7 +158,7 @@ async function beside(
   return during;
 }
 
-/** Once all triggers' actions are done. */
+/** Waits until the actions of all triggers are done, then compares the stored data with the answers. */
 async function verifySoon({ service, ledger }: World): Promise<void> {
   const all = async (table: string, where: object = {}): Promise<Json[]> => {
     const answer = await service.call('GET', path(table), { query: { where, limit: 1_000_000 } });
@@ -167,7 +167,7 @@ async function verifySoon({ service, ledger }: World): Promise<void> {
   };
   const records: Stored[] = await all(TABLE);
   const names = async () => (await all('Tasks')).map(({ Name }) => Name as string);
-  const deadline = Date.now() + SETTLED_MS;
+  const deadline = Date.now() + JOBS_DONE_MS;
   let tasks = await names();
   while (!ledger.hasAllTasks({ records, tasks }) && Date.now() < deadline) {
     await wait(200);

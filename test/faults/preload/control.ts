@@ -1,4 +1,4 @@
-/** Faults of the operating system, made on purpose: builds and steers faults.c. */
+/** Injects faults of the operating system: builds faults.c and controls it through shared memory. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const source = fileURLToPath(new URL('faults.c', import.meta.url));
 
-/** As in faults.c. `change`: opening a file to change it. */
+/** Bits as in faults.c. `change`: opening a file for writing. */
 const calls = { read: 1, write: 2, sync: 4, open: 8, truncate: 16, change: 32 } as const;
 const effects = { half: 1, flip: 2 } as const;
 const RULES = 16;
@@ -19,48 +19,48 @@ const MET_AT = 24;
 
 export interface Rule {
   calls: readonly (keyof typeof calls)[];
-  /** Part of the path of the files it is about. */
+  /** Substring of the paths of the affected files. */
   path: string;
-  /** What a call fails with; it is carried out where this is left out. */
+  /** The error of a call. Without it, the call is executed. */
   error?: 'EIO' | 'ENOSPC' | 'EROFS' | 'EMFILE' | 'EACCES' | 'ENOENT';
   delayMs?: number;
-  /** A write of half the bytes; a read that answers other bytes. */
+  /** `half`: writes half the bytes; `flip`: reads inverted bytes. */
   effect?: keyof typeof effects;
 }
 
 /** A rule that is in force. */
 export interface Injected {
-  /** How many calls it has met so far. */
+  /** Number of calls that met the rule so far. */
   met(): number;
   end(): void;
 }
 
 export interface Injector {
-  /** Settings of the process that is to meet the faults. */
+  /** Environment of the process that should meet the faults. */
   env: Record<string, string>;
-  /** Whether a process has taken the faults in. */
+  /** Whether a process has loaded the library. */
   isLoaded(): boolean;
   begin(rule: Rule): Injected;
-  /** Sets the wall clock of the process off by so many milliseconds; 0: right. */
+  /** Shifts the wall clock of the process by milliseconds; 0: right. */
   setClock(milliseconds: number): void;
 }
 
 let built: string | null | undefined;
 
 /**
- * The library, built once; `null` where nothing here builds it, which is told.
- * @throws in a run that has to be whole (CI)
+ * Builds the library. Returns `null` and reports it if there is no C compiler.
+ * @throws if CI is set, where no test may be skipped
  */
 function build(directory: string): string | null {
   const library = join(directory, 'faults.so');
   const flags = ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, source, '-ldl', '-lpthread'];
-  const said: string[] = [];
+  const failures: string[] = [];
   for (const compiler of process.platform === 'linux' ? ['cc', 'gcc', 'clang'] : []) {
     const { status, stderr, error } = spawnSync(compiler, flags, { encoding: 'utf8' });
     if (status === 0) return library;
-    said.push(`${compiler}: ${error?.message ?? stderr}`);
+    failures.push(`${compiler}: ${error?.message ?? stderr}`);
   }
-  const why = `faults cannot be injected here, no C compiler builds them: ${said.join('; ') || process.platform}`;
+  const why = `faults cannot be injected here, no C compiler builds them: ${failures.join('; ') || process.platform}`;
   if (process.env.CI === 'true') throw new Error(why);
   console.error(`SKIPPED: ${why}`);
   return null;
@@ -72,7 +72,7 @@ after(() => {
   if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
 });
 
-/** Faults for one service, or several one after the other; `null` where none can be injected: the test has to be skipped. */
+/** Returns an injector for services that run one after the other, or `null` if faults cannot be injected and the test must be skipped. */
 export function injector(): Injector | null {
   directory ??= mkdtempSync(join(tmpdir(), 'rds-test-preload-'));
   built ??= build(directory);
@@ -95,7 +95,7 @@ export function injector(): Injector | null {
       if (at === undefined) throw new Error(`more than ${RULES} faults at once`);
       free.delete(at);
       writeSync(control, bytesOf(rule), 0, RULE_BYTES, at);
-      // In force only when the rest is there.
+      // Activates the rule after the rest is written.
       writeSync(control, Buffer.from([1]), 0, 1, at);
       return {
         met: () => number(at + MET_AT),

@@ -1,4 +1,4 @@
-/** The faults that the other suites inject reach the service: the calls that SQLite, file streams and the clock are made of go through the library. */
+/** The faults that other suites inject reach the service: the calls of SQLite, file streams and the clock go through the library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Takes back what a killed process wrote and did not flush, as a power cut may: by the notes of faults.c. */
+/** Reverts what a killed process wrote and did not flush, as a power cut may, from the journal of faults.c. */
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,20 +11,20 @@ interface Written {
   sizeBefore: number;
 }
 
-/** What was written to a file since its last flush that succeeded, or began to. */
+/** Writes to a file since its last successful flush. */
 interface Notes {
   unflushed: Written[];
-  /** How many of them there were when a flush began, by its number. */
+  /** Number of writes when a flush began, by the number of the flush. */
   began: Map<number, number>;
 }
 
-/** The settings that make a process note what it writes to files with this in their path. */
+/** Environment that makes a process record its writes to files whose path contains a string. */
 export const journalSettings = (journal: string, of: string) => ({ FAULTS_JOURNAL: journal, FAULTS_JOURNAL_OF: of });
 
 /**
- * To be called once the process is gone.
- * @param directory of the store: what processes share in memory is gone, too
- * @returns how many writes were taken back
+ * Call after the process has ended.
+ * @param directory of the store: shared memory files in it are deleted too
+ * @returns the number of reverted writes
  */
 export function cutPower(journal: string, directory: string): number {
   let count = 0;
