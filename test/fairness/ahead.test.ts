@@ -1,4 +1,4 @@
-/** Requests that a client sends ahead on one connection: each is answered before the next one is asked for. */
+/** Pipelined requests on one connection: each is answered before the next is executed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import { unique } from '../support/records.ts';
 import { anyEngine, startService } from '../support/service.ts';
 
 for (const engine of anyEngine)
-  test(`${engine}: what is sent ahead sees what was asked before it`, async () => {
+  test(`${engine}: a pipelined request sees the effects of those before it`, async () => {
     const service = await startService({ engine });
     try {
       const path = `/platform/classes/${unique('T')}`;

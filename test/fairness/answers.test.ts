@@ -1,4 +1,4 @@
-/** Answers that their clients do not take: together they take a bounded memory (docs/adr/0017-admission.md). */
+/** Answers that their clients do not read: their memory is bounded together (adr/0017). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ before(async () => {
 after(() => service.stop());
 
 const item = '{"method":"GET","path":"/platform/roles"}';
-/** Is answered with 16 MB. */
+/** A batch whose answer has 16 MB. */
 const body = `{"requests":[${Array(250_000).fill(item).join(',')}]}`;
 
 /** Sends a batch and reads nothing. */
@@ -31,7 +31,7 @@ function askUnread(address: string): Socket {
   return socket;
 }
 
-/** Reads what has come, and says whether the answer was cut off. */
+/** Reads the answer. @returns whether it was cut off */
 async function isCut(socket: Socket): Promise<boolean> {
   let length = 0;
   let isWhole = false;
@@ -47,11 +47,13 @@ async function isCut(socket: Socket): Promise<boolean> {
   return !isWhole && length > 0;
 }
 
-test('answers that nobody takes are bounded together; who takes his gets it whole', { timeout: 180_000 }, async () => {
+test('answers that no client reads are bounded together; a client that reads gets its answer whole', {
+  timeout: 180_000,
+}, async () => {
   const unread: Socket[] = [];
   for (let n = 0; n < 19; n++) {
     unread.push(askUnread(`203.0.113.${n}`));
-    await wait(300);
+    await wait(100);
     await service.call('GET', '/platform/roles', { query: { limit: 0 } });
   }
   const answer = await fetch(`${service.url}/platform/batch`, {

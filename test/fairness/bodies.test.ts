@@ -1,4 +1,4 @@
-/** Bodies that are not finished: together they take a bounded memory, and keep nobody from his answer (docs/adr/0017-admission.md). */
+/** Unfinished bodies: their memory is bounded together, and they delay no other request (adr/0017). */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** Resident megabytes of the service. */
+/** Returns the resident memory of the service in megabytes. */
 async function memory(): Promise<number> {
   const status = await readFile(`/proc/${service.process.pid}/status`, 'latin1');
   return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) / 1_000;
@@ -40,13 +40,13 @@ test('bodies of 19 MB that stop before their end are bounded together; others ar
   await create('203.0.113.1', 1);
   await create('203.0.113.2', 19 * MB);
   assert.ok(stopped.every(({ status }) => status === 0));
-  // The share of the address is in use until who has stopped is given up.
+  // The share of the address is in use until the stopped requests time out.
   await create('203.0.113.1', 19 * MB);
   assert.ok(stopped.some(({ status }) => status === 408));
   for (const { sent } of stopped) sent.destroy();
 });
 
-test('where a name and a password are all that is needed, more than 64 KB is 413', async () => {
+test('endpoints that need only a name and a password answer 413 to more than 64 KB', async () => {
   const body = { username: 'a', password: 'x'.repeat(70_000) };
   for (const path of ['login', 'logout', 'requestPasswordReset', 'users/me', 'sessions/me'])
     assert.equal((await service.call('POST', `/platform/${path}`, { body })).status, 413, path);
@@ -54,7 +54,7 @@ test('where a name and a password are all that is needed, more than 64 KB is 413
   assert.equal((await service.call('POST', '/platform/login', { body: fits })).status, 404);
 });
 
-test('uploads that stop before their end keep nobody from his', async () => {
+test('uploads that stop before their end delay no other upload', async () => {
   const stopped = Array.from({ length: 40 }, () =>
     stopAfter(service, { path: '/platform/files/x.txt', length: 1_000, body: '{' }),
   );

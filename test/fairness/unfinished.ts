@@ -8,7 +8,7 @@ export interface Unfinished {
   status: number;
 }
 
-/** What is sent of a body, and how long it says it is. */
+/** The part of a body that is sent, and its announced length. */
 export interface Part {
   readonly path: string;
   readonly length: number;

@@ -1,4 +1,4 @@
-/** A disk without room, in truth, under the embedded engine (CONTRACT "Faults of the store"). */
+/** A real disk without room, on SQLite. Reference: faults.md#passing-faults. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { startWorld } from './world.ts';
 
 const SIZE_MB = 64;
 
-/** Files of a data directory that are no databases: what uploads have left. */
+/** Returns the files of a data directory that uploads left: all except databases. */
 const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/sqlite|ballast|service[.]lock/.test(entry.name))
@@ -42,7 +42,7 @@ if (engines.includes('sqlite'))
 
       await t.test('uploads are refused and leave nothing; one that fits goes through afterwards', async () => {
         const before = filesIn(disk.path);
-        // There is room for its first half.
+        // Room for its first half.
         disk.fill(4 << 20);
         const answer = await upload(world.service, 'large.txt', Buffer.alloc(8 << 20, 'x'), { as: 'master' });
         assert.deepEqual([answer.status, answer.text], [503, UNAVAILABLE]);
@@ -92,9 +92,9 @@ if (engines.includes('sqlite'))
       const env = { DATA_DIR: disk.path, PORT: '0', HOST: '127.0.0.1', APP_ID: 'testapp', LOG_LEVEL: 'warn' };
       const { code, stderr } = await runToEnd(['start'], env, disk.path);
       assert.equal(code, 1);
-      const told = stderr.split('\n').filter((line) => line.startsWith('record-service:'));
-      assert.equal(told.length, 1, stderr);
-      assert.ok(told[0]?.includes(disk.path) && /full/.test(told[0]), told[0]);
+      const messages = stderr.split('\n').filter((line) => line.startsWith('record-service:'));
+      assert.equal(messages.length, 1, stderr);
+      assert.ok(messages[0]?.includes(disk.path) && /full/.test(messages[0]), messages[0]);
       disk.enlarge(`size=${SIZE_MB}m`);
       const service = await startService({ dataDir: disk.path });
       assert.equal(await service.stop(), 0);

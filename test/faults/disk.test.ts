@@ -1,6 +1,6 @@
 /**
- * A disk that fails beside writers and readers, of the embedded engine (CONTRACT "Faults of the store"). The faults are made in the
- * process's calls of the C library (preload/faults.c); disk-full.test.ts has a disk that is full in truth.
+ * A disk that fails beside writers and readers, on SQLite. The faults are injected into the calls of the C library (preload/faults.c);
+ * disk-full.test.ts fills a real disk. Reference: faults.md#passing-faults.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ interface Row {
   expect: Expected;
 }
 
-/** SQLite takes some reads that fail for damage: what is told is the fault, or that; never that the file is damaged. */
+/** SQLite reports some failed reads as damage. The log then names one of these conditions, and never that the file is damaged. */
 const UNREAD = /^(an I\/O error|a page cannot be read)$/;
 
 const rows: readonly Row[] = [
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
     expect: { writes: 'fail', ready: 'unavailable', condition: UNREAD },
   },
   {
-    name: 'half of what is to be written is',
+    name: 'only half of each write is done',
     rules: [{ calls: ['write'], effect: 'half' }],
     forMs: 500,
     expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },

@@ -1,4 +1,4 @@
-/** CONTRACT "Faults of the store": every door tells of a fault that can pass in the same way. */
+/** Every endpoint answers a passing fault in the same way. Reference: faults.md#passing-faults. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { injector } from './preload/control.ts';
 
 type Door = readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
 
-/** Doors that write, and nothing else keeps from it: a full disk keeps nobody from reading. */
+/** Endpoints that always write: a full disk refuses only these. */
 const writing: ReadonlySet<string> = new Set([
   ...['create', 'create in a new table', 'update', 'delete', 'batch', 'make a schema', 'change a schema'],
   ...['sign up', 'logout', 'upload', 'upload in JSON', 'delete a file', 'a registration'],
@@ -25,7 +25,7 @@ const writing: ReadonlySet<string> = new Set([
 
 interface Broken {
   readonly what: string;
-  /** Starts a service. @returns breaks what it stands on, and ends it all */
+  /** Starts a service. @returns functions that break its store, and that stop it */
   start(): Promise<{ service: Service; breakIt(): void | Promise<void>; end(): Promise<void> } | null>;
   isMet(door: string): boolean;
 }
@@ -41,7 +41,7 @@ const away: Broken = {
       async breakIt() {
         proxy.refuse();
         proxy.cut();
-        // What was known half a second ago still counts.
+        // Answers from caches are valid for half a second.
         await wait(600);
       },
       async end() {
@@ -92,7 +92,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       await service.call('PUT', '/platform/schemas/Doors', { body: { classLevelPermissions } });
       id = made.body.objectId;
       file = (await upload(service, 'a.txt', 'text', { as: 'master' })).body.name;
-      // Tools are loaded, the issuer is made.
+      // Loads the tools and creates the issuer.
       await callTool(service, masterHeaders(service), 'Get-Data', { table: 'Doors' });
       await fetch(`${service.url}/oauth/${service.appId}/jwks`);
       await started.breakIt();
@@ -165,7 +165,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       ['upload', () => ['POST', '/platform/files/a.txt', 'text', { 'Content-Type': 'text/plain' }]],
       ['upload in JSON', () => ['POST', '/platform/files/a.txt', { base64: 'dGV4dA==', _ContentType: 'text/plain' }]],
       [
-        'upload of whom only the body names',
+        'upload with credentials in the body',
         () => [
           'POST',
           '/platform/files/a.txt',
@@ -209,7 +209,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       test(`503 with Retry-After: ${what}`, async (t) => {
         if (!started) return t.skip('no compiler');
         const { status, retryAfter, text } = await ask(door());
-        // What needs no database may be answered as ever; nothing else is told of it.
+        // A request that needs no database may be answered as usual.
         if (what === 'a function') return assert.ok(status === 400 || status === 503, text);
         assert.deepEqual([status, text], [503, UNAVAILABLE]);
         assert.match(retryAfter ?? '', /^[1-9]\d*$/);
@@ -241,7 +241,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
         assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true]);
       });
 
-    test('an agent hears that nothing was done, or that the service is away', async (t) => {
+    test('an agent is answered that nothing was done, or that the service is away', async (t) => {
       if (!started) return t.skip('no compiler');
       for (const [name, args] of [
         ...(broken.isMet('list') ? ([['Get-Data', { table: 'Doors' }]] as const) : []),

@@ -1,6 +1,6 @@
 /**
- * Writes that were refused since the embedded store could not make them durable are not there after a crash either: what lies of them in the
- * log of changes is spoiled before anybody is answered (CONTRACT "Faults of the store": nothing of the request was done).
+ * Writes that SQLite refused because it could not make them durable are not there after a crash either: their part of the write-ahead log is
+ * invalidated before the answer. Reference: faults.md#passing-faults.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +31,7 @@ test('a write whose flush failed is not there after a kill', async (t) => {
     assert.equal((await write(service, tag)).status, 201);
     known.push(tag);
   };
-  // Of one page and of many, on a log that is new and on one that goes on; the flush of what spoils it fails as well.
+  // Writes of one page and of many, on a new log and on a used one. The flush of the invalidation fails as well.
   for (const [round, filler] of [10, 60_000, 10, 200_000].entries()) {
     if (round > 0) await done(`before ${round}`);
     const failing = faults.begin({ calls: ['sync'], path: 'records.sqlite-wal', error: 'EIO' });

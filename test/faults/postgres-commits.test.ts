@@ -1,4 +1,4 @@
-/** The line to PostgreSQL ends between a commit and its answer: it is told as in doubt, carried out once or not at all, and what follows runs once. */
+/** The connection to PostgreSQL ends between a commit and its answer: the write is in doubt, done once or not at all, and its triggers run once. Reference: faults.md#writes-in-doubt. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -27,7 +27,7 @@ if (engines.includes('postgres'))
       assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
     };
     const about = /"t_Probes"|Probes/;
-    /** Does something whose commit is broken. */
+    /** Runs something and breaks its commit. */
     const broken = async <T>(point: BreakingPoint, work: () => Promise<T>): Promise<T> => {
       line.proxy.breakCommits({ point, times: 1, about });
       try {
@@ -37,7 +37,7 @@ if (engines.includes('postgres'))
       }
     };
 
-    /** Breaks so many commits, one after the other. */
+    /** Breaks a number of commits, one after the other. */
     const breakMany = async (count: number, about: RegExp) => {
       const deadline = Date.now() + 10_000;
       for (let n = 0; n < count; n++) {
@@ -101,15 +101,15 @@ if (engines.includes('postgres'))
       }
     });
 
-    test('an agent is told that the outcome is not known', async () => {
+    test('an agent is answered that the outcome is unknown', async () => {
       const { service } = line.world;
       for (const point of points) {
         const Name = unique('probe');
-        const said = await broken(point, () =>
+        const answer = await broken(point, () =>
           callTool(service, masterHeaders(service), 'Create-Record', { table: 'Probes', data: { Name } }),
         );
-        assert.ok(said.isError, said.text);
-        assert.match(said.text, /the outcome of this write is unknown/);
+        assert.ok(answer.isError, answer.text);
+        assert.match(answer.text, /the outcome of this write is unknown/);
         await soon(async () => assert.equal((await find('Probes', { Name })).length, point === 'before' ? 0 : 1), 4_000);
       }
     });

@@ -1,4 +1,4 @@
-/** An import while the line to PostgreSQL breaks: it waits and goes on, and each row is there once. */
+/** An import while the connection to PostgreSQL breaks: it waits and goes on, and each row is there once. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ if (engines.includes('postgres'))
       const ended = importing.finally(() => {
         isOver = true;
       });
-      // Once it is under way.
+      // Waits until it is under way.
       proxy.breakCommits({ point: 'done', times: 1, about: new RegExp(table) });
       while (proxy.broken.length === 0 && !isOver) await wait(10);
       for (let round = 0; round < 4 && !isOver; round++) {

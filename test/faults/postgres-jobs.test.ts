@@ -1,4 +1,4 @@
-/** Mail, functions, notifications and records that triggers make, while the line to PostgreSQL breaks: each is done, and once where that can be known. */
+/** Mail, functions, notifications and records of triggers while the connection to PostgreSQL breaks: each is done, and once if that can be known. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { path } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { judge } from './answers.ts';
 
-/** Creates records until it is told to end, whatever it is answered. @returns the objectIds of those that were acknowledged */
+/** Creates records until the signal, after any answer. @returns the objectIds of the acknowledged ones */
 async function createUntil(signal: AbortSignal, service: Service, name: string): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; !signal.aborted; n++) {
@@ -23,7 +23,7 @@ async function createUntil(signal: AbortSignal, service: Service, name: string):
 }
 
 const points: readonly BreakingPoint[] = ['before', 'sent', 'done'];
-/** Statements of the commits of each kind of job. */
+/** Match the statements of the commits of each kind of job. */
 const parts = [/Made/, /_Notification/, /Emails/, /_TriggerQueue/, /_syslogTriggers/];
 
 if (engines.includes('postgres'))
@@ -43,8 +43,8 @@ if (engines.includes('postgres'))
         proxy.cut();
         await wait(120);
       }
-      // A busy machine commits less often.
-      for (let round = 0; round < 30 || (proxy.broken.length < 15 && round < 300); round++) {
+      // More rounds on a busy machine, which commits less often.
+      for (let round = 0; round < 20 || (proxy.broken.length < 15 && round < 300); round++) {
         const about = parts[round % parts.length] as RegExp;
         proxy.breakCommits({ point: points[round % 3] as BreakingPoint, times: 1, about });
         await wait(80);

@@ -1,4 +1,4 @@
-/** The line to PostgreSQL is cut, silent, slow: each time all goes on within two seconds of its end (CONTRACT "Faults of the store"). */
+/** The connection to PostgreSQL is cut, silent, slow: each time all goes on within two seconds of the end. Reference: faults.md#passing-faults. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,14 +6,14 @@ import { engines } from '../support/service.ts';
 import { useLine } from './line.ts';
 
 const AWAY = 'the database cannot be reached';
-/** How long the line is silent. */
+/** How long the line is silent: longer than the time limits of requests to the database. */
 const SILENT_MS = Number(process.env.FAULT_MS ?? 2_500);
 
 if (engines.includes('postgres'))
   describe('the line to PostgreSQL', { timeout: 120_000 }, () => {
     const line = useLine();
 
-    // What flickers within five seconds is one condition: those that follow begin none.
+    // A condition that recurs within five seconds is one condition: the following faults begin none.
     test('refused: all is 503 meanwhile', async () => {
       await line.world.beside({
         name: 'refused',
@@ -69,7 +69,7 @@ if (engines.includes('postgres'))
       });
     });
 
-    test('a black hole that ends as if nothing had been: what was kept arrives', async () => {
+    test('a black hole that ends: what was held back arrives', async () => {
       await line.world.beside({
         name: 'silence',
         expect: { ready: 'unavailable' },

@@ -1,4 +1,4 @@
-/** Sign-in and uploads while the line to PostgreSQL breaks. */
+/** Sign-in and uploads while the connection to PostgreSQL breaks. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -31,7 +31,7 @@ if (engines.includes('postgres'))
       proxy?.close();
       await database?.drop();
     });
-    /** Runs something again and again beside a fault. */
+    /** Repeats requests of several clients during a fault. */
     const beside = async (fault: () => Promise<void>, clients: readonly (() => Promise<void>)[]) => {
       let isOver = false;
       const running = Promise.all(
@@ -139,7 +139,7 @@ if (engines.includes('postgres'))
         proxy.mend();
         assert.ok([204, 503].includes(status), `${status} ${text}`);
         if (status === 503) assert.ok([IN_DOUBT, UNAVAILABLE].includes(text), text);
-        // The form may be sent again: the name is the same.
+        // The client may send the form again under the same name.
         const got = await ask(uploadUrl(service, policy.name));
         assert.ok(got.status === 404 || got.bytes.equals(bytes), `${got.status} ${got.text.slice(0, 200)}`);
         if (status === 204) assert.equal(got.status, 200);

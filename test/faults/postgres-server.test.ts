@@ -1,4 +1,4 @@
-/** PostgreSQL itself in trouble: it restarts, takes no connection, takes no writes, has no disk left (CONTRACT "Faults of the store"). */
+/** PostgreSQL restarts, accepts no connection, accepts no writes, has no disk space. Reference: faults.md#passing-faults. */
 import assert from 'node:assert/strict';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { startWorld, type World } from './world.ts';
 const CONNECTIONS = 40;
 const terminate = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL($1)';
 
-/** A directory of the server's user on a file system that can be filled; `null` where none can be mounted. */
+/** Creates a directory for the user of the server on a small disk. Returns `null` without a disk. */
 async function directoryOn(disk: SmallDisk | null, name: string): Promise<string | null> {
   if (!disk) return null;
   const { uid, gid } = await unprivilegedUser();
@@ -25,7 +25,7 @@ async function directoryOn(disk: SmallDisk | null, name: string): Promise<string
   return path;
 }
 
-/** Takes connections until there is none; answers how to give them back. */
+/** Opens connections until the server refuses one. @returns them */
 async function takeConnections(url: string): Promise<pg.Client[]> {
   const taken: pg.Client[] = [];
   for (;;) {
@@ -68,7 +68,7 @@ if (engines.includes('postgres'))
         await removeDirectory(dataDir);
       }
     });
-    // Unmounted after all that is on them.
+    // Declared after the hooks above, so that they are unmounted last.
     const [data, log] = [smallDisk('size=96m,mode=755'), smallDisk('size=40m,mode=755')];
 
     test('restarted with -m immediate, three times', async () => {
@@ -93,7 +93,7 @@ if (engines.includes('postgres'))
           const taken = await takeConnections(database.url);
           const [first] = taken;
           assert.ok(first, 'there was a connection');
-          // What the service has is taken, too, which it is quick to have again.
+          // Takes the connections of the service too, which reconnects quickly.
           for (let left = 1; left > 0; ) {
             left = (await first.query(terminate, [await pidsOf(taken)])).rows.length;
             taken.push(...(await takeConnections(database.url)));
@@ -115,7 +115,7 @@ if (engines.includes('postgres'))
           };
           await set('on');
           await wait(1_500);
-          // It is an administrator's connection that is read-only by now.
+          // The administrator's connections are read-only by now.
           const client = new pg.Client({ connectionString: database.url, options: '-c default_transaction_read_only=off' });
           await client.connect();
           await client.query('ALTER SYSTEM RESET default_transaction_read_only');

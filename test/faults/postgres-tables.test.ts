@@ -1,4 +1,4 @@
-/** Locks of administrators and schemas that go away: what they are about waits or is refused, all else goes on. */
+/** Locks of administrators, and tables and schemas that go away: their requests wait or are refused, all others go on. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,7 +15,7 @@ if (engines.includes('postgres'))
     const line = useLine();
     const call = (...args: Parameters<typeof line.world.service.call>) => line.world.service.call(...args);
 
-    /** Holds a transaction open. @returns its end */
+    /** Opens a transaction. @returns rolls it back */
     async function held(sql: string): Promise<() => Promise<void>> {
       const client = new pg.Client({ connectionString: line.adminUrl });
       await client.connect();
@@ -26,7 +26,7 @@ if (engines.includes('postgres'))
       };
     }
 
-    /** The table of a class, as SQL names it. */
+    /** Returns the SQL name of the table of a class. */
     async function tableOf(className: string): Promise<string> {
       const rows = await line.sql(
         `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'rds_testapp' AND tablename LIKE 't\\_%${className}'`,

@@ -1,7 +1,4 @@
-/**
- * Other kinds of work beside a disk that fails and a lock that is held: mail, functions, sign-ins, uploads, an import
- * (CONTRACT "Faults of the store"; the embedded engine).
- */
+/** Mail, functions, sign-ins, uploads and an import beside a disk that fails and a held lock, on SQLite. Reference: faults.md#passing-faults. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,12 +15,12 @@ import { holdLock } from './lock.ts';
 import { type Injector, injector } from './preload/control.ts';
 
 const IMPORTED = 'Imported';
-/** Each record of it calls a function, by a job of its own. */
+/** A table whose records each call a function, in a job. */
 const QUEUED = 'Queued';
 const ROWS = 2_000;
 
-/** What clients were answered, who go on until they are told to stop. */
-class Doing {
+/** Clients that go on until `stop`, and what they were answered. */
+class Workload {
   readonly answered: string[] = [];
   readonly queued: string[] = [];
   readonly sessions: string[] = [];
@@ -86,17 +83,17 @@ async function defineQueued({ call }: Service): Promise<void> {
   assert.equal(status, 201, text);
 }
 
-/** Each of the records has had its function called; again only where nobody could know, and then it is told. */
+/** Asserts that the function was called for each record, and that a repeated call is marked as one. */
 function assertCalled(ids: readonly string[], calls: ReturnType<Trail['calls']>): void {
   const runs = Map.groupBy(calls, ({ record }) => record.objectId);
   const missing = ids.filter((id) => !runs.has(id));
   assert.deepEqual(missing, [], 'records whose function was never called');
   for (const id of ids)
     for (const { trigger } of runs.get(id)?.slice(1) ?? [])
-      assert.ok(trigger.attempt > 1, `called again for ${id} without a word`);
+      assert.ok(trigger.attempt > 1, `called again for ${id} without a mark`);
 }
 
-/** Rows, imported beside the running service by a process that meets the same faults. */
+/** Imports rows beside the running service, in a process that meets the same faults. */
 async function importRows({ settings, dataDir, appId }: Service, faults: Injector, name: string) {
   const file = join(await temporary(), 'rows.ndjson');
   const rows = Array.from({ length: ROWS }, (_, n) => JSON.stringify({ of: name, n, filler: 'x'.repeat(500) }));
@@ -105,7 +102,7 @@ async function importRows({ settings, dataDir, appId }: Service, faults: Injecto
   return runToEnd(args, { ...settings, ...faults.env }, dataDir);
 }
 
-/** Waits until some rows of an import are there. */
+/** Waits until the first rows of an import are stored. */
 async function underWay({ call }: Service, name: string): Promise<void> {
   const query = { where: { of: name }, limit: 1 };
   for (const deadline = Date.now() + 20_000; ; await wait(20)) {
@@ -141,7 +138,7 @@ if (engines.includes('sqlite'))
           ['a lock', () => holdLock(database), 2_000],
         ] as const)
           await t.test(name, async () => {
-            const doing = new Doing(service, user, name);
+            const workload = new Workload(service, user, name);
             await wait(300);
             const imported = importRows(service, faults, name);
             await underWay(service, name);
@@ -149,13 +146,13 @@ if (engines.includes('sqlite'))
             await wait(forMs);
             await end();
             await wait(500);
-            await doing.stop();
-            answered.push(...doing.answered);
-            queued.push(...doing.queued);
-            assert.deepEqual(doing.wrong.slice(0, 5), []);
-            for (const session of doing.sessions.slice(-20))
+            await workload.stop();
+            answered.push(...workload.answered);
+            queued.push(...workload.queued);
+            assert.deepEqual(workload.wrong.slice(0, 5), []);
+            for (const session of workload.sessions.slice(-20))
               assert.ok(await isAlive(service, session), 'a session that was answered');
-            for (const { url, text } of doing.files.slice(-20)) await assertServed(url, text);
+            for (const { url, text } of workload.files.slice(-20)) await assertServed(url, text);
             const { code, stdout, stderr } = await imported;
             assert.equal(code, 0, `import: ${stdout}${stderr}`);
             const where = { of: name };

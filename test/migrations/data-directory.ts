@@ -7,11 +7,11 @@ import { gunzipSync } from 'node:zlib';
 
 const fixtures = new URL('./fixtures/', import.meta.url);
 
-/** The file of the registry, and that of the first system. */
+/** Paths of the registry and of the first system. */
 export const registryOf = (dataDir: string): string => join(dataDir, 'registry.sqlite');
 export const systemOf = (dataDir: string): string => join(dataDir, 'systems', 'testapp', 'records.sqlite');
 
-/** Makes the directory of a fixture. @param name a folder of fixtures/ */
+/** Restores a fixture as a data directory. @param name a folder of fixtures/ */
 export function makeDataDirectory(name: string): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'rds-migration-'));
   mkdirSync(join(dataDir, 'systems', 'testapp'), { recursive: true });
@@ -26,14 +26,24 @@ function restore(dump: string, path: string): void {
   db.close();
 }
 
-/** Runs SQL on a file that no service has open. */
+/** Runs SQL on a database that no service has open. */
 export function alter(path: string, sql: string): void {
   const db = new DatabaseSync(path);
   db.exec(sql);
   db.close();
 }
 
-/** The number that a file keeps of its migrations, how often its schema was changed, and how many rows it has. */
+/** Returns the versions of the catalogue and of the template of a system. */
+export function versionsOf(path: string): { migration: number; template: number } {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const row = db
+    .prepare('SELECT user_version AS migration, templateVersion AS template FROM pragma_user_version, rds_catalog')
+    .get();
+  db.close();
+  return { migration: Number(row?.migration), template: Number(row?.template) };
+}
+
+/** Returns the number of migrations, the number of schema changes, and the rows of each table. */
 export function stateOf(path: string): { migration: unknown; changes: unknown; rows: Record<string, unknown> } {
   const db = new DatabaseSync(path, { readOnly: true });
   const value = (sql: string) => Object.values(db.prepare(sql).get() ?? {})[0];
@@ -48,7 +58,7 @@ export function stateOf(path: string): { migration: unknown; changes: unknown; r
   return state;
 }
 
-/** The keys of the telephone numbers of a system's accounts, by objectId; of a file that a service may have open. */
+/** Returns the phone keys of the Accounts by objectId. A service may have the file open. */
 export function phoneKeysOf(path: string): Record<string, unknown> {
   const db = new DatabaseSync(path, { readOnly: true });
   const rows = db.prepare('SELECT "objectId", "_phone_key" FROM "t_Accounts"').all();

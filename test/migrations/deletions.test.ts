@@ -1,4 +1,4 @@
-/** What earlier versions noted of deletions does not show the past of what was hidden (docs/adr/0016). */
+/** Timeline rows of deletions by earlier versions do not reveal the history of hidden records (adr/0016). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { removeDirectory } from '../support/data.ts';
@@ -6,12 +6,12 @@ import { startService } from '../support/service.ts';
 import { setRole, signUp } from '../support/users.ts';
 import { alter, makeDataDirectory, systemOf } from './data-directory.ts';
 
-/** A row of the timeline as it was then: a deletion took over no ACL. */
+/** SQL for a timeline row of an earlier version, where a deletion copied no ACL. */
 const row = (objectId: string, event: string, of: string) =>
   `INSERT INTO "t__Timeline" ("objectId", "createdAt", "updatedAt", "event", "objectClass", "objectIdValue", "data")
    VALUES ('${objectId}', 1, 1, '${event}', 'Books', '${of}', '{"title":"told"}');`;
 
-it('of records that an earlier version deleted only keys hear, of others as before', async () => {
+it('rows of records that an earlier version deleted are visible to keys only, others as before', async () => {
   const dataDir = makeDataDirectory('functions');
   const open = `{"find":{"*":true},"get":{"*":true}}`;
   alter(
@@ -31,7 +31,7 @@ it('of records that an earlier version deleted only keys hear, of others as befo
   assert.deepEqual(await seen(user.token), ['there']);
   const deleted = await service.call('DELETE', '/platform/classes/Books/bookB00000');
   assert.equal(deleted.status, 200, deleted.text);
-  assert.equal((await seen(user.token)).length, 2, 'deletions are noted as ever');
+  assert.equal((await seen(user.token)).length, 2, 'deletions are recorded as always');
   const opened = await service.call('PUT', '/platform/classes/_Timeline/end', { body: { ACL: {} } });
   assert.equal(opened.status, 200, opened.text);
   assert.equal((await seen(user.token)).length, 4, 'a key has opened them');

@@ -1,11 +1,11 @@
-/** Data directories of every earlier version open, with all that is in them. `fixtures/` says in its names what each of them had. */
+/** Data directories of every earlier version open, with all their data. The names of `fixtures/` say what each version had. Reference: migration.md#upgrades-of-stored-systems. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { removeDirectory } from '../support/data.ts';
 import { type Answer, type CallOptions, type Service, startService } from '../support/service.ts';
 import { makeDataDirectory, phoneKeysOf, stateOf, systemOf } from './data-directory.ts';
 
-/** The rows of the log that the fixtures have are older than it keeps them. */
+/** No limit: the rows of the request log in the fixtures are older than the usual one. */
 const env = { REQUEST_LOG_DAYS: '0' };
 
 interface Row extends Record<string, unknown> {
@@ -83,7 +83,7 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
       assert.equal((await call('GET', 'users/me', { session: sessionToken })).username, 'new');
     });
 
-    it('has the keys of telephone numbers, which nobody sees', async () => {
+    it('has the keys of telephone numbers, which no answer shows', async () => {
       await find('Accounts');
       const numbers = { accountA00: '0501234567', accountB00: '035551234', accountC00: null, accountD00: null, account000: null };
       assert.deepEqual(phoneKeysOf(systemOf(dataDir)), hasPhones ? numbers : { account000: null });
@@ -111,16 +111,6 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
           ['x', 5, null],
         ],
       );
-    });
-
-    it('is left alone by the next start', async () => {
-      await service.stop();
-      const state = stateOf(systemOf(dataDir));
-      service = await startService({ dataDir, env });
-      await tables();
-      await service.stop();
-      assert.deepEqual(stateOf(systemOf(dataDir)), state);
-      service = await startService({ dataDir, env });
     });
 
     if (beforeUsers) {
@@ -164,4 +154,14 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
         assert.equal(known.get('Accounts')?.fields.ExternalId, undefined);
         assert.equal((await find('CityList')).length, 49);
       });
+
+    // The last test: it leaves no service running.
+    it('is left alone by the next start', async () => {
+      await service.stop();
+      const state = stateOf(systemOf(dataDir));
+      service = await startService({ dataDir, env });
+      await tables();
+      await service.stop();
+      assert.deepEqual(stateOf(systemOf(dataDir)), state);
+    });
   });
