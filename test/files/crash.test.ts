@@ -21,7 +21,7 @@ import { soon } from '../support/soon.ts';
 import { operate, usage } from './operator.ts';
 import { settingsOfS3, usual } from './stores.ts';
 
-const cycles = Number(process.env.CRASH_CYCLES ?? 4);
+const cycles = Number(process.env.CRASH_CYCLES ?? 2);
 const writers = 4;
 const SIZE = 200_000;
 

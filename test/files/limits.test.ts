@@ -31,7 +31,8 @@ onEachStore((files) => {
       await assertServed(body.url, bytes);
     });
 
-    for (const size of [LIMIT + 1, 33 * 1024 * 1024])
+    // Refused before any store has a part in it: further sizes on one.
+    for (const size of files.kind === 'disk' ? [LIMIT + 1, 33 * 1024 * 1024] : [LIMIT + 1])
       test(`Limits: ${size} bytes are 413, an HTML page, and leave nothing, ${how}`, async () => {
         const [used, stored] = [await usage(files), await onDisk(service())];
         const bytes = Buffer.alloc(size, whole);
@@ -43,10 +44,11 @@ onEachStore((files) => {
       });
   }
 
-  test('decisions: files over 32 MB are 413 whatever their type', async () => {
-    const bytes = Buffer.concat([samples.elf, Buffer.alloc(LIMIT, whole)]);
-    for (const chunked of [false, true]) assertTooLarge(await upload(service(), 'a.png', bytes, { chunked }));
-  });
+  if (files.kind === 'disk')
+    test('decisions: files over 32 MB are 413 whatever their type', async () => {
+      const bytes = Buffer.concat([samples.elf, Buffer.alloc(LIMIT, whole)]);
+      for (const chunked of [false, true]) assertTooLarge(await upload(service(), 'a.png', bytes, { chunked }));
+    });
 
   test('Limits: many uploads at once, of some megabytes each, do not add up in memory', async () => {
     const bytes = whole.subarray(0, 8 * 1024 * 1024);

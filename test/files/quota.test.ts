@@ -1,21 +1,19 @@
 /** SPEC "Other constraints": storage is measured per system with an `outOfStorage` flag; docs/decisions.md: a quota is set by the operator. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { runToEnd } from '../edge/process.ts';
 import { assertServed, deleteFile, upload, uploadFile } from '../support/files.ts';
 import { assertRefused } from '../support/records.ts';
-import { anyEngine } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { allowLarge, askPolicy, newPolicy, sendForm, upload as sendLarge } from './large.ts';
 import { addSystem, filesCommand, operate, usage } from './operator.ts';
-import { onEachEngine, useOwnFiles } from './stores.ts';
+import { onEachEngine, useUnusedFiles } from './stores.ts';
 
 const full = { code: 140, error: 'The storage of this system is used up.' };
 
 onEachEngine((files) => {
   const { service } = files;
   before(() => allowLarge(files));
-  const quota = (...args: string[]) => operate(files, ['quota', '--system', service().appId, ...args], {}, runToEnd);
+  const quota = (...args: string[]) => operate(files, ['quota', '--system', service().appId, ...args]);
   const wanted = { ContentType: 'text/plain', ContentLength: 10 };
   const assertFull = async () => {
     for (const as of ['anonymous', 'apiKey', 'master'] as const)
@@ -24,7 +22,7 @@ onEachEngine((files) => {
   };
 
   test('decisions: a new system has no quota; what files take is counted', async () => {
-    const taken = () => usage(files, service().appId, runToEnd);
+    const taken = () => usage(files);
     assert.deepEqual(await taken(), { files: 0, bytes: 0, quota: null, outOfStorage: false });
     await files.upload('a.txt', 'x'.repeat(1_000));
     const { name } = await files.upload('b.txt', 'x'.repeat(234));
@@ -104,8 +102,7 @@ onEachEngine((files) => {
     ['sweep', '--days', '-1'],
     ['sweep', '--days', 'x'],
   ];
-  // Only whether there is a system is asked of the engine.
-  for (const args of refused.filter((args) => args.includes('nobody') || anyEngine.includes(files.engine)))
+  for (const args of refused)
     test(`files ${args.join(' ')}: refused with a line, and changes nothing`, async () => {
       const before = await usage(files);
       const { code, stderr } = await filesCommand(files, args);
@@ -115,4 +112,4 @@ onEachEngine((files) => {
       assert.doesNotMatch(stderr, /\n\s+at |node_modules/);
       assert.deepEqual(await usage(files), before);
     });
-}, useOwnFiles);
+}, useUnusedFiles);

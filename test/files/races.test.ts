@@ -6,8 +6,8 @@ import type { Answer } from '../support/service.ts';
 import { onDisk, usage } from './operator.ts';
 import { onEachStore } from './stores.ts';
 
-const ROUNDS = Number(process.env.FILE_ROUNDS ?? 200);
-const AT_ONCE = 10;
+const ROUNDS = Number(process.env.FILE_ROUNDS ?? 70);
+const CONCURRENCY = 10;
 
 onEachStore((files) => {
   const { service } = files;
@@ -17,7 +17,7 @@ onEachStore((files) => {
     const lane = async () => {
       while (next < count) await work(next++);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: CONCURRENCY }, lane));
   };
   const attachedOr1 = ({ status, body, text }: Answer, success: number) => {
     if (status === success) return true;
@@ -69,7 +69,7 @@ onEachStore((files) => {
       const body = round % 2 ? { A: one, B: two } : { A: two, B: one };
       const answer = await files.post(table, body);
       assert.equal(answer.status, 201, answer.text);
-    }, 100);
+    }, ROUNDS / 2);
   });
 
   test('States: reading while a file is deleted: the whole file or 404', async () => {
@@ -84,7 +84,7 @@ onEachStore((files) => {
         else assert.deepEqual([got.status, got.text], [404, 'File not found']);
       }
       await assertGone(url);
-    }, 20);
+    }, ROUNDS / 7);
   });
 
   test('decisions: parallel uploads and deletes: what is counted is exact', async () => {

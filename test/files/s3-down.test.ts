@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ask, assertGone, assertServed, assertUnknownFile, deleteFile, fileObject, upload, uploadUrl } from '../support/files.ts';
 import { assertRefused } from '../support/records.ts';
 import { usage } from './operator.ts';
-import { everyPlace, onEachStore } from './stores.ts';
+import { bothStores, onEachStore } from './stores.ts';
 
 const away = { status: 503, code: 1, error: 'server error: the service is not available now' };
 
@@ -42,5 +42,5 @@ onEachStore(
       assert.equal((await deleteFile(service(), name)).status, 200);
     });
   },
-  everyPlace.filter(([, kind]) => kind === 's3'),
+  bothStores.filter(([, kind]) => kind === 's3'),
 );

@@ -1,4 +1,4 @@
-/** The places that the suites of files run on: an engine, and a store for the bytes. */
+/** The combinations of engine and file store that the suites of files run on. */
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { startS3 } from '../../src/files/testing/s3-server.ts';
@@ -6,17 +6,19 @@ import { fileObject, type Place, type Uploaded, type UploadOptions, uploadFile }
 import { type Store, storeOf } from '../support/records.ts';
 import { anyEngine, type EngineName, engines, type Service, sampledEngines, startService } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
+import { serviceOf } from '../systems/cli.ts';
+import { addSystem } from './operator.ts';
 
 type S3Server = Awaited<ReturnType<typeof startS3>>;
 export type StoreName = 'disk' | 's3';
 
-/** A service with a store for files. */
+/** A service and its file store. */
 export interface Files extends Store {
   engine: EngineName;
   kind: StoreName;
-  /** The settings of the store of files, for commands of the operator and for further processes. */
+  /** Settings of the file store, for commands and for further processes. */
   env(): Record<string, string>;
-  /** The S3 server, where there is one. */
+  /** The S3 server. Throws if the files are on disk. */
   s3(): S3Server;
   /** An upload that must succeed, with the application id alone. */
   upload(fileName?: string, bytes?: string | Uint8Array, options?: UploadOptions): Promise<Uploaded>;
@@ -24,7 +26,7 @@ export interface Files extends Store {
   attached(type: 'File' | 'PrivateFile', file: Uploaded): Promise<Place>;
 }
 
-/** Each engine once, and each store: neither has a say in what the other does. */
+/** Each engine and each store once: they do not depend on each other. */
 export const usual: readonly [EngineName, StoreName][] = [
   ['sqlite', 'disk'],
   ['postgres', 's3'],
@@ -32,36 +34,42 @@ export const usual: readonly [EngineName, StoreName][] = [
 
 export const everyPlace: typeof usual = [...usual, ['postgres', 'disk'], ['sqlite', 's3']];
 
-/** For suites that do not depend on the engine. */
-export const bothStores: typeof usual = anyEngine.flatMap((engine): [EngineName, StoreName][] => [
-  [engine, 'disk'],
-  [engine, 's3'],
-]);
+/** For suites that do not depend on the engine: each store once, whichever engines TEST_ENGINES names. */
+export const bothStores: typeof usual =
+  process.env.TEST_ENGINES === undefined
+    ? usual
+    : anyEngine.flatMap((engine): [EngineName, StoreName][] => [
+        [engine, 'disk'],
+        [engine, 's3'],
+      ]);
 
-/** Describes a suite on each place. @param use what gives it the service of the place */
+/** Describes a suite on each combination. @param use provides the service */
 export function onEachStore(suite: (files: Files) => void, places: typeof usual = usual, use: typeof useFiles = useFiles): void {
   for (const [engine, kind] of places)
     if (engines.includes(engine)) describe(`${engine}, ${kind}`, () => suite(use(engine, kind)));
 }
 
-/** On one engine, with files on the disk. */
+/** Describes a suite on one engine, with files on disk. */
 export function onEachEngine(suite: (files: Files) => void, use: typeof useFiles = useFiles): void {
   for (const engine of sampledEngines()) describe(`${engine}, disk`, () => suite(use(engine, 'disk')));
 }
 
-/** The settings that lead to a store of its own on an S3 server. */
+/** Settings of a file store in a folder of an S3 server. */
 export const settingsOfS3 = (s3: S3Server, prefix = 'files'): Record<string, string> => ({
   FILES_URL: s3.filesUrl(prefix),
   ...s3.env,
 });
 
-/** The test's S3 server deletes a folder that has become empty, and with it what is being put there: one file stays for good. */
+/**
+ * Uploads one file that stays. The S3 server of the tests deletes a folder that has become empty, together with files that are being written
+ * into it.
+ */
 async function keepFolder(service: Service): Promise<void> {
   const file = await uploadFile(service, 'stays.txt', 'stays');
   await service.call('POST', '/platform/classes/Stays', { body: { F: fileObject(file) } });
 }
 
-/** A service, and the S3 server of its files where they are on one. */
+/** A service, and the S3 server of its files if they are on one. */
 interface Running {
   service: Service;
   s3: S3Server | undefined;
@@ -81,22 +89,36 @@ async function startShared(engine: EngineName, kind: StoreName): Promise<Running
   return { service, s3, env };
 }
 
-// After the services, which end first.
+// Runs after the services have stopped.
 after(async () => (await s3ForAll)?.stop());
 
-/** The service of the place that the suites of this process share, from the surrounding `describe` on. */
+function sharedPlace(engine: EngineName, kind: StoreName): Promise<Running> {
+  const place = `${engine}, ${kind}`;
+  const started = shared.get(place) ?? startShared(engine, kind);
+  shared.set(place, started);
+  return started;
+}
+
+/** Provides the service that the suites of this process share to the surrounding `describe`. */
 export function useFiles(engine: EngineName, kind: StoreName = 'disk'): Files {
   let running: Running | undefined;
   before(async () => {
-    const place = `${engine}, ${kind}`;
-    const started = shared.get(place) ?? startShared(engine, kind);
-    shared.set(place, started);
-    running = await started;
+    running = await sharedPlace(engine, kind);
   });
   return filesOf(engine, kind, () => running);
 }
 
-/** A service of the surrounding `describe` alone: for what others would see, or would disturb. @param more further settings */
+/** Adds a system to the shared service for the surrounding `describe`: for suites that count all files of a system. */
+export function useUnusedFiles(engine: EngineName, kind: StoreName = 'disk'): Files {
+  let running: Running | undefined;
+  before(async () => {
+    const { service, ...rest } = await sharedPlace(engine, kind);
+    running = { ...rest, service: serviceOf(service, await addSystem(service, rest.env)) };
+  });
+  return filesOf(engine, kind, () => running);
+}
+
+/** Starts a service for the surrounding `describe` alone. @param more further settings */
 export function useOwnFiles(engine: EngineName, kind: StoreName = 'disk', more: Record<string, string> = {}): Files {
   let running: Running | undefined;
   let s3: S3Server | undefined;

@@ -8,7 +8,7 @@ import { assertGone, assertServed, deleteFile, fileObject, publicUrl, type Uploa
 import { clockAhead, signUp } from '../support/users.ts';
 import { allowLarge, newPolicy } from './large.ts';
 import { addSystem, onDisk, operate, usage } from './operator.ts';
-import { onEachStore, useOwnFiles, usual } from './stores.ts';
+import { onEachStore, useUnusedFiles, usual } from './stores.ts';
 
 const HOUR = 3_600_000;
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR);
@@ -154,5 +154,5 @@ onEachStore(
       });
   },
   usual,
-  useOwnFiles,
+  useUnusedFiles,
 );
