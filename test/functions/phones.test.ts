@@ -69,7 +69,7 @@ onEachEngine((forms) => {
   const contactOf = async (phone: unknown): Promise<string> => (await link({ table: 'Tasks', phone })).accountId;
 
   for (const [kind, make] of kinds)
-    for (const [stored, store] of spellings) {
+    for (const [at, [stored, store]] of spellings.entries()) {
       test(`web2table: forms with and without the 972 prefix match the same contact: ${kind} stored as ${stored}`, async () => {
         const phone = make();
         const PhoneNumber = store(phone);
@@ -79,7 +79,9 @@ onEachEngine((forms) => {
       });
 
       test(`getlead: the search against the variants: ${kind} stored as ${stored}`, async () => {
-        for (const [posted, post] of spellings) {
+        // Both functions search by one key of the stored and of the posted form, so that here each form meets some of the others.
+        for (const next of [0, 4, 9]) {
+          const [posted, post] = spellings[(at + next) % spellings.length] ?? assert.fail();
           const phone = make();
           await forms.create('Accounts', { PhoneNumber: store(phone) });
           assert.equal(await isDuplicate(post(phone)), true, `posted as ${posted}`);
