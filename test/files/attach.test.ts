@@ -1,4 +1,4 @@
-/** SPEC "Files" rule 5, "Wire types" File / PrivateFile: what a record that is sent a File object holds. */
+/** A record that receives a File object holds the file. Reference: files.md#attach-a-file, types.md#file. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertServed, credentials, fileObject, shownFile, shownPrivate, type Uploaded } from '../support/files.ts';
@@ -14,7 +14,7 @@ onEachEngine((files) => {
     type === 'File' ? shownFile(service(), name) : shownPrivate(service(), name, { table, id, field: 'F' });
 
   for (const type of types) {
-    test(`Files 5: a create with a File object (${type})`, async () => {
+    test(`a create with a File object (${type})`, async () => {
       const file = await files.upload('a.txt', 'text');
       const table = await files.table({ F: type, Name: 'String' });
       const id = await files.create(table, { F: fileObject(file), Name: 'x' });
@@ -24,7 +24,7 @@ onEachEngine((files) => {
       assert.deepEqual(listed, record);
     });
 
-    test(`Files 5: a create with an id of the caller's own (${type})`, async () => {
+    test(`a create with an id of the caller's own (${type})`, async () => {
       const table = await files.table({ F: type });
       for (const objectId of ['a b', 'שלום', "o'k/%2F?#", unique('x'.repeat(100))]) {
         const file = await files.upload('a.txt', 'text');
@@ -35,7 +35,7 @@ onEachEngine((files) => {
       }
     });
 
-    test(`Files 5: a PUT, by master key, API key and a user who may (${type})`, async () => {
+    test(`a PUT, by master key, API key and a user who may (${type})`, async () => {
       const { token: session, id: user } = await signUp(files);
       const table = await files.table({ F: type });
       for (const by of [{ as: 'master' }, { as: 'apiKey' }, { session }] as const) {
@@ -48,7 +48,7 @@ onEachEngine((files) => {
       }
     });
 
-    test(`Files 5: in a batch (${type})`, async () => {
+    test(`in a batch (${type})`, async () => {
       const [one, two] = [await files.upload('a.txt', 'one'), await files.upload('b.txt', 'two')];
       const table = await files.table({ F: type });
       const id = await files.create(table, {});
@@ -74,14 +74,14 @@ onEachEngine((files) => {
       ['flags of other types', { public: 'no', private: 1 }],
       ['further keys', { size: 5, objectId: 'x', className: 'y' }],
     ] as const)
-      test(`decisions: flags and url that are sent are passed over: ${what} (${type})`, async () => {
+      test(`flags and url that are sent are passed over: ${what} (${type})`, async () => {
         const file = await files.upload('a.txt', 'text');
         const table = await files.table({ F: type });
         const id = await files.create(table, { F: { ...fileObject(file), ...more } });
         assert.deepEqual((await files.read(table, id)).F, shown(type, file, table, id));
       });
 
-    test(`Files 5: the value that was read is sent back as it is, here and in another record (${type})`, async () => {
+    test(`the value that was read is sent back as it is, here and in another record (${type})`, async () => {
       const { table, id } = await files.attached(type, await files.upload('a.txt', 'text'));
       const { F } = await files.read(table, id);
       await files.update(table, id, { F });
@@ -122,7 +122,7 @@ onEachEngine((files) => {
     }
   });
 
-  test('CONTRACT/Records: an unknown field is typed by its first value: a File object makes it a File', async () => {
+  test('an unknown field is typed by its first value: a File object makes it a File', async () => {
     const file = await files.upload('a.txt', 'text');
     const table = await files.table();
     const id = await files.create(table, { Paper: { ...fileObject(file), private: true } });
@@ -172,7 +172,7 @@ onEachEngine((files) => {
     assert.deepEqual([...orders], ['7 0 1 2 3 4 5 6 7']);
   });
 
-  test('decisions: a File object inside an Array or an Object is plain JSON and attaches nothing', async () => {
+  test('a File object inside an Array or an Object is plain JSON and attaches nothing', async () => {
     const file = await files.upload('a.txt', 'text');
     const table = await files.table({ A: 'Array', O: 'Object' });
     const value = { ...fileObject(file), url: 'https://elsewhere.example/x' };

@@ -1,4 +1,4 @@
-/** SIGKILL during uploads, attachments and deletions: what was acknowledged is there with its bytes, and nothing is half there. */
+/** SIGKILL during uploads, attachments and deletions: acknowledged files are complete, and nothing is half stored. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

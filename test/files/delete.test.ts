@@ -1,4 +1,4 @@
-/** SPEC "Files": Delete; rules 1 and 8. */
+/** Deletion of files. Reference: files.md#delete-a-file. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -36,12 +36,12 @@ onEachStore((files) => {
     });
 
   for (const name of ['never.txt', `${'0'.repeat(32)}_a.txt`, '..', 'a/b', '\0', '__proto__', 'x'.repeat(2_000), 'שלום'])
-    test(`Files 8: a file name that does not exist also returns 200: ${JSON.stringify(name).slice(0, 40)}`, async () => {
+    test(`a file name that does not exist also returns 200: ${JSON.stringify(name).slice(0, 40)}`, async () => {
       done(await deleteFile(service(), name));
       done(await deleteFile(service(), name, { as: 'apiKey' }));
     });
 
-  test('Files 8: with the application id only, with a session and with a wrong key: 403', async () => {
+  test('with the application id only, with a session and with a wrong key: 403', async () => {
     const { name, url } = await files.upload('a.txt', 'stays');
     const { token: session } = await signUp(files);
     refused(await deleteFile(service(), name, { as: 'anonymous' }));
@@ -56,18 +56,18 @@ onEachStore((files) => {
     await assertServed(url, 'stays');
   });
 
-  test('CONTRACT: an unknown application id is 403 {error: unauthorized}', async () => {
+  test('an unknown application id is 403 {error: unauthorized}', async () => {
     const { status, body } = await deleteFile({ ...service(), appId: 'nobody' }, 'a.txt');
     assert.deepEqual([status, body], [403, { error: 'unauthorized' }]);
   });
 
-  test('Files 1: the local file name does not delete', async () => {
+  test('the local file name does not delete', async () => {
     const { url } = await files.upload('local.txt', 'stays');
     done(await deleteFile(service(), 'local.txt'));
     await assertServed(url, 'stays');
   });
 
-  test('decisions: `_method: DELETE` over POST works too', async () => {
+  test('`_method: DELETE` over POST works too', async () => {
     const { masterKey, apiKey, appId } = service();
     for (const key of [{ _MasterKey: masterKey }, { _apiKey: apiKey }]) {
       const { name, url } = await files.upload('a.txt', 'text');
@@ -90,7 +90,7 @@ onEachStore((files) => {
     await assertGone(url);
   });
 
-  test('decisions: the record keeps its value, and may be written on; whole forms that send it back change nothing', async () => {
+  test('the record keeps its value, and may be written on; whole forms that send it back change nothing', async () => {
     const file = await files.upload('a.txt', 'text');
     const { table, id } = await files.attached('File', file);
     const { F } = await files.read(table, id);

@@ -1,9 +1,9 @@
-/** What a private file's address answers (SPEC "Files" rule 6). */
+/** Checks of answers to private files (files.md#private-files). */
 import assert from 'node:assert/strict';
 import { type Asked, ask, type Got } from '../support/files.ts';
 import type { Service } from '../support/service.ts';
 
-/** Insists on the sign-in gate: 302, with the whole address to return to (CONTRACT "Addresses"). */
+/** Asserts a redirect to the sign-in gate, with the whole address to return to (console.md#the-gate). */
 export async function assertGate({ url: base }: Service, url: string, asked: Asked = {}): Promise<void> {
   const { status, headers, text } = await ask(url, asked);
   assert.equal(status, 302, `${url}: ${text.slice(0, 200)}`);
@@ -13,6 +13,6 @@ export async function assertGate({ url: base }: Service, url: string, asked: Ask
   assertNotKept({ headers });
 }
 
-/** Nobody between us and the client may keep it for others. */
+/** Asserts that no shared cache may store the answer. */
 export const assertNotKept = ({ headers }: Pick<Got, 'headers'>): void =>
   assert.match(headers['cache-control'] ?? '', /no-store|no-cache|private/);

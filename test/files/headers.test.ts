@@ -1,4 +1,4 @@
-/** How files are served: SPEC "Files" rule 6 (cached one day), docs/decisions.md: types, nosniff, attachments, sandboxes. */
+/** Headers of served files: cached for one day, types, nosniff, attachments, sandboxes. Reference: files.md#serving. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, assertServed, credentials, fileObject } from '../support/files.ts';
@@ -42,7 +42,7 @@ onEachStore((files) => {
   };
 
   for (const [sample, name, disposition, isConfined] of shown)
-    test(`decisions: ${sample} as ${name}: nosniff, ${disposition}${isConfined ? ', sandboxed' : ''}`, async () => {
+    test(`${sample} as ${name}: nosniff, ${disposition}${isConfined ? ', sandboxed' : ''}`, async () => {
       const bytes = samples[sample];
       const urls = await addressesOf(name, bytes, sample === 'html' && name === 'page' ? 'text/html' : 'image/png');
       for (const url of Object.values(urls)) {
@@ -58,7 +58,7 @@ onEachStore((files) => {
       }
     });
 
-  test('Files 6: the public address is cached one day; the others are not kept for others', async () => {
+  test('the public address is cached one day; the others are not kept for others', async () => {
     const urls = await addressesOf('a.png', samples.png);
     const read = async (url: string) => assertServed(url, samples.png, master());
     const control = (await read(urls.public)).headers['cache-control'] ?? '';
@@ -81,7 +81,7 @@ onEachStore((files) => {
     ['a\r\nSet-Cookie: x=1.pdf', undefined, undefined],
     ['100%25.pdf', undefined, undefined],
   ] as const)
-    test(`Files 2: the file's own name is what it is saved as: ${JSON.stringify(name)}`, async () => {
+    test(`the file's own name is what it is saved as: ${JSON.stringify(name)}`, async () => {
       const { url } = await files.upload(name, samples.pdf);
       const { headers } = await assertServed(url, samples.pdf);
       const said = headers['content-disposition'] ?? '';

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Files": `_StoredFile` and `_StorageUsage` are tables for nobody. */
+/** No caller can use `_StoredFile` and `_StorageUsage`. Reference: system-tables.md#hidden-tables. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Uploaded } from '../support/files.ts';

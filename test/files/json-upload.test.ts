@@ -1,4 +1,4 @@
-/** The upload of Parse's clients: JSON with the bytes as base64 (docs/decisions.md "Files": JSON upload; CONTRACT "Requests"). */
+/** Uploads of Parse clients: JSON with the bytes as base64. Reference: files.md#json-upload. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, assertServed, credentials, filePath } from '../support/files.ts';
@@ -50,7 +50,7 @@ onEachEngine((files) => {
     await assertServed(body.url, samples.png);
   });
 
-  test('decisions: where a header names the application: a body with `base64` and no key that Parse does not send', async () => {
+  test('where a header names the application: a body with `base64` and no key that Parse does not send', async () => {
     for (const type of ['application/json', 'text/plain', 'application/json; charset=utf-8']) {
       const headers = { ...credentials(service()), 'Content-Type': type };
       const { status, body } = await send('a.png', { base64, _ContentType: 'image/png' }, headers);
@@ -59,7 +59,7 @@ onEachEngine((files) => {
     }
   });
 
-  test('decisions: with a key that Parse does not send, or without `base64`, it is a file of JSON', async () => {
+  test('with a key that Parse does not send, or without `base64`, it is a file of JSON', async () => {
     const headers = { ...credentials(service()), 'Content-Type': 'application/json' };
     for (const body of [{ base64, other: 1 }, { Base64: base64 }, { name: 'x' }, [base64], base64]) {
       const bytes = JSON.stringify(body);
@@ -69,7 +69,7 @@ onEachEngine((files) => {
     }
   });
 
-  test('decisions: of another type, JSON with `base64` is a file as any', async () => {
+  test('of another type, JSON with `base64` is a file as any', async () => {
     const bytes = JSON.stringify({ base64 });
     const headers = { ...credentials(service()), 'Content-Type': 'application/octet-stream' };
     const answer = await send('a.json', bytes, headers);
@@ -92,7 +92,7 @@ onEachEngine((files) => {
       assert.deepEqual(await onDisk(service()), stored);
     });
 
-  test('decisions: white space, letters of URLs, missing padding and a data: URL are taken', async () => {
+  test('white space, letters of URLs, missing padding and a data: URL are taken', async () => {
     const spelt = [`data:image/png;base64,${base64}`, base64.replace(/=+$/, ''), samples.png.toString('base64url')];
     for (const one of [...spelt, base64.replace(/.{20}/g, '$&\r\n '), ` ${base64}\n`]) {
       const { status, body, text } = await send('a.png', { base64: one, ...own() });
@@ -119,7 +119,7 @@ onEachEngine((files) => {
     assertRefused(await send('a.png', { base64, ...own(), _SessionToken: `r:${'0'.repeat(32)}` }), badSession);
   });
 
-  test('Files 3: the type is checked as of bytes', async () => {
+  test('the type is checked as of bytes', async () => {
     const used = await usage(files);
     for (const [name, bytes] of [
       ['a.jpg', samples.png],

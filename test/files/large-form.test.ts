@@ -1,4 +1,4 @@
-/** The service's own form (CONTRACT "Large upload"; docs/decisions.md "Files"): what it takes, once, within its policy. */
+/** The service's own form for large uploads takes one file, within its policy. Reference: files.md#large-uploads. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { before, test } from 'node:test';
@@ -34,7 +34,7 @@ onEachEngine(
       await assertServed(uploadUrl(service(), policy.name), 'a text');
     });
 
-    test('CONTRACT: the policy bounds the size to ContentLength: to the byte', async () => {
+    test('the policy bounds the size to ContentLength: to the byte', async () => {
       const exact = await newPolicy(service(), 'a.txt', 6);
       await upload(exact, 'a text');
       await leavesNothing(async () => {
@@ -46,7 +46,7 @@ onEachEngine(
       });
     });
 
-    test('decisions: used twice: 403, and the first file stays', async () => {
+    test('used twice: 403, and the first file stays', async () => {
       const policy = await newPolicy(service(), 'a.txt', 100);
       await upload(policy, 'first');
       await leavesNothing(async () => {
@@ -56,7 +56,7 @@ onEachEngine(
       await assertServed(uploadUrl(service(), policy.name), 'first');
     });
 
-    test('decisions: sent many times at once, one is taken', async () => {
+    test('sent many times at once, one is taken', async () => {
       const before = await usage(files);
       const policy = await newPolicy(service(), 'a.txt', 10);
       const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => sendForm(policy, `text ${n}`)));
@@ -67,7 +67,7 @@ onEachEngine(
       assert.deepEqual([after.files, after.bytes], [before.files + 1, before.bytes + 6]);
     });
 
-    test('decisions: a policy that is forged: every field changed, left out, or of another policy', async () => {
+    test('a policy that is forged: every field changed, left out, or of another policy', async () => {
       await leavesNothing(async () => {
         const [policy, other] = [await newPolicy(service(), 'a.txt', 100), await newPolicy(service(), 'b.txt', 200, 'text/csv')];
         const { url, fields } = policy;
@@ -88,7 +88,7 @@ onEachEngine(
       });
     });
 
-    test('decisions: another Content-Type than that of the policy: 403 `Invalid file type`', async () => {
+    test('another Content-Type than that of the policy: 403 `Invalid file type`', async () => {
       const policy = await newPolicy(service(), 'a.txt', 100);
       const field = Object.keys(policy.fields).find((name) => /^content-?type$/i.test(name));
       assert.ok(field, 'a field says the type, as in the forms of S3');
@@ -98,7 +98,7 @@ onEachEngine(
     });
 
     for (const sample of ['elf', 'exe', 'shellScript'] as const)
-      test(`decisions: executables are refused (${sample}): 403 \`Invalid file type\``, async () => {
+      test(`executables are refused (${sample}): 403 \`Invalid file type\``, async () => {
         await leavesNothing(async () => {
           const policy = await newPolicy(service(), 'a.dat', 10_000, 'application/octet-stream');
           typed(await sendForm(policy, samples[sample], 'application/octet-stream'));
@@ -106,7 +106,7 @@ onEachEngine(
         });
       });
 
-    test('Files 4: a form without a file, with an empty one, or that is none, is refused', async () => {
+    test('a form without a file, with an empty one, or that is none, is refused', async () => {
       await leavesNothing(async () => {
         const { url, fields } = await newPolicy(service(), 'a.txt', 100);
         const empty = await sendForm({ url, fields }, '');
@@ -139,7 +139,7 @@ onEachEngine(
       }
     });
 
-    test('Files 4: the file part last: fields after it, and a second file, change nothing', async () => {
+    test('the file part last: fields after it, and a second file, change nothing', async () => {
       const { url, fields, name } = await newPolicy(service(), 'a.txt', 100);
       const form = new FormData();
       for (const [field, value] of Object.entries(fields)) form.append(field, value);
@@ -154,7 +154,7 @@ onEachEngine(
       }
     });
 
-    test('decisions: what was refused is not counted: files that are on the disk are, to the byte', async () => {
+    test('what was refused is not counted: files that are on the disk are, to the byte', async () => {
       const sizes = await Promise.all((await onDisk(service())).map(async (path) => (await stat(path)).size));
       const { files: count, bytes } = await usage(files);
       assert.deepEqual([count, bytes], [sizes.length, sizes.reduce((sum, size) => sum + size, 0)]);
@@ -178,7 +178,7 @@ onEachEngine(
       await assertGone(uploadUrl(service(), policy.name));
     });
 
-    test('CONTRACT: the policy holds for 15 minutes', async () => {
+    test('the policy holds for 15 minutes', async () => {
       const [used, over] = [await newPolicy(service(), 'a.txt', 100), await newPolicy(service(), 'a.txt', 100)];
       await jumpClock(service(), 8 * MINUTE);
       await upload(used, 'after 8 minutes');

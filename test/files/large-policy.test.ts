@@ -1,4 +1,4 @@
-/** SPEC "Files": Large upload policy, rule 4; SPEC "Errors" 400; CONTRACT "Large upload"; docs/decisions.md "Files". */
+/** Policies for large uploads. Reference: files.md#large-uploads. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { assertGone, assertServed, assertUnknownFile, fileObject, shownFile, uploadUrl } from '../support/files.ts';
@@ -18,7 +18,7 @@ onEachStore((files) => {
   const large = () => 'x'.repeat(33_554_432 + 1);
   after(() => forbidLarge(files));
 
-  test('CONTRACT: allowAllFiles is off in a new system: its two errors, the credential first', async () => {
+  test('allowAllFiles is off in a new system: its two errors, the credential first', async () => {
     const { token: session } = await signUp(files);
     const refusal = (answer: Awaited<ReturnType<typeof askPolicy>>, expected: object) =>
       assert.deepEqual([answer.status, answer.body], [400, expected]);
@@ -29,7 +29,7 @@ onEachStore((files) => {
     refusal(await askPolicy(service(), 'a.txt', wanted), off);
     refusal(await askPolicy(service(), 'a.txt', {}), off);
     refusal(await askPolicy(service(), 'a.txt', wanted, { as: 'anonymous' }), missing);
-    // SPEC "Config": if several rows share a `Name`, the one created first is used.
+    // If several rows share a `Name`, the one created first is used.
     await allowLarge(files);
     refusal(await askPolicy(service(), 'a.txt', wanted), off);
     await files.remove('Config', id);
@@ -68,7 +68,7 @@ onEachStore((files) => {
     '{',
     '"text"',
   ];
-  test('decisions: what is no media type or no length from 1 to 5 GiB is 400 code 107, and nothing is kept', async () => {
+  test('what is no media type or no length from 1 to 5 GiB is 400 code 107, and nothing is kept', async () => {
     const used = await usage(files);
     for (const body of bad) assertRefused(await askPolicy(service(), 'a.txt', body), { code: 107 });
     for (const ContentLength of [5 * 1024 ** 3, '5'])
@@ -76,17 +76,17 @@ onEachStore((files) => {
     assert.deepEqual(await usage(files), used);
   });
 
-  test('CONTRACT: names up to 300 characters', async () => {
+  test('names up to 300 characters', async () => {
     assertRefused(await askPolicy(service(), 'x'.repeat(301), wanted), { code: 122, error: 'Invalid file name.' });
     assert.equal((await askPolicy(service(), 'ש'.repeat(300), wanted)).status, 200);
   });
 
-  test(`CONTRACT: ${files.kind === 's3' ? 'on S3 the form is a presigned POST' : "the form is this service's own"}`, async () => {
+  test(`${files.kind === 's3' ? 'on S3 the form is a presigned POST' : "the form is this service's own"}`, async () => {
     const { url } = await newPolicy(service(), 'a.txt', 100);
     assert.equal(new URL(url).origin === service().url, files.kind === 'disk', url);
   });
 
-  test('Files 4: policy, form, then attach with the returned name', async () => {
+  test('policy, form, then attach with the returned name', async () => {
     const before = await usage(files);
     const bytes = large();
     const policy = await newPolicy(service(), 'דוח גדול.txt', bytes.length);
@@ -101,7 +101,7 @@ onEachStore((files) => {
     assert.deepEqual([after.files, after.bytes], [before.files + 1, before.bytes + bytes.length]);
   });
 
-  test('Files 4: attached before it was ever read', async () => {
+  test('attached before it was ever read', async () => {
     const policy = await newPolicy(service(), 'a.txt', 100);
     await upload(policy, 'a text');
     const place = await files.attached('PrivateFile', { name: policy.name, url: policy.url });
@@ -119,7 +119,7 @@ onEachStore((files) => {
     await files.create(table, { F: fileObject(policy) });
   });
 
-  test('Files 4: the type is what the bytes are, and not checked: allowAllFiles', async () => {
+  test('the type is what the bytes are, and not checked: allowAllFiles', async () => {
     const bytes = Buffer.from(Uint8Array.from({ length: 601 }, (_, n) => (n * 7 + (n % 3) * 85) % 256));
     const policy = await newPolicy(service(), 'a.dat', bytes.length, 'application/x-own');
     await upload(policy, bytes, 'application/x-own');
@@ -136,7 +136,7 @@ onEachStore((files) => {
   });
 
   if (files.kind === 's3')
-    test("decisions: S3's own form used again makes a file that was attached unreadable, and changes nothing else", async () => {
+    test("S3's own form used again makes a file that was attached unreadable, and changes nothing else", async () => {
       const policy = await newPolicy(service(), 'a.txt', 100);
       await upload(policy, 'a text');
       const place = await files.attached('File', policy);
@@ -149,7 +149,7 @@ onEachStore((files) => {
       assert.deepEqual(await usage(files), before);
     });
 
-  test('Files 4: deleted like any file, before and after its bytes came', async () => {
+  test('deleted like any file, before and after its bytes came', async () => {
     const before = await usage(files);
     const [one, two] = [await newPolicy(service(), 'a.txt', 100), await newPolicy(service(), 'a.txt', 100)];
     const remove = (name: string) => files.call('DELETE', `/platform/files/${encodeURIComponent(name)}`);

@@ -1,4 +1,4 @@
-/** The way of a large upload (SPEC "Files" rule 4): the policy, then the form. */
+/** Requests of a large upload: the policy, then the form (files.md#large-uploads). */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { type At, ask, type By, credentials, type Got } from '../support/files.ts';
@@ -10,18 +10,18 @@ export interface Policy {
   name: string;
 }
 
-/** CONTRACT: the permission for large uploads is the Config row `allowAllFiles`. */
+/** Allows or forbids large uploads by the Config row `allowAllFiles`. */
 export async function allowLarge({ create }: Pick<Store, 'create'>, isAllowed = true): Promise<string> {
   return create('Config', { Name: 'allowAllFiles', Value: { allowAllFiles: isAllowed } });
 }
 
-/** Takes the permission back, for the suites that come after on the same service. */
+/** Removes the permission, for later suites on the same service. */
 export async function forbidLarge({ call, remove }: Pick<Store, 'call' | 'remove'>): Promise<void> {
   const { body } = await call('GET', path('Config'), { query: { where: { Name: 'allowAllFiles' }, keys: 'Name' } });
   for (const { objectId } of body.results as Json[]) await remove('Config', objectId);
 }
 
-/** The permission, for the surrounding `describe`. */
+/** Allows large uploads during the surrounding `describe`. */
 export function useLarge(files: Pick<Store, 'call' | 'create' | 'remove'>): void {
   before(() => allowLarge(files));
   after(() => forbidLarge(files));
@@ -33,7 +33,7 @@ export function askPolicy(at: At, fileName: string, wanted: unknown, by: By = { 
   return ask(address, { method: 'POST', headers, body: typeof wanted === 'string' ? wanted : JSON.stringify(wanted) });
 }
 
-/** A policy that must be given. */
+/** Requests a policy; this must succeed. */
 export async function newPolicy(at: At, fileName: string, ContentLength: number, ContentType = 'text/plain'): Promise<Policy> {
   const { status, body, text } = await askPolicy(at, fileName, { ContentType, ContentLength });
   assert.equal(status, 200, text);
@@ -42,7 +42,7 @@ export async function newPolicy(at: At, fileName: string, ContentLength: number,
   return body;
 }
 
-/** Sends the form as a browser does: every field, and the file last. Answers status and text. */
+/** Sends the form as a browser does: every field, and the file last. Returns status and text. */
 export async function sendForm(
   { url, fields }: Pick<Policy, 'url' | 'fields'>,
   bytes: string | Uint8Array,
@@ -55,7 +55,7 @@ export async function sendForm(
   return { status: response.status, text: await response.text() };
 }
 
-/** A form that must be taken. */
+/** Sends a form; this must succeed. */
 export async function upload(policy: Policy, bytes: string | Uint8Array, type?: string): Promise<void> {
   const { status, text } = await sendForm(policy, bytes, type);
   assert.equal(status, 204, text);

@@ -1,4 +1,4 @@
-/** SPEC "States and transitions": uploaded, attached, deleted; SPEC "Files" rules 1, 5 and 6. */
+/** A file is uploaded, attached, deleted. Reference: files.md#public-files, files.md#private-files. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -39,7 +39,7 @@ onEachStore((files) => {
     const { F } = await files.read(table, id);
     assert.deepEqual(F, shownFile(service(), file.name));
     await assertServed(F.url, bytes);
-    // decisions: the address of the upload serves a file until a PrivateFile field has held it.
+    // The address of the upload serves a file until a PrivateFile field has held it.
     await assertServed(file.url, bytes);
   });
 
@@ -50,12 +50,12 @@ onEachStore((files) => {
     const { F } = await files.read(place.table, place.id);
     assert.deepEqual(F, shownPrivate(service(), file.name, place));
     await assertServed(F.url, bytes, master());
-    // CONTRACT "Files": until the file is attached to a PrivateFile field: then only the record's path does.
+    // Until the file is attached to a PrivateFile field: then only the record's path does.
     await assertGone(file.url);
     await assertGone(publicUrl(service(), file.name));
   });
 
-  test('decisions: a file in a File and in a PrivateFile field has both addresses, and the one of the upload no more', async () => {
+  test('a file in a File and in a PrivateFile field has both addresses, and the one of the upload no more', async () => {
     const file = await files.upload('a.txt', 'both');
     const table = await files.table({ A: 'File', B: 'PrivateFile' });
     const id = await files.create(table, { A: fileObject(file), B: fileObject(file) });
@@ -67,7 +67,7 @@ onEachStore((files) => {
     await assertGone(file.url);
   });
 
-  test('decisions: the public address serves what a File field has ever held; taking it out of the record does not close it', async () => {
+  test('the public address serves what a File field has ever held; taking it out of the record does not close it', async () => {
     const file = await files.upload('a.txt', 'once public');
     const { table, id } = await files.attached('File', file);
     await files.update(table, id, { F: { __op: 'Delete' } });
@@ -88,7 +88,7 @@ onEachStore((files) => {
       await assertGone(publicUrl(service(), file.name));
       if (!place) return;
       await assertGone(recordUrl(service(), file.name, place), master());
-      // decisions: the record keeps its value.
+      // The record keeps its value.
       assert.deepEqual((await files.read(place.table, place.id)).F, held);
     });
 

@@ -1,4 +1,4 @@
-/** SPEC "Limits": file upload size; SPEC "Errors": 413, an HTML page, no JSON. docs/decisions.md: over 33,554,432 bytes. */
+/** Uploads over 33,554,432 bytes are 413 with an HTML page instead of JSON. Reference: files.md#upload. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -45,7 +45,7 @@ onEachStore((files) => {
   }
 
   if (files.kind === 'disk')
-    test('decisions: files over 32 MB are 413 whatever their type', async () => {
+    test('files over 32 MB are 413 whatever their type', async () => {
       const bytes = Buffer.concat([samples.elf, Buffer.alloc(LIMIT, whole)]);
       for (const chunked of [false, true]) assertTooLarge(await upload(service(), 'a.png', bytes, { chunked }));
     });

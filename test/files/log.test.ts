@@ -1,4 +1,4 @@
-/** SPEC "Other system tables": `_RequestLog`: rows for uploads and deletes; docs/decisions.md "Request log". */
+/** `_RequestLog` has rows for uploads and deletes. Reference: audit.md#request-log. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';

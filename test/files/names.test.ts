@@ -1,4 +1,4 @@
-/** SPEC "Files" rule 2: any name is accepted; the server prefixes and encodes it. CONTRACT: names are percent-encoded UTF-8, up to 300 characters. */
+/** Any file name is accepted, up to 300 characters; the service adds a prefix and percent-encodes UTF-8. Reference: files.md#upload. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -65,7 +65,7 @@ const names = [
   'ש'.repeat(300),
 ];
 
-/** All but letters, digits, `.`, `_` and `-` (docs/decisions.md "Files"). */
+/** Characters that are percent-encoded: all but letters, digits, `.`, `_` and `-`. */
 const encoded = (name: string) =>
   encodeURIComponent(name).replace(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -74,7 +74,7 @@ onEachStore((files) => {
   const master = () => credentials(service(), { as: 'master' });
 
   for (const fileName of names)
-    test(`Files 2: ${JSON.stringify(fileName).slice(0, 60)}: stored, served, attached, deleted`, async () => {
+    test(`${JSON.stringify(fileName).slice(0, 60)}: stored, served, attached, deleted`, async () => {
       const text = JSON.stringify(fileName);
       const { name, url } = await files.upload(fileName, text);
       assert.match(name, /^[0-9a-f]{32}_/);
@@ -109,7 +109,7 @@ onEachStore((files) => {
       await gone((one) => recordUrl(service(), one, place), master());
     });
 
-  test('Files 2: a name percent-encoded in full is the same name', async () => {
+  test('a name percent-encoded in full is the same name', async () => {
     const path = [...Buffer.from('a b.txt')].map((byte) => `%${byte.toString(16)}`).join('');
     const asked = { method: 'POST', headers: credentials(service()), body: 'text' };
     const { status, body } = await ask(`${service().url}/platform/files/${path}`, asked);
@@ -118,12 +118,12 @@ onEachStore((files) => {
   });
 
   for (const fileName of ['x'.repeat(301), `${'x'.repeat(297)}.txt`, 'ש'.repeat(301), 'x'.repeat(5_000)])
-    test(`CONTRACT: names up to 300 characters: ${fileName.length} of ${fileName[0]}`, async () => {
+    test(`names up to 300 characters: ${fileName.length} of ${fileName[0]}`, async () => {
       assertRefused(await upload(service(), fileName, 'text'), { code: 122, error: 'Invalid file name.' });
     });
 
   for (const path of ['%', '%zz', '100%.txt'])
-    test(`Files 2: any name is accepted: a \`%\` that encodes nothing is itself: ${path}`, async () => {
+    test(`any name is accepted: a \`%\` that encodes nothing is itself: ${path}`, async () => {
       const asked = { method: 'POST', headers: credentials(service()), body: 'text' };
       const { status, body } = await ask(`${service().url}/platform/files/${path}`, asked);
       assert.equal(status, 201);
@@ -131,7 +131,7 @@ onEachStore((files) => {
     });
 
   for (const path of ['%ff', 'a%E0%A4.txt'])
-    test(`CONTRACT: names are percent-encoded UTF-8: ${path} is none`, async () => {
+    test(`names are percent-encoded UTF-8: ${path} is none`, async () => {
       const headers = credentials(service());
       assert.equal((await ask(`${service().url}/platform/files/${path}`, { method: 'POST', headers, body: 'text' })).status, 400);
     });

@@ -1,4 +1,4 @@
-/** SPEC "Files" rule 6: a PrivateFile is mediated through record and field; who reads it, who is sent to the sign-in gate. */
+/** Reads of private files go through record and field: who may read, and who is sent to the sign-in gate. Reference: files.md#private-files. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import {
@@ -53,11 +53,11 @@ onEachStore((files) => {
     name = held.file.name;
   });
 
-  test('Files 6: master key, API key, and the session of a user with rights on the record', async () => {
+  test('master key, API key, and the session of a user with rights on the record', async () => {
     for (const headers of [...keys(), by(reader.token)]) assertNotKept(await assertServed(url, bytes, headers));
   });
 
-  test('decisions: an application id header is not looked at', async () => {
+  test('an application id header is not looked at', async () => {
     const { 'X-Platform-Application-Id': _, ...bare } = credentials(service(), { as: 'master' });
     await assertServed(url, bytes, bare);
     await assertServed(url, bytes, { ...bare, 'X-Platform-Application-Id': 'nobody' });
@@ -72,19 +72,19 @@ onEachStore((files) => {
     ['a session that never was', () => by(`r:${'0'.repeat(32)}`)],
     ['a session that is none', () => by('nonsense')],
   ] as const)
-    test(`Files 6: others get 302 to the sign-in gate: ${what}`, async () => {
+    test(`others get 302 to the sign-in gate: ${what}`, async () => {
       await assertGate(service(), url, { headers: headers() });
       await assertGate(service(), url, { headers: headers(), method: 'HEAD' });
     });
 
-  test('CONTRACT: a bad session is treated as none (302): after a logout', async () => {
+  test('a bad session is treated as none (302): after a logout', async () => {
     const session = await newSession(files, reader);
     await assertServed(url, bytes, by(session));
     await call('POST', '/platform/logout', { session });
     await assertGate(service(), url, { headers: by(session) });
   });
 
-  test('decisions: returnTo is the whole address, its query too', async () => {
+  test('returnTo is the whole address, its query too', async () => {
     await assertGate(service(), `${url}?a=b&c=%D7%A9`);
   });
 
@@ -112,13 +112,13 @@ onEachStore((files) => {
     await assertGate(service(), url, { method: 'POST' });
   });
 
-  test('CONTRACT: a header wins over the body', async () => {
+  test('a header wins over the body', async () => {
     const body = JSON.stringify({ _MasterKey: service().masterKey });
     const headers = { 'Content-Type': 'application/json', ...by(stranger.token) };
     await assertGate(service(), url, { method: 'POST', headers, body });
   });
 
-  test('decisions: with a key a wrong table, record, field or name is 404 `File not found`; others get 302', async () => {
+  test('with a key a wrong table, record, field or name is 404 `File not found`; others get 302', async () => {
     const other = await files.upload('a.txt', 'another');
     const elsewhere = await hold();
     const places: [string, Place][] = [
@@ -159,7 +159,7 @@ onEachStore((files) => {
     await assertGone(recordUrl(at, name, place), credentials(at, { as: 'master' }));
   });
 
-  test('Files 6: after the record is deleted, the field cleared, or the file replaced', async () => {
+  test('after the record is deleted, the field cleared, or the file replaced', async () => {
     const [one, two, three] = [await hold(), await hold(), await hold()];
     for (const { url } of [one, two, three]) await assertServed(url, bytes, by(reader.token));
     await files.remove(one.place.table, one.place.id);
@@ -173,7 +173,7 @@ onEachStore((files) => {
     for (const { url } of [two, three]) await assertGone(url, by(reader.token));
   });
 
-  test('CONTRACT/ACL: a record that its ACL hides', async () => {
+  test('a record that its ACL hides', async () => {
     const { url } = await hold({ ACL: { [stranger.id]: { read: true } } });
     await assertGate(service(), url, { headers: by(reader.token) });
     for (const headers of keys()) await assertServed(url, bytes, headers);
@@ -181,7 +181,7 @@ onEachStore((files) => {
     await assertServed(open.url, bytes, by(reader.token));
   });
 
-  test('decisions/Permissions: a field that is protected, from all or in some records', async () => {
+  test('a field that is protected, from all or in some records', async () => {
     const hidden = await hold({}, { protectedFields: { [role]: ['F'] } });
     await assertGate(service(), hidden.url, { headers: by(reader.token) });
     const some = await hold({ User: pointer('_User', reader.id) }, { protectedFields: { 'userField:User': ['F'] } });
@@ -189,7 +189,7 @@ onEachStore((files) => {
     for (const headers of keys()) await assertServed(hidden.url, bytes, headers);
   });
 
-  test('decisions/Permissions: get decides, and the fields that name users', async () => {
+  test('get decides, and the fields that name users', async () => {
     const noGet = await hold({}, { get: {}, find: { [role]: true } });
     await assertGate(service(), noGet.url, { headers: by(reader.token) });
     const mine = await hold({ User: pointer('_User', stranger.id) }, { get: {}, find: {}, readUserFields: ['User'] });
@@ -206,14 +206,14 @@ onEachStore((files) => {
     await assertGate(service(), held.url, { headers: by(reader.token) });
   });
 
-  test('Files 6: a File field is not read through its record', async () => {
+  test('a File field is not read through its record', async () => {
     const file = await files.upload();
     const at = await files.attached('File', file);
     const { status } = await ask(recordUrl(service(), file.name, at), { headers: credentials(service(), { as: 'master' }) });
     assert.equal(status, 404);
   });
 
-  test('Files 7: POST on the raw upload URL: 403 {error: unauthorized}; with `_ApplicationId` in the body 404', async () => {
+  test('POST on the raw upload URL: 403 {error: unauthorized}; with `_ApplicationId` in the body 404', async () => {
     const file = await files.upload();
     const post = (body?: object, headers = {}) =>
       ask(file.url, { method: 'POST', headers, ...(body && { body: JSON.stringify(body) }) });

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Files": a private file that a session user attaches anywhere has to be one that he may read. Keys may always. */
+/** A session user can attach a private file only if the user may read it; keys always can. Reference: files.md#attach-a-file. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import {

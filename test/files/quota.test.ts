@@ -1,4 +1,4 @@
-/** SPEC "Other constraints": storage is measured per system with an `outOfStorage` flag; docs/decisions.md: a quota is set by the operator. */
+/** Storage is measured per system, and an operator may set a quota. Reference: files.md#storage-quota. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertServed, deleteFile, upload, uploadFile } from '../support/files.ts';
@@ -21,7 +21,7 @@ onEachEngine((files) => {
     assertRefused(await askPolicy(service(), 'a.txt', wanted), full);
   };
 
-  test('decisions: a new system has no quota; what files take is counted', async () => {
+  test('a new system has no quota; what files take is counted', async () => {
     const taken = () => usage(files);
     assert.deepEqual(await taken(), { files: 0, bytes: 0, quota: null, outOfStorage: false });
     await files.upload('a.txt', 'x'.repeat(1_000));
@@ -31,7 +31,7 @@ onEachEngine((files) => {
     assert.deepEqual(await taken(), { files: 1, bytes: 1_000, quota: null, outOfStorage: false });
   });
 
-  test('decisions: a system that has reached its quota takes no uploads and policies: 400 code 140; reads go on', async () => {
+  test('a system that has reached its quota takes no uploads and policies: 400 code 140; reads go on', async () => {
     const file = await files.upload('a.txt', 'x'.repeat(1_000));
     const early = await newPolicy(service(), 'a.txt', 10);
     const { bytes } = await usage(files);
@@ -55,7 +55,7 @@ onEachEngine((files) => {
     assert.deepEqual([(await usage(files)).quota, (await usage(files)).outOfStorage], [null, false]);
   });
 
-  test('decisions: policies that are not used yet count; of forms that come at once those are taken that fit', async () => {
+  test('policies that are not used yet count; of forms that come at once those are taken that fit', async () => {
     const early = await Promise.all(Array.from({ length: 5 }, () => newPolicy(service(), 'a.txt', 10)));
     const { bytes } = await usage(files);
     await quota('--bytes', String(bytes + 75));
@@ -78,7 +78,7 @@ onEachEngine((files) => {
     for (const policy of refused) await sendLarge(policy, 'y'.repeat(10));
   });
 
-  test('decisions: a quota of 0 takes nothing, and is of one system', async () => {
+  test('a quota of 0 takes nothing, and is of one system', async () => {
     const other = await addSystem(service());
     await quota('--bytes', '0');
     await soon(assertFull);

@@ -1,4 +1,4 @@
-/** Many at once: attaching, deleting, uploading. No answer is a fault, and what is left at the end is consistent. */
+/** Concurrent attachments, deletions and uploads: no answer is a fault, and the final state is consistent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, assertGone, assertServed, deleteFile, fileObject, publicUrl, type Uploaded, uploadUrl } from '../support/files.ts';
@@ -87,7 +87,7 @@ onEachStore((files) => {
     }, ROUNDS / 7);
   });
 
-  test('decisions: parallel uploads and deletes: what is counted is exact', async () => {
+  test('parallel uploads and deletes: what is counted is exact', async () => {
     const [used, stored] = [await usage(files), await onDisk(service())];
     const kept: { file: Uploaded; size: number }[] = [];
     await rounds(async (round) => {

@@ -1,4 +1,4 @@
-/** Parts of files and what a client already has: RFC 9110 (13, 14), as docs/decisions.md says. */
+/** Ranges and conditional requests: RFC 9110 (13, 14). Reference: files.md#serving. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { ask, assertServed, credentials, fileObject } from '../support/files.ts';
@@ -45,7 +45,7 @@ onEachStore((files) => {
     });
 
   for (const range of [`bytes=${SIZE}-`, `bytes=${SIZE}-${SIZE + 5}`, 'bytes=99999999999-', 'bytes=-0'])
-    test(`decisions: a range that cannot be is 416: ${range}`, async () => {
+    test(`a range that cannot be is 416: ${range}`, async () => {
       await each({ Range: range }, (got) => {
         assert.equal(got.status, 416, got.text.slice(0, 100));
         assert.equal(got.headers['content-range'], `bytes */${SIZE}`);
@@ -53,7 +53,7 @@ onEachStore((files) => {
     });
 
   for (const range of ['bytes=0-1,5-6', 'bytes=0-1,-1', 'lines=0-1', 'bytes', 'bytes=', 'bytes=a-b', 'nonsense'])
-    test(`decisions: several ranges, or none, are answered with the whole: ${range}`, async () => {
+    test(`several ranges, or none, are answered with the whole: ${range}`, async () => {
       await each({ Range: range }, (got) => {
         assert.equal(got.status, 200);
         assert.ok(got.bytes.equals(bytes));

@@ -1,4 +1,7 @@
-/** docs/decisions.md "Files": S3 that cannot be reached: 503 code 1; what needs no bytes goes on, and all does when it is back. */
+/**
+ * Without S3, uploads and reads are 503 code 1; requests that need no bytes succeed; all works again once S3 is back. Reference: faults.md#passing-
+ * faults.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, assertGone, assertServed, assertUnknownFile, deleteFile, fileObject, upload, uploadUrl } from '../support/files.ts';

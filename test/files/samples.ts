@@ -1,4 +1,4 @@
-/** Bytes of many kinds of files, as short as their kind can be told. */
+/** Shortest bytes of many file types that can still be recognised. */
 import { crc32, gzipSync } from 'node:zlib';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');

@@ -1,4 +1,4 @@
-/** SPEC "Wire types": File fields in queries, includes and projections; taking a file out of a record. */
+/** File fields in queries, includes and projections; removal of a file from a record. Reference: types.md#file. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertServed, credentials, fileObject, shownFile, shownPrivate } from '../support/files.ts';
@@ -27,7 +27,7 @@ onEachEngine((files) => {
         assert.deepEqual(await ids(table, { F: { $exists: true } }), []);
       });
 
-    test(`Files 5: a file is replaced by another (${type})`, async () => {
+    test(`a file is replaced by another (${type})`, async () => {
       const [one, two] = [await files.upload('a.txt', 'one'), await files.upload('a.txt', 'two')];
       const place = await files.attached(type, one);
       await files.update(place.table, place.id, { F: fileObject(two) });

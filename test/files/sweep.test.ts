@@ -1,4 +1,4 @@
-/** docs/decisions.md "Files": `record-service files sweep`: what no record knows goes a day after its upload or last attachment. */
+/** `record-service files sweep` removes files that no record mentions, a day after their upload or last attachment. Reference: files.md#sweep. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** SPEC "Files" rule 3: Content-Type is not checked, the content is validated by its bytes. CONTRACT, docs/decisions.md: bytes and extension. */
+/** The type of a file follows from its bytes and extension, not from Content-Type. Reference: files.md#file-types. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertServed, upload } from '../support/files.ts';
@@ -45,7 +45,7 @@ const accepted: readonly [SampleName, string, RegExp][] = [
   ['text', 'noextension', /^text\/plain\b/],
   ['text', 'a.log', /^text\/plain\b/],
   ['text', 'a.md', /^text\//],
-  // decisions: scripts and stylesheets are plain text, so that no page runs or applies them.
+  // Scripts and stylesheets are plain text, so that no page runs or applies them.
   ['text', 'a.js', /^text\/plain\b/],
   ['text', 'a.css', /^text\/plain\b/],
   ['xml', 'a.xsl', /^text\/plain\b/],
@@ -127,18 +127,18 @@ onEachStore((files) => {
   const { service } = files;
 
   for (const [sample, name, type] of accepted)
-    test(`Files 3: ${sample} as ${name} passes, whatever its Content-Type`, async () => {
+    test(`${sample} as ${name} passes, whatever its Content-Type`, async () => {
       for (const contentType of said) {
         const { status, body, text } = await upload(service(), name, samples[sample], { type: contentType });
         assert.equal(status, 201, `${contentType}: ${text}`);
         const { headers } = await assertServed(body.url, samples[sample]);
-        // decisions: never what the client said, but for text without a known extension.
+        // Never what the client said, but for text without a known extension.
         const isOpen = sample === 'text' && name === 'noextension';
         if (!isOpen || contentType === 'text/plain') assert.match(headers['content-type'] ?? '', type, contentType);
       }
     });
 
-  test('Files 3: a mismatch or unsupported type: 403 `Invalid file type`, and nothing is left', async (t) => {
+  test('a mismatch or unsupported type: 403 `Invalid file type`, and nothing is left', async (t) => {
     const [used, stored] = [await usage(files), await onDisk(service())];
     for (const [sample, name] of refused)
       await t.test(`${sample} as ${name}`, async () => {
@@ -152,7 +152,7 @@ onEachStore((files) => {
     assert.deepEqual(await usage(files), used);
   });
 
-  test('decisions: text without a known extension is what the client says, where that is text', async () => {
+  test('text without a known extension is what the client says, where that is text', async () => {
     const typeOf = async (type: string, name = 'noextension') => {
       const { url } = await files.upload(name, samples.text, { type });
       return (await assertServed(url, samples.text)).headers['content-type'] ?? '';
@@ -163,7 +163,7 @@ onEachStore((files) => {
     assert.match(await typeOf('text/csv', 'a.txt'), /^text\/plain\b/);
   });
 
-  test('Files 3: one byte of text, and text that is as long as a file may be', async () => {
+  test('one byte of text, and text that is as long as a file may be', async () => {
     await files.upload('a.txt', 'x');
     await files.upload('noextension', '\n');
     const bytes = Buffer.alloc(33_554_432, 'שלום ');

@@ -1,4 +1,4 @@
-/** SPEC "Errors" 1, docs/decisions.md: a File object that was never uploaded to this system: 400 {code: 1}, at once; nothing is written. */
+/** A File object that was never uploaded to this system is 400 {code: 1} at once, and nothing is written. Reference: files.md#attach-a-file. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -120,7 +120,7 @@ onEachEngine((files) => {
     assert.equal((await fetch(publicUrl(otherAt(), file.name))).status, 200);
   });
 
-  test('decisions: at once, and the server never fetches a url', async () => {
+  test('at once, and the server never fetches a url', async () => {
     let asked = 0;
     const elsewhere = createServer((_request, response) => {
       asked++;

@@ -1,4 +1,4 @@
-/** SPEC "Files": Upload; who may, and what is refused. */
+/** Uploads: who may, and what is refused. Reference: files.md#upload. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ onEachEngine((files) => {
       assert.equal(status, 201);
       assert.deepEqual(Object.keys(body).sort(), ['name', 'url']);
       assert.match(headers['content-type'] ?? '', /^application\/json/);
-      // decisions: the answer has the `url` as its `Location`.
+      // The answer has the `url` as its `Location`.
       assert.equal(headers.location, body.url);
       assert.ok(headers['x-request-id']);
       await assertServed(body.url, bytes);
@@ -34,7 +34,7 @@ onEachEngine((files) => {
     assertRefused(await upload(service(), 'a.txt', 'by a user', { session }), badSession);
   });
 
-  test('decisions: a wrong key is 119, and nothing is stored', async () => {
+  test('a wrong key is 119, and nothing is stored', async () => {
     const before = await onDisk(service());
     for (const [header, key] of [
       ['X-Platform-Master-Key', 'wrong'],
@@ -44,12 +44,12 @@ onEachEngine((files) => {
     assert.deepEqual(await onDisk(service()), before);
   });
 
-  test('CONTRACT: missing or unknown application id: 403 {error: unauthorized}', async () => {
+  test('missing or unknown application id: 403 {error: unauthorized}', async () => {
     refused(await ask(filePath(service(), 'a.txt'), { method: 'POST', body: 'text' }), 403, 'unauthorized');
     refused(await upload({ ...service(), appId: 'nobody' }, 'a.txt', 'text'), 403, 'unauthorized');
   });
 
-  test('decisions: no bytes: 400 code 130', async () => {
+  test('no bytes: 400 code 130', async () => {
     assertRefused(await upload(service(), 'a.txt', ''), { code: 130, error: 'Invalid file upload.' });
     assertRefused(await upload(service(), 'a.txt', '', { chunked: true }), { code: 130, error: 'Invalid file upload.' });
     assertRefused(await ask(filePath(service(), 'a.txt'), { method: 'POST', headers: credentials(service()) }), {
@@ -58,7 +58,7 @@ onEachEngine((files) => {
     });
   });
 
-  test('decisions: a form is refused, since its envelope would become the file', async () => {
+  test('a form is refused, since its envelope would become the file', async () => {
     const form = new FormData();
     form.set('file', new Blob(['text']), 'a.txt');
     const whole = new Response(form);
@@ -119,7 +119,7 @@ onEachEngine((files) => {
     assert.deepEqual(await usage(files), used);
   });
 
-  test('decisions: files cannot be addressed in a batch', async () => {
+  test('files cannot be addressed in a batch', async () => {
     const used = await usage(files);
     const { name, url } = await files.upload('a.txt', 'stays');
     for (const [method, at] of [
@@ -150,7 +150,7 @@ onEachEngine((files) => {
     ['PUT', 'a.txt'],
     ['GET', ''],
   ] as const)
-    test(`Files 9: no endpoint lists files: ${method} /files/${at} is 404`, async () => {
+    test(`no endpoint lists files: ${method} /files/${at} is 404`, async () => {
       const headers = credentials(service(), { as: 'master' });
       assert.equal((await ask(`${service().url}/platform/files/${at}`, { method, headers })).status, 404);
     });

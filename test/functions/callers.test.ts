@@ -1,4 +1,4 @@
-/** SPEC "Server-side functions", docs/decisions.md "Functions and forms": what the credentials of a call decide, and what is logged of it. */
+/** Effect of credentials on function calls, and rows of the request log. Reference: functions.md#calling-a-function. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { logOf, Marked } from '../audit/log.ts';

@@ -1,6 +1,6 @@
 /**
- * SPEC "Form-layer value coercion" and docs/decisions.md "Functions and forms: Values", as a table: what is sent, and what is stored.
- * The places: `lead` is a field of `getlead`, `account` one with `account_`, `row` one with `table_`.
+ * Table of form values: what is sent, and what is stored (functions.md#form-values).
+ * `lead` is a field of `getlead`, `account` one with the prefix `account_`, `row` one with `table_`.
  */
 import { date, pointer } from '../support/records.ts';
 
@@ -82,7 +82,7 @@ export const cases: Record<Type, Case[]> = {
     ['007', 7],
     [' 7 ', 7],
     ['1e3', 1000],
-    // SPEC: `"1,500"` and `"abc"` are stored as null.
+    // `"1,500"` and `"abc"` are stored as null.
     ['1,500', missing],
     ['abc', missing],
     ['5 apples', missing],
@@ -105,7 +105,7 @@ export const cases: Record<Type, Case[]> = {
     [false, false],
     ['true', true],
     ['false', false],
-    // SPEC: any other string is stored as false.
+    // Any other string is stored as false.
     ['True', false],
     ['TRUE', false],
     ['yes', false],
@@ -130,7 +130,7 @@ export const cases: Record<Type, Case[]> = {
     ['2026-06-01T10:20:30Z', date('2026-06-01T10:20:30.000Z')],
     ['2026-06-01T10:20:30+03:00', date('2026-06-01T07:20:30.000Z')],
     [date(aDate.iso), date(aDate.iso)],
-    // SPEC: a slash string is read as month/day.
+    // A slash string is read as month/day.
     ['6/1/2026', day('2026-06-01')],
     ['06/01/2026', day('2026-06-01')],
     ['12/31/2026', day('2026-12-31')],
@@ -164,7 +164,7 @@ export const cases: Record<Type, Case[]> = {
   ],
   Pointer: [
     ...empty,
-    // SPEC: an unknown but well-formed objectId is stored as a dangling Pointer.
+    // An unknown but well-formed objectId is stored as a dangling Pointer.
     ['abcdefghij', to('abcdefghij')],
     ['0123456789', to('0123456789')],
     [to('abcdefghij'), to('abcdefghij'), 'lead', 'account'],
@@ -191,7 +191,7 @@ export const cases: Record<Type, Case[]> = {
       [to('abcdefghij'), to('0123456789')],
       [to('abcdefghij'), to('0123456789')],
     ],
-    // SPEC: a bare-id array is stored.
+    // A bare-id array is stored.
     [
       ['abcdefghij', '0123456789'],
       ['abcdefghij', '0123456789'],
@@ -227,7 +227,7 @@ export const cases: Record<Type, Case[]> = {
     [date(aDate.iso), got('Date')],
     [to('abcdefghij'), got('Pointer<LeadSource>')],
   ],
-  // decisions: Relations are not written.
+  // Relations are not written.
   Relation: [
     ...empty,
     ['abcdefghij', missing],
@@ -241,7 +241,7 @@ export const cases: Record<Type, Case[]> = {
   PrivateFile: files('PrivateFile'),
 };
 
-/** decisions: only in `table_`, where all but a File object is 111; elsewhere they are passed over. Files that are: files.test.ts. */
+/** Only fields with `table_` take files: there, all but a File object is 111. Elsewhere values are ignored. Stored files: files.test.ts. */
 function files(type: string): Case[] {
   const file = { __type: 'File', name: `${'0'.repeat(32)}_a.txt`, url: 'https://example.com/a.txt' };
   const wrong: [unknown, string][] = [

@@ -1,4 +1,4 @@
-/** SPEC "Form-layer value coercion (both functions)": every row of the table, in each place, by JSON and by a form where a text can say it. */
+/** Every case of form values, in each place, as JSON, and as a form if a text can express it. Reference: functions.md#form-values. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertClean, assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
@@ -94,7 +94,7 @@ onAnyEngine((forms) => {
         if (type === 'Relation') assert.deepEqual(await forms.find('LeadSource', { objectId: 'abcdefghij' }), []);
       });
 
-  // SPEC: in `IsAccount` and `account_IsAccount` a string returns 111.
+  // In `IsAccount` and `account_IsAccount` a string returns 111.
   for (const place of ['lead', 'account'] as const)
     test(`coercion, ${place}: IsAccount takes no string`, async () => {
       for (const [value, got] of [

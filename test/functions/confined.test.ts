@@ -1,4 +1,4 @@
-/** CONTRACT "Operator's functions": whom a function is for, and that it publishes no file because its caller knows the name. */
+/** Functions of some systems only; a function does not publish a file because its caller knows the name. Reference: functions.md#custom-functions. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertGone, assertServed, credentials, fileObject, publicUrl, uploadFile } from '../support/files.ts';

@@ -1,4 +1,4 @@
-/** SPEC "`Config`": `DefaultValues.Account` of the lead flag: defaults for the created contact, effective only for `web2table`. */
+/** `DefaultValues.Account` of the lead flag: defaults of the created contact, effective only for `web2table`. Reference: system-tables.md#config. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
@@ -19,7 +19,7 @@ onEachEngine((forms) => {
   const contact = async (fields: Fields = {}, fn?: string): Promise<Json> =>
     forms.read('Accounts', (await link({ table: 'Tasks', phone: newPhone(), ...fields }, 'json', fn)).accountId);
 
-  test('DefaultValues.Account: what the created contact has, unless it was sent (CONTRACT)', async () => {
+  test('DefaultValues.Account: what the created contact has, unless it was sent', async () => {
     await setDefaults({ City: 'default', Name: 'default', CompanyId: '5', Email: 'default@b.example', LeadSourceId: source });
     for (const fn of ['web2table', 'web2case', 'web2sale']) {
       const made = await contact({ account_Name: 'sent', email: 'sent@b.example' }, fn);
@@ -39,7 +39,7 @@ onEachEngine((forms) => {
     assert.deepEqual(await forms.read('Accounts', id), before);
   });
 
-  test('decisions: the defaults count whether that flag is on or off, and a change at once', async () => {
+  test('the defaults count whether that flag is on or off, and a change at once', async () => {
     for (const value of [{ [flag]: false }, {}, on(flag)]) {
       await setDefaults({ City: 'off' }, value);
       assert.equal((await contact()).City, 'off');
@@ -65,13 +65,13 @@ onEachEngine((forms) => {
     await forms.setFlag('AcceptWebToTable', on('AcceptWebToTable'));
   });
 
-  test('decisions: a default says `IsAccount`; an `account_` field that is sent wins', async () => {
+  test('a default says `IsAccount`; an `account_` field that is sent wins', async () => {
     await setDefaults({ IsAccount: true });
     assert.equal((await contact()).IsAccount, true);
     assert.equal((await contact({ account_IsAccount: false })).IsAccount, false);
   });
 
-  test('decisions: defaults are held to the rules of `account_` values: what is coerced', async () => {
+  test('defaults are held to the rules of `account_` values: what is coerced', async () => {
     const sent = { Birthday: '2000-02-29', Unsubscribed: 'true', OwnerId: 'abcdefghij', Comment: 5, City: '', Name: null };
     await setDefaults({ ...sent, array_tags_Pointer_Tags: [pointer('Tags', 'abcdefghij')] });
     const made = await contact();
@@ -81,7 +81,7 @@ onEachEngine((forms) => {
     assert.deepEqual(made.array_tags_Pointer_Tags, [pointer('Tags', 'abcdefghij')]);
   });
 
-  test('decisions: defaults are held to the rules of `account_` values: unknown keys and system fields are ignored', async () => {
+  test('defaults are held to the rules of `account_` values: unknown keys and system fields are ignored', async () => {
     const before = await forms.fields('Accounts');
     const own = { objectId: 'myownid000', createdAt: '2001-01-01', ACL: { '*': { read: true } }, createdBy: 'abcdefghij' };
     await setDefaults({ ...own, Nope: 'x', _phone_key: '1', dontRunPlatformTriggers: true, account_Name: 'x', City: 'kept' });
@@ -97,7 +97,7 @@ onEachEngine((forms) => {
     [{ IsAccount: 'true' }, 'IsAccount', 'Boolean', 'String'],
     [{ Birthday: '2000-2-1' }, 'Birthday', 'Date', 'String'],
   ] as const)
-    test(`decisions: a default that is wrong fails the whole request: ${JSON.stringify(defaults)}`, async () => {
+    test(`a default that is wrong fails the whole request: ${JSON.stringify(defaults)}`, async () => {
       await setDefaults(defaults);
       const before = [await forms.count('Accounts'), await forms.count('Tasks')];
       const answer = await send('web2table', { table: 'Tasks', phone: newPhone() });

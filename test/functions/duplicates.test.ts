@@ -1,4 +1,4 @@
-/** SPEC "getlead", duplicate detection, and "States and transitions": the status of a lead. Forms of phones: phones.test.ts. */
+/** Duplicate detection and the status of a lead; spellings of phones are in phones.test.ts. Reference: functions.md#getlead. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { unique } from '../support/records.ts';
@@ -50,7 +50,7 @@ onEachEngine((forms) => {
     assert.equal((await forms.find('Accounts', { Email: fields.Email })).length, 4);
   });
 
-  test('decisions: who matches may be a lead or a customer', async () => {
+  test('who matches may be a lead or a customer', async () => {
     for (const IsAccount of [true, false, undefined]) {
       const [phone, address] = [newPhone(), email()];
       await forms.create('Accounts', { PhoneNumber: phone, IsAccount });
@@ -79,7 +79,7 @@ onEachEngine((forms) => {
     await assertStatus({ PhoneNumber: newPhone(), LeadStatusId: 'dangling00' }, 'dangling00');
   });
 
-  test('decisions: e-mail addresses match where they are equal, case included', async () => {
+  test('e-mail addresses match where they are equal, case included', async () => {
     const name = unique('Mixed');
     await forms.create('Accounts', { Email: `${name}@Example.com` });
     for (const address of [
@@ -146,7 +146,7 @@ onEachEngine((forms) => {
     assert.equal(same.filter(({ LeadStatusId }) => LeadStatusId.objectId === fresh).length, 1);
   });
 
-  describe('the statuses are the first created rows of `LeadStatuses` whose `SystemKey` is `new` and `duplicate` (decisions)', () => {
+  describe('the statuses are the first created rows of `LeadStatuses` whose `SystemKey` is `new` and `duplicate`', () => {
     const setKey = (id: string, SystemKey: unknown) => forms.update('LeadStatuses', id, { SystemKey });
     after(async () => {
       await setKey(fresh, 'new');

@@ -1,4 +1,4 @@
-/** SPEC "Server-side functions": where functions are, what reaches them and how, whoever calls; docs/decisions.md "Functions and forms". */
+/** Addresses, methods and bodies of function calls. Reference: functions.md#calling-a-function. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -136,7 +136,7 @@ for (const engine of sampledEngines())
       ['NUL in a name of a form', { body: 'a%00=x', headers: asForm() }],
       ['multipart', { body: '--x--', headers: { 'Content-Type': 'multipart/form-data; boundary=x' } }],
     ] as const)
-      test(`CONTRACT "Requests", SPEC "No multipart": 107: ${what}`, async () => {
+      test(`107: ${what}`, async () => {
         for (const fn of ['getlead', 'web2table', 'echo']) {
           const { status, body } = await call(fn, { method: 'POST', ...asked } as Asked);
           assert.deepEqual([status, body.code], [400, 107], fn);
@@ -169,7 +169,7 @@ for (const engine of sampledEngines())
       ] as [number, string, Asked, string?][]) {
         const answer = await call(fn, { ...asked, headers: { Origin: origin } }, appId);
         assert.deepEqual([answer.status, answer.headers['access-control-allow-origin']], [status, origin], String(status));
-        assert.ok(answer.headers['x-request-id'], 'CONTRACT "Requests": every answer carries X-Request-Id');
+        assert.ok(answer.headers['x-request-id'], 'every answer carries X-Request-Id');
       }
       const named = await call('echo', { method: 'POST', headers: { 'X-Request-Id': 'my-request-1' } });
       assert.equal(named.headers['x-request-id'], 'my-request-1');

@@ -1,4 +1,4 @@
-/** The worked examples, as an operator would deploy them (examples/functions/README.md). */
+/** The worked examples, deployed as an operator would (examples/functions/README.md). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';

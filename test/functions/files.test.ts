@@ -1,4 +1,4 @@
-/** SPEC "web2table", File fields: upload with the application id alone, then send the File object in a `table_` field. */
+/** File fields of forms: upload with the application id alone, then send the File object in a `table_` field. Reference: functions.md#web2table. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import {
@@ -85,7 +85,7 @@ onEachEngine((forms) => {
     assert.deepEqual(Attachment, shownPrivate(service(), file.name, { table: 'Cases', id: linked.Id, field: 'Attachment' }));
   });
 
-  test('decisions: flags and `url` of the File object are passed over', async () => {
+  test('flags and `url` of the File object are passed over', async () => {
     const { name } = await upload();
     const more = { url: 'https://elsewhere.example/x', public: false, private: true, size: 5 };
     const { Id } = await link({ table, phone: newPhone(), table_F: { __type: 'File', name, ...more } });
@@ -135,7 +135,7 @@ onEachEngine((forms) => {
           );
   });
 
-  test('decisions: a private file that a form names has to be public too: its senders are nobody', async () => {
+  test('a private file that a form names has to be public too: its senders are nobody', async () => {
     const file = await upload();
     const id = await forms.create(table, { P: fileObject(file) });
     const { P } = await forms.read(table, id);
@@ -178,7 +178,7 @@ onEachEngine((forms) => {
     await assertServed(uploadUrl(service(), file.name), 'a form’s file');
   });
 
-  test('decisions: a request that fails by something else attaches nothing', async () => {
+  test('a request that fails by something else attaches nothing', async () => {
     const file = await upload();
     const right = { table, phone: newPhone(), table_F: fileObject(file) };
     for (const wrong of [

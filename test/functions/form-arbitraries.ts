@@ -1,6 +1,6 @@
 /**
- * Random forms, as texts so that they hold what no JavaScript value can. Keys lean to the fields of the tables, to what the service
- * keeps for itself and to names with a meaning elsewhere; values are right now and then, so that many a form succeeds.
+ * Random forms as text, so that they can hold values that JavaScript cannot. Keys prefer fields of the tables, internal fields and names with a
+ * meaning elsewhere; some values are right, so that many forms succeed.
  */
 import fc from 'fast-check';
 import { anyJson, anyObject, anyText } from '../property/json-text.ts';

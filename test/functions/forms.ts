@@ -1,6 +1,6 @@
 /**
- * Shared vocabulary of the suites about forms (SPEC "Server-side functions"): calls by nobody, as a web form makes them, phones that
- * no other test uses, the flags in `Config`, and the errors, which carry `error` only.
+ * Shared by the suites about forms (functions.md#forms): anonymous calls, as a web form makes them, phones that no other test uses, the flags in
+ * `Config`, and errors that carry `error` only.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
@@ -62,7 +62,7 @@ export const newPhone = (): string => digits('05', 8);
 /** A landline: nine digits. */
 export const newLandline = (): string => digits('03', 7);
 
-/** The forms that carry `error` only (SPEC "Errors", HTTP-level cases). */
+/** Texts of errors that carry `error` only (errors.md#errors-of-functions). */
 export const disabled = (flag: string): string => `${flag} is Disabled`;
 export const missingLead = 'missing "PhoneNumber" or "Email"';
 export const missingPhone = 'missing "phone"';
@@ -73,13 +73,13 @@ export function assertError({ status, body, text }: Answer, error: string): void
   assert.deepEqual([status, body], [400, { error }], text);
 }
 
-/** SPEC "Errors" 103: no such table, or none for forms. */
+/** Asserts code 103: the table is missing, or closed to forms. */
 export function assertNoTable(answer: Answer, name: string): void {
   assert.deepEqual([answer.status, answer.body], [400, { code: 103, error: `Class ${name} does not exist.` }], answer.text);
   assertClean(answer);
 }
 
-/** objectIds have 10 characters (SPEC "Limits"). */
+/** Form of an objectId. */
 export const idForm = /^[0-9A-Za-z]{10}$/;
 
 /** Insists that a record was written by the service, with no rights of its own. */

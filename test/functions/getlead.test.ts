@@ -1,4 +1,4 @@
-/** SPEC "getlead": the flag, required inputs, what the lead holds, and the exact answers. */
+/** `getlead`: the flag, required inputs, fields of the lead, and exact answers. Reference: functions.md#getlead. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, mismatch, send as sendRaw, unique } from '../support/records.ts';
@@ -125,7 +125,7 @@ onEachEngine((forms) => {
       await setFlag(flag, value);
       await refused({ PhoneNumber: newPhone() }, disabled(flag));
       await refused({ PhoneNumber: newPhone() }, disabled(flag), 'form');
-      // decisions: the flag comes before required inputs and values.
+      // The flag comes before required inputs and values.
       await refused({}, disabled(flag));
       await refused({ PhoneNumber: {}, IsAccount: 'x' }, disabled(flag));
       await setFlag(flag, on(flag));
@@ -196,7 +196,7 @@ onEachEngine((forms) => {
     }
   });
 
-  test('decisions: any other body is read as JSON, whatever its Content-Type', async () => {
+  test('any other body is read as JSON, whatever its Content-Type', async () => {
     const { appId } = forms.service();
     for (const type of ['text/plain', 'application/json; charset=utf-8', 'application/vnd.api+json']) {
       const body = JSON.stringify({ PhoneNumber: newPhone() });

@@ -1,4 +1,4 @@
-/** SPEC "getlead": fields that are not the form's to set: server-controlled and system fields, and keys that are no fields. */
+/** Fields that a form cannot set: server-controlled and system fields, and keys that are no fields. Reference: functions.md#getlead. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
@@ -17,7 +17,7 @@ onEachEngine((forms) => {
     assert.deepEqual([IsAccount, fromWeb2lead], [false, true]);
   });
 
-  test('decisions: server-controlled fields that are sent are checked like any other', async () => {
+  test('server-controlled fields that are sent are checked like any other', async () => {
     for (const [sent, field, expected, got] of [
       [{ IsAccount: 'true' }, 'IsAccount', 'Boolean', 'String'],
       [{ IsAccount: 1 }, 'IsAccount', 'Boolean', 'Number'],

@@ -1,7 +1,4 @@
-/**
- * docs/decisions.md "Functions and forms": RATE_LIMIT_FUNCTIONS and RATE_LIMIT_LOGIN, requests a minute from one address. SPEC "Limits":
- * no rate limits are documented, so that they are off unless set.
- */
+/** RATE_LIMIT_FUNCTIONS and RATE_LIMIT_LOGIN: requests a minute from one address, unlimited unless set. Reference: settings.md#settings. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -57,7 +54,7 @@ describe('no limit unless one is set', () => {
       assert.deepEqual(
         Object.keys(headers).filter((name) => /rate|retry/.test(name)),
         [],
-        'SPEC "Limits": no rate-limit headers',
+        'no rate-limit headers',
       );
     }
     const reset = () => service().call('POST', '/platform/requestPasswordReset', { as: 'anonymous', body: { email: 'a@b.cd' } });

@@ -1,4 +1,4 @@
-/** docs/adr/0015: a form that a user has opened does no more than he may do himself. */
+/** A form that a user has opened does no more than that user may do (docs/adr/0015). */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { forAll } from '../support/permissions.ts';

@@ -1,4 +1,4 @@
-/** CONTRACT "Operator's functions"; docs/decisions.md "Functions and forms". */
+/** Functions of an installation. Reference: functions.md#custom-functions. */
 import assert from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

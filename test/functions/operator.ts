@@ -1,4 +1,4 @@
-/** Shared vocabulary of the suites about functions of the operator: a service with a directory of them, and calls. */
+/** Shared by the suites about custom functions: a service with a directory of functions, and calls. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

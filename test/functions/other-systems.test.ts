@@ -97,7 +97,7 @@ describeProcesses('forms over two processes', (stores) => {
     }
   });
 
-  test('decisions: two processes may make two contacts of one new phone at once, but never more, and all later ones link the first', async () => {
+  test('two processes may make two contacts of one new phone at once, but never more, and all later ones link the first', async () => {
     for (let round = 0; round < 5; round++) {
       const phone = newPhone();
       const linked = await times(8, (n) => (n % 2 === 0 ? a : b).link({ table: 'Tasks', phone }));

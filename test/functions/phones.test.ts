@@ -1,6 +1,6 @@
 /**
- * SPEC "getlead" and "web2table", duplicate detection: every form of a phone that is posted against every form that is stored.
- * The phone is normalised by removing non-digits and turning a leading 972 into 0; forms with the same digits match (CONTRACT).
+ * Duplicate detection: spellings of a phone that is posted against spellings that are stored. A phone is normalised by removing non-digits and
+ * replacing a leading 972 by 0; spellings with the same digits match. Reference: functions.md#getlead.
  */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -101,7 +101,7 @@ onEachEngine((forms) => {
       }
     });
 
-  test('decisions: a phone without digits matches nothing', async () => {
+  test('a phone without digits matches nothing', async () => {
     for (const phone of ['none', '+', '-', '( )', 'טלפון']) {
       const id = await forms.create('Accounts', { PhoneNumber: phone });
       assert.notEqual(await contactOf(phone), id);
@@ -222,7 +222,7 @@ onEachEngine((forms) => {
       assert.notEqual(await contactOf(second), other);
     });
 
-  test('decisions: `web2table` links the first created of the accounts with the phone', async () => {
+  test('`web2table` links the first created of the accounts with the phone', async () => {
     const phone = newPhone();
     const ids: string[] = [];
     for (const [objectId, form] of [
@@ -253,14 +253,14 @@ onEachEngine((forms) => {
     assert.notEqual(await contactOf(second), other);
   });
 
-  test('web2table: only `phone` detects (CONTRACT)', async () => {
+  test('web2table: only `phone` detects', async () => {
     const [phone, second] = [newPhone(), newPhone()];
     const Email = `${phone}@example.com`;
     const id = await forms.create('Accounts', { PhoneNumber: phone, Email, CompanyId: '512345678' });
     const fields = { table: 'Tasks', phone: second, email: Email, idnum: '512345678', account_PhoneNumber: phone };
     const { accountId } = await link(fields);
     assert.notEqual(accountId, id);
-    // SPEC: `account_PhoneNumber` is stored but does not feed detection.
+    // `account_PhoneNumber` is stored, but not used for detection.
     assert.equal((await forms.read('Accounts', accountId)).PhoneNumber, phone);
     assert.notEqual((await link(fields)).accountId, accountId);
   });

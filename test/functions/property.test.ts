@@ -1,6 +1,6 @@
 /**
- * Property: whatever a form posts, the answer is 200 or a 400 of the list; no system table changes, no schema, and nothing that the
- * service keeps for itself comes from the form; and a 200 has made the rows that it should, a 400 none.
+ * Property: whatever a form posts, the answer is 200 or a listed 400; system tables and schemas stay unchanged, and no internal value comes from
+ * the form; a 200 has created its rows, a 400 none.
  */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -57,7 +57,7 @@ const errors = [
 ];
 const businessErrors = [...errors, 'missing "table" in request body'];
 
-/** What each code of a refusal may say (SPEC "Errors", docs/decisions.md "Records"). */
+/** Texts of refusals by code (errors.md#codes). */
 const coded = new Map<number, RegExp>([
   [111, /^schema mismatch for \w+\.\w+; expected .+ but got .+$|^This is not a valid \w+$/s],
   [103, /^Class .* does not exist\.$/s],

@@ -1,4 +1,4 @@
-/** SPEC "Conventions": tables and fields are added, removed or retyped per system. Forms write what fits, and make nothing anew. */
+/** Tables and fields may be added, removed or retyped in a system. Forms write what fits, and create no field. Reference: functions.md#forms. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -49,7 +49,7 @@ onEachEngine((forms) => {
     assert.equal((await lead({ PhoneNumber: phone })).LeadStatusId.objectId, duplicate);
   });
 
-  test('CONTRACT: an `AccountId` that is a Relation or an Array is no link', async () => {
+  test('an `AccountId` that is a Relation or an Array is no link', async () => {
     for (const AccountId of [{ type: 'Relation', targetClass: 'Accounts' }, 'Array', 'Object', 'Number']) {
       const table = await forms.table({ AccountId });
       const { Id } = await link({ table, phone: newPhone() });

@@ -1,4 +1,4 @@
-/** SPEC "Server-side functions": writes of functions leave `_Timeline` rows whose `Referer` is `server-side-code:<functionName>`. */
+/** Writes of functions leave `_Timeline` rows whose `Referer` is `server-side-code:<functionName>`. Reference: audit.md#timeline. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Json, master, pointer } from '../support/records.ts';
@@ -42,7 +42,7 @@ onEachEngine((forms) => {
     await assertOne('Accounts', first.accountId, 'web2table');
     const row = await assertOne('Sales', first.Id, 'web2table');
     assert.equal(row.data.Name, 'x');
-    // decisions, Timeline: index columns, as the record has them.
+    // Index columns, as the record has them.
     assert.deepEqual(row.AccountId, pointer('Accounts', first.accountId));
     assert.equal(await forms.count('_Timeline'), before + 2);
     const second = await link({ table: 'Sales', phone });
@@ -72,7 +72,7 @@ onEachEngine((forms) => {
     assert.deepEqual(await rowsOf(quiet, Id), []);
   });
 
-  test('decisions: the silencing flags are ignored in forms', async () => {
+  test('the silencing flags are ignored in forms', async () => {
     const flags = { dontUpdatePlatformTimeline: true, dontRunPlatformTriggers: true };
     const grouped = { account_dontUpdatePlatformTimeline: true, table_dontUpdatePlatformTimeline: true };
     const headers = { 'X-Platform-Master-Key': forms.service().masterKey };

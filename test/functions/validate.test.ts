@@ -1,4 +1,4 @@
-/** SPEC "getlead", `ValidatePhoneOrEmail`, and "Limits": the request is rejected when both values are invalid. */
+/** `ValidatePhoneOrEmail`: a request is rejected if both values are invalid. Reference: functions.md#getlead. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertError, type Fields, missingLead, newPhone, on, onAnyEngine, ways } from './forms.ts';
@@ -21,7 +21,7 @@ const phones: [sent: unknown, isValid: boolean][] = [
   ['tel. 1234567', true],
   ['no digits', false],
   ['-------', false],
-  // decisions: the digits count as they were sent, 972 as three.
+  // The digits count as they were sent, 972 as three.
   ['+972-123', false],
   ['+972-1234', true],
   ['972123', false],

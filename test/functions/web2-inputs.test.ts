@@ -1,4 +1,4 @@
-/** SPEC "web2table": flags, required inputs in their order, tables that are no target; and `web2case`, `web2sale`. */
+/** `web2table`, `web2case`, `web2sale`: flags, required inputs in their order, refused target tables. Reference: functions.md#web2table. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Json, pointer } from '../support/records.ts';
@@ -46,7 +46,7 @@ onAnyEngine((forms) => {
           await setFlag(flag, value);
           const before = await forms.count('Accounts');
           for (const way of ways) assertError(await send(fn, { table, phone: newPhone() }, way), disabled(flag));
-          // decisions: the flag comes before required inputs and values.
+          // The flag comes before required inputs and values.
           assertError(await send(fn, {}), disabled(flag));
           assertError(await send(fn, { table: '_User', phone: newPhone(), account_IsAccount: 'x' }), disabled(flag));
           assert.equal(await forms.count('Accounts'), before);
@@ -77,7 +77,7 @@ onAnyEngine((forms) => {
 
     test('web2table/400: missing "table" in request body', async () => {
       const before = await forms.count('Accounts');
-      // decisions: a `table` that is no text is missing.
+      // A `table` that is no text is missing.
       for (const table of [...empty, 5, 0, true, {}, ['Tasks'], { table: 'Tasks' }])
         assertError(await send('web2table', { phone: newPhone(), table, account_IsAccount: 'x' }), missingTable);
       for (const way of ways) assertError(await send('web2table', { phone: newPhone(), Table: 'Tasks' }, way), missingTable);
@@ -112,14 +112,14 @@ onAnyEngine((forms) => {
     ];
     const malformed = ['a b', 'x.y', '1', '$', '*', '"', "Tasks'; DROP TABLE Tasks;--", 'Tasks"; --', 'שולחן', '../Tasks', '%00'];
     for (const table of [...hidden, ...system, ...unknown, ...malformed])
-      test(`decisions: unknown target and system table alike: 103 (${table})`, async () => {
+      test(`unknown target and system table alike: 103 (${table})`, async () => {
         const before = [await forms.count('Accounts'), (await forms.call('GET', '/platform/schemas')).text];
         const fields = { phone: newPhone(), table, table_Name: 'x', table_username: 'x', table_password: 'Right1Pass' };
         for (const way of ways) assertNoTable(await send('web2table', fields, way), table);
         assert.deepEqual([await forms.count('Accounts'), (await forms.call('GET', '/platform/schemas')).text], before);
       });
 
-    test('decisions: every system table is none for forms, and nothing is written there', async () => {
+    test('every system table is none for forms, and nothing is written there', async () => {
       const { body } = await forms.call('GET', '/platform/schemas');
       const names: string[] = body.results.map(({ className }: Json) => className);
       const closed = names.filter((name) => name.startsWith('_') || name === 'Config');
@@ -131,7 +131,7 @@ onAnyEngine((forms) => {
       }
     });
 
-    test('CONTRACT: a long name of an unknown table: 103, in a short answer', async () => {
+    test('a long name of an unknown table: 103, in a short answer', async () => {
       const answer = await send('web2table', { phone: newPhone(), table: 'X'.repeat(100_000) });
       assert.deepEqual([answer.status, answer.body.code], [400, 103]);
       assert.match(answer.body.error, /^Class X+.* does not exist\.$/);
@@ -139,7 +139,7 @@ onAnyEngine((forms) => {
     });
 
     for (const [fn, , table] of functions.slice(1))
-      test(`decisions: ${fn} is web2table with the table ${table}; a \`table\` that is sent is passed over`, async () => {
+      test(`${fn} is web2table with the table ${table}; a \`table\` that is sent is passed over`, async () => {
         for (const sent of [undefined, 'Tasks', '_User', '', 5, {}]) {
           const fields: Fields = { phone: newPhone(), table: sent, table_Name: 'שם', account_Name: 'דנה', email: 'a@b.example' };
           const { accountId, Id } = await link(fields, 'json', fn);

@@ -1,4 +1,4 @@
-/** SPEC "web2table": inputs, the contact, the row, and that both are one. Flags and the other two functions: web2-inputs.test.ts. */
+/** `web2table`: the contact, the row, and their common commit. Flags and inputs: web2-inputs.test.ts. Reference: functions.md#web2table. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer, unique } from '../support/records.ts';
@@ -43,7 +43,7 @@ onEachEngine((forms) => {
       );
     });
 
-  test('decisions: a contact has `IsAccount` false unless an `account_` field says otherwise; the lead’s fields are for getlead', async () => {
+  test('a contact has `IsAccount` false unless an `account_` field says otherwise; the lead’s fields are for getlead', async () => {
     const made = await contact({});
     const known = ['ACL', 'IsAccount', 'PhoneNumber', 'createdAt', 'createdBy', 'objectId', 'updatedAt', 'updatedBy'];
     assert.deepEqual(Object.keys(made).sort(), known);
@@ -55,7 +55,7 @@ onEachEngine((forms) => {
     assert.deepEqual([LeadStatusId, fromWeb2lead], [pointer('LeadStatuses', 'abcdefghij'), undefined]);
   });
 
-  test('CONTRACT: `phone`, `email`, `idnum` unless an `account_` field says otherwise', async () => {
+  test('`phone`, `email`, `idnum` unless an `account_` field says otherwise', async () => {
     const keys = { phone: newPhone(), email: 'key@b.example', idnum: '1' };
     const own = { account_PhoneNumber: '1-2-3', account_Email: 'own@b.example', account_CompanyId: '2' };
     const { PhoneNumber, Email, CompanyId } = await contact({ ...keys, ...own });
@@ -158,7 +158,7 @@ onEachEngine((forms) => {
     assert.deepEqual([await forms.fields('Accounts'), await forms.fields(table)], [accounts, target]);
   });
 
-  test('decisions: system fields are the service’s, in the contact and in the row', async () => {
+  test('system fields are the service’s, in the contact and in the row', async () => {
     const own = {
       objectId: 'myownid000',
       createdAt: '2001-01-01',
@@ -177,14 +177,14 @@ onEachEngine((forms) => {
     }
   });
 
-  test('decisions: a `table_AccountId` is passed over where the row is linked', async () => {
+  test('a `table_AccountId` is passed over where the row is linked', async () => {
     for (const value of ['abcdefghij', accountPointer('abcdefghij'), 'short', '', null, {}]) {
       const { accountId, Id } = await link({ table, phone: newPhone(), table_AccountId: value });
       assert.deepEqual((await forms.read(table, Id)).AccountId, accountPointer(accountId));
     }
   });
 
-  test('CONTRACT: links through the target’s `AccountId`, where it has one', async () => {
+  test('links through the target’s `AccountId`, where it has one', async () => {
     const bare = await forms.table({ Name: 'String' });
     const text = await forms.table({ AccountId: 'String' });
     const elsewhere = await forms.table({ AccountId: { type: 'Pointer', targetClass: 'Contacts' } });
@@ -222,18 +222,18 @@ onEachEngine((forms) => {
     ['`account_IsAccount`', { account_IsAccount: 'false' }, ['Accounts', 'IsAccount', 'Boolean', 'String']],
   ];
   for (const [what, fields, [failed, ...more]] of failing)
-    test(`decisions: contact and row are one commit: what fails is ${what}: neither is there`, async () => {
+    test(`contact and row are one commit: what fails is ${what}: neither is there`, async () => {
       const [phone, before] = [newPhone(), await counts()];
       for (let n = 0; n < 3; n++)
         assertRefused(await send('web2table', { table, phone, ...fields }), mismatch(failed || table, ...more));
       assert.deepEqual(await counts(), before);
-      // decisions: `account_` values are checked also where the contact is there already.
+      // `account_` values are checked even if the contact exists.
       const id = await forms.create('Accounts', { PhoneNumber: phone });
       assertRefused(await send('web2table', { table, phone, ...fields }), mismatch(failed || table, ...more));
       assert.equal((await link({ table, phone })).accountId, id);
     });
 
-  test('decisions: two requests for one new phone make one contact', async () => {
+  test('two requests for one new phone make one contact', async () => {
     for (let round = 0; round < 5; round++) {
       const phone = newPhone();
       const spelled = [phone, `972${phone.slice(1)}`, `+972-${phone.slice(1)}`, `${phone.slice(0, 3)}-${phone.slice(3)}`];
@@ -246,7 +246,7 @@ onEachEngine((forms) => {
     }
   });
 
-  test('decisions: a request that fails does not hold up the next one with its phone', async () => {
+  test('a request that fails does not hold up the next one with its phone', async () => {
     const phone = newPhone();
     const before = await forms.count('Accounts');
     const sent = Array.from({ length: 12 }, (_, n) => send('web2table', { table, phone, ...(n % 2 === 0 && { table_N: true }) }));
@@ -258,7 +258,7 @@ onEachEngine((forms) => {
     assert.equal(await forms.count('Accounts'), before + 1);
   });
 
-  test('decisions: a target table that is made, or gone, counts at once', async () => {
+  test('a target table that is made, or gone, counts at once', async () => {
     const fresh = unique('Fresh');
     assert.equal((await send('web2table', { table: fresh, phone: newPhone() })).body.code, 103);
     await forms.table(linkField, fresh);

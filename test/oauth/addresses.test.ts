@@ -1,4 +1,4 @@
-/** What is written like an endpoint of sign-in and is none leads nowhere: no way around its limits, its rules and its headers. */
+/** Addresses that resemble an endpoint of sign-in do not bypass its limits, rules and headers. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { authorizeUrl, type Client, issuerOf, pkce, register, replyOf } from '../support/oauth.ts';

@@ -1,4 +1,4 @@
-/** Who is blocked is out for good: unblocked, he signs in anew (docs/guide/agents.md "Ending it"). */
+/** A user who was blocked has to sign in again after being unblocked. Reference: sign-in.md#revocation. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { agentUser, authorize, redeem, refresh, signInFor, useToken } from '../support/oauth.ts';

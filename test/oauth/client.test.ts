@@ -1,4 +1,4 @@
-/** The official client signs in by itself (RFC 9728, 8414, 7591, 7636, 8707), and finds its way when what it holds has ended. */
+/** The official client signs in by itself (RFC 9728, 8414, 7591, 7636, 8707), and recovers when its tokens have ended. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { UnauthorizedError } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-/** The protocol's own client library signs in, and stays signed in, with nothing told but the address of the agent tools. */
+/** The protocol's own client library signs in, and stays signed in, with only the address of the agent tools. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-/** CONTRACT "Addresses": OAuth; the whole way from a client's registration to its tokens, through the pages that a user sees. */
+/** From a client's registration to its tokens, through the pages that a user sees. Reference: sign-in.md#authorization. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** How often an address may do what costs something: sign in (RATE_LIMIT_LOGIN), and register clients. */
+/** Rate limits of an address for sign-in (RATE_LIMIT_LOGIN) and for registration of clients. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {

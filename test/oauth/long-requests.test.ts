@@ -1,4 +1,4 @@
-/** What a request to sign in says is kept until its user has come, so it is bounded (docs/decisions.md "Sign-in for agents"). */
+/** An authorization request is stored until its user has signed in, so its size is limited. Reference: sign-in.md#authorization. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorizeUrl, pkce, register } from '../support/oauth.ts';

@@ -1,4 +1,4 @@
-/** The official client with its own sign-in, and a user at his browser. */
+/** The official client with its own sign-in, and a user with a browser. */
 import assert from 'node:assert/strict';
 import { Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { mcpAddress } from '../support/mcp.ts';

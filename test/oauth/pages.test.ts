@@ -1,4 +1,4 @@
-/** The pages of signing in and of consent: what they say, in which language, how they are guarded, and what comes of what users do. */
+/** Pages of sign-in and consent: text, language, security headers, and effects of user actions. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {

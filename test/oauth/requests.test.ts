@@ -1,4 +1,4 @@
-/** What clients find and may ask for: metadata (RFC 8414, 9728), registration (RFC 7591), authorization requests (PKCE, RFC 8707). */
+/** Metadata (RFC 8414, 9728), registration (RFC 7591) and authorization requests (PKCE, RFC 8707). */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {

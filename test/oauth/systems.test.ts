@@ -1,4 +1,4 @@
-/** Each system is an issuer of its own, and goes on where it was after a restart, in as many processes as there are. */
+/** Each system is an issuer of its own; keys and tokens outlive a restart and hold in every process. Reference: sign-in.md#issuer-and-metadata. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';

@@ -1,4 +1,4 @@
-/** What becomes of tokens: rotation, replay, revocation (RFC 6749, 7009, 9700), and users who are no longer who they were. */
+/** Tokens: rotation, replay, revocation (RFC 6749, 7009, 9700), and changes of their user. Reference: sign-in.md#tokens. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {

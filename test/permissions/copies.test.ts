@@ -1,6 +1,6 @@
 /**
- * Logs, notifications and mail hold values of other records: what their reader may not read now is in no answer of theirs, and no condition,
- * order, count or sum tells of it (docs/adr/0016). Where he may, all of it is there, and may be searched.
+ * Logs, notifications and mail hold copies of values of other records. Their reader gets no copy of a value that the reader may not read now, and
+ * no condition, order, count or sum reveals it (docs/adr/0016). Copies of readable values are complete and can be searched.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** SPEC "`_User`": password is write-only, never returned, not even with the master key; nor are tokens, nor what the service notes for itself. */
+/** Passwords, tokens and internal fields of users are never returned, not even to the master key. Reference: system-tables.md#_user. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {

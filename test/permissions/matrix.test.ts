@@ -1,6 +1,7 @@
 /**
- * Every operation × every kind of caller × every kind of permissions × every kind of ACL, each answer compared exactly. Expectations come from
- * test/support/permissions.ts (permissions.md). Each engine gets half of the pairs of permissions and caller, and all of both; with TEST_ENGINES set, all pairs.
+ * Every operation × every kind of caller × every kind of permissions × every kind of ACL, each answer compared exactly. Expectations come
+ * from test/support/permissions.ts (permissions.md#table-permissions). Each engine gets half of the pairs of permissions and caller;
+ * with TEST_ENGINES set, all pairs.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What is asked about fields: questions that name no hidden one, and every place where a hidden one could be named. */
+/** Requests about fields: some name no hidden field, others name one in every possible place. */
 import { pointer } from '../support/records.ts';
 
 export const T = 'Staff';

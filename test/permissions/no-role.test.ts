@@ -1,4 +1,4 @@
-/** SPEC "Users and sessions": without a role all queries return 119, on every table of a new system but his own sessions. */
+/** A user without a role gets 119 on every table of a new system, except for own sessions. Reference: permissions.md#permissions-of-a-new-system. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {
@@ -57,7 +57,7 @@ for (const engine of anyEngine)
             let expected = denied(action, table);
             if (table === '_User' && action === 'update')
               expected = { status: 400, code: 206, error: 'Cannot modify user none.' };
-            // SPEC "`_syslogTriggers` fields", decisions: these tables reject DELETE, whoever asks.
+            // These tables reject DELETE from any caller.
             if (table.startsWith('_syslog') && action === 'delete')
               expected = { ...expected, error: 'Action is denied for system tables' };
             assertRefused(answer, expected, `${method} ${path}`);

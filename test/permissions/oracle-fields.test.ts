@@ -1,4 +1,4 @@
-/** `protectedFields`: what a hidden field holds has no part in any answer, and it cannot be named; where it is shown, and where not. */
+/** `protectedFields`: a hidden value has no effect on any answer, and its field cannot be named. Reference: permissions.md#protected-fields. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {

@@ -1,6 +1,6 @@
 /**
- * What a caller may not see has no part in any answer: each question is asked again with other hidden records about, and has to be answered
- * with the same bytes. docs/decisions.md "Permissions"; SPEC "Aggregation"; CONTRACT "Records": ACL.
+ * Hidden records have no effect on any answer: each request is repeated with other hidden records and must return the same bytes.
+ * Reference: permissions.md#acl.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** A pattern that takes for ever over a hidden record would tell what it holds: it is held against records only that the caller may see. */
+/** A pattern that never ends on a hidden record would reveal its value: patterns run only against records that the caller may see. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertDone, type Caller, forAll, makeTable, newCaller } from '../support/permissions.ts';

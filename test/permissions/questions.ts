@@ -1,4 +1,4 @@
-/** The records of the oracle of hidden rows, and what is asked about them. */
+/** Records of the tests of hidden rows, and the requests about them. */
 import { date, type Json, pointer } from '../support/records.ts';
 
 export interface Question {

@@ -1,4 +1,4 @@
-/** Permissions of tables of the template, which others of the same service rely on. */
+/** Restores permissions of template tables, which other suites of the same service rely on. */
 import { after, before } from 'node:test';
 import { assertDone, type Rules, setRules } from '../support/permissions.ts';
 import type { Service } from '../support/service.ts';

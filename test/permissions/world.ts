@@ -1,4 +1,4 @@
-/** What the matrix of permissions is run on: callers, tables of every kind of permissions, records of every kind of ACL. */
+/** Data of the permission matrix: callers, tables of every kind of permissions, records of every kind of ACL. */
 import assert from 'node:assert/strict';
 import {
   addRoles,

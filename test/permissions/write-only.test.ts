@@ -1,4 +1,4 @@
-/** docs/decisions.md "Permissions": the answer of an update is read like anything else. SPEC "Field operators on update". */
+/** The answer of an update obeys read permissions. Reference: permissions.md#table-permissions. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Caller, makeTable, newCaller, type Rules } from '../support/permissions.ts';

@@ -1,4 +1,4 @@
-/** `user add`, and the administrator of a new system. Reference: commands.md#user-add, users.md#administrators. */
+/** `user add`, and the administrator of a new system. Reference: users.md#administrators. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

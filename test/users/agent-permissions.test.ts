@@ -1,4 +1,4 @@
-/** SPEC "Authentication: Agent-tool layer" 1: MCP permissions are set per user, off by default; docs/decisions.md "Agent tools". */
+/** MCP permissions are set per user, and off by default. Reference: agents.md#mcp-permissions. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Json, mismatch, useStore } from '../support/records.ts';

@@ -88,25 +88,25 @@ for (const engine of anyEngine)
       assert.equal(await failedLogins(service, right), 0);
     });
 
-    test('decisions: after the lock a wrong one locks again at once', async () => {
+    test('after the lock a wrong one locks again at once', async () => {
       const [answer] = await failLogins(service, wrongAgain.username, 1);
       assertRefused(answer as never, badLogin);
       assertRefused(await attempt(wrongAgain, password), locked);
     });
 
-    test('decisions: a reset link is still good after 58 minutes', async () => {
+    test('a reset link is still good after 58 minutes', async () => {
       lockedLater = await lockedUser();
       await jumpMinutes(27);
       assert.equal((await fillIn(here(links[0]), otherPassword)).status, 200);
     });
 
-    test('decisions: a reset link is good for one hour', async () => {
+    test('a reset link is good for one hour', async () => {
       await jumpMinutes(4);
       assert.equal((await fillIn(here(links[1]), otherPassword)).status, 400);
       assert.equal((await attempt(keepsPassword, password)).status, 200);
     });
 
-    test('decisions: after the lock of many attempts at once, one is looked at', async () => {
+    test('after the lock of many attempts at once, one is looked at', async () => {
       const answers = (await Promise.all(Array.from({ length: 10 }, () => failLogins(service, lockedLater.username, 1)))).flat();
       assert.equal(answers.filter(({ body }) => body.error === badLogin.error).length, 1);
       assertRefused(await attempt(lockedLater, password), locked);

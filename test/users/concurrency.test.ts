@@ -1,4 +1,4 @@
-/** Requests about the same user at the same time: counts stay exact, names stay unique, and nothing that was ended lives on. */
+/** Concurrent requests about the same user: counts stay exact, names stay unique, and ended sessions stay ended. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -79,7 +79,7 @@ for (const engine of engines)
       assert.equal(body.results.length, 1);
     });
 
-    test('decisions/203: parallel sign-ups of one e-mail address: one is made', async () => {
+    test('parallel sign-ups of one e-mail address: one is made', async () => {
       const email = `${newName()}@example.com`;
       const answers = await times(4, (i) =>
         store.call('POST', '/platform/users', {
@@ -100,13 +100,13 @@ for (const engine of engines)
       assert.equal((await login(store, { username, password })).body.objectId, renamed?.id);
     });
 
-    test('decisions/137: parallel roles of one name: one is made', async () => {
+    test('parallel roles of one name: one is made', async () => {
       const name = unique('Role');
       const answers = await times(6, () => store.call('POST', '/platform/roles', { body: { name } }));
       assert.deepEqual(sorted(answers), [137, 137, 137, 137, 137, 201]);
     });
 
-    test('decisions: parallel logins of one installation leave one session', async () => {
+    test('parallel logins of one installation leave one session', async () => {
       const user = await signUp(store);
       const headers = { 'X-Platform-Installation-Id': 'phone' };
       const tokens = await times(5, () => newSession(store, user, { headers }));
@@ -141,10 +141,10 @@ for (const engine of engines)
       }
     };
 
-    test('decisions: a password written while somebody logs in with the old one leaves no session of it', () =>
+    test('a password written while somebody logs in with the old one leaves no session of it', () =>
       besideLogins(({ id }) => updateUser(store, id, { password: otherPassword })));
 
-    test('decisions: `active: false` while he logs in leaves no session', () =>
+    test('`active: false` while he logs in leaves no session', () =>
       besideLogins(({ id }) => updateUser(store, id, { active: false })));
 
     test('Users/Delete user: a user who is deleted while he logs in leaves no session', () =>
@@ -173,10 +173,10 @@ for (const engine of engines)
       }
     };
 
-    test('decisions: a password written while he makes further sessions ends them all', () =>
+    test('a password written while he makes further sessions ends them all', () =>
       besideSessions(({ id }) => updateUser(store, id, { password: otherPassword })));
 
-    test('decisions: `active: false` while he makes further sessions ends them all', () =>
+    test('`active: false` while he makes further sessions ends them all', () =>
       besideSessions(({ id }) => updateUser(store, id, { active: false })));
 
     test('Errors/119: a user is deleted while records come to point at him: none of them dangles', async () => {

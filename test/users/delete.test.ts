@@ -117,7 +117,7 @@ for (const engine of sampledEngines())
       assert.equal((await remove(user)).status, 200);
     });
 
-    test('decisions: a user that points at himself is not blocked by himself', async () => {
+    test('a user that points at himself is not blocked by himself', async () => {
       const user = await signUp(store);
       const body = { manager: userPointer(user) };
       assert.equal((await store.put('_User', user.id, body)).status, 200);

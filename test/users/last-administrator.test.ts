@@ -1,4 +1,4 @@
-/** decisions "Users and sessions": the last active member of Admin stays one, whatever path a write comes by. */
+/** The last active member of Admin cannot be removed, by any kind of write. Reference: users.md#administrators. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Json, type Refusal } from '../support/records.ts';

@@ -1,4 +1,4 @@
-/** SPEC "`_User`": fields that are created on first write get the types of its table, whatever comes first. */
+/** Fields of `_User` that the first write creates get their documented types. Reference: system-tables.md#_user. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
@@ -52,14 +52,14 @@ for (const engine of anyEngine)
         assert.deepEqual([fields.active, fields.phone], [undefined, undefined]);
       });
 
-    test('decisions: a user who signs up with active false gets no session, however it is written', async () => {
+    test('a user who signs up with active false gets no session, however it is written', async () => {
       const body = { username: newName(), password, active: { __op: 'SetOnInsert', amount: false } };
       const answer = await store.call('POST', '/platform/users', { body });
       assert.deepEqual(Object.keys(answer.body).sort(), ['createdAt', 'objectId'], answer.text);
       assertRefused(await login(store, body), notActive);
     });
 
-    test('`_User`: the types of SPEC, and a number is stored as text', async () => {
+    test('`_User`: the documented types, and a number is stored as text', async () => {
       const user = await signUp(store, { phone: 50, extension: '7', job: 'x', active: true, isPortalUser: false });
       const fields = await store.fields('_User');
       const types = ['phone', 'extension', 'job', 'active', 'isPortalUser'].map((name) => fields[name].type);

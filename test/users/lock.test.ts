@@ -67,7 +67,7 @@ for (const engine of sampledEngines())
       assert.equal(await failedLogins(store, other), 0);
     });
 
-    test('decisions: names that nobody has are never locked', async () => {
+    test('names that nobody has are never locked', async () => {
       const username = newName();
       for (const answer of await failLogins(store, username, 10)) assertRefused(answer, badLogin);
       const user = await signUp(store, { username });
@@ -81,7 +81,7 @@ for (const engine of sampledEngines())
       assertRefused(await attempt(user, password), notActive);
     });
 
-    test('decisions: `_failed_login_count: 0` written with a key unlocks', async () => {
+    test('`_failed_login_count: 0` written with a key unlocks', async () => {
       const user = await lock();
       await changeUser(store, user, { _failed_login_count: 0 });
       assertRefused(await attempt(user, wrong), badLogin);
@@ -160,7 +160,7 @@ for (const engine of sampledEngines())
       assertRefused(await attempt(user, password), locked);
     });
 
-    test('Login and session 3: a token that was given before stays the only one after failed attempts', async () => {
+    test('a token that was given before stays the only one after failed attempts', async () => {
       const user = await signUp(store);
       const token = await newSession(store, user);
       await failLogins(store, user.username, 2);

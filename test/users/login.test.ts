@@ -44,7 +44,7 @@ for (const engine of sampledEngines())
       for (const name of Object.keys(body)) assert.ok(name === '_failed_login_count' || !name.startsWith('_'), name);
     });
 
-    test('Login and session 2: the token, 34 characters from r:, is sent as X-Platform-Session-Token in later calls', async () => {
+    test('the token, 34 characters from r:, is sent as X-Platform-Session-Token in later calls', async () => {
       const tokens = [await newSession(store, dana), await newSession(store, dana)] as const;
       assert.notEqual(tokens[0], tokens[1]);
       for (const token of tokens) {
@@ -62,7 +62,7 @@ for (const engine of sampledEngines())
       assert.ok(Date.parse(stored.iso) >= at - 1 && Date.parse(stored.iso) <= Date.now() + 1, stored.iso);
     });
 
-    test('Login and session 6: a user without package or role still receives a token', async () => {
+    test('a user without package or role still receives a token', async () => {
       const user = await signUp(store);
       signedIn(await login(store, { username: user.username, password }), user);
     });
@@ -75,12 +75,12 @@ for (const engine of sampledEngines())
       ['spaces around the e-mail address', () => ({ email: ` ${email} ` })],
     ];
     for (const [what, name] of names)
-      test(`decisions: login by ${what}`, async () => {
+      test(`login by ${what}`, async () => {
         signedIn(await login(store, { ...name(), password }));
         assertRefused(await login(store, { ...name(), password: wrong }), badLogin);
       });
 
-    test('Login and session 3: a huge name of combining marks does not stall the service', { timeout: 20_000 }, async () => {
+    test('a huge name of combining marks does not stall the service', { timeout: 20_000 }, async () => {
       const username = '\u0345\u0300'.repeat(500_000);
       const longest = username.slice(0, 30_000);
       assertRefused(await login(store, { username: longest, password }), badLogin);
@@ -90,7 +90,7 @@ for (const engine of sampledEngines())
       assertRefused(await store.call('POST', '/platform/users', { body: { username, password: 'short' } }), { code: 142 });
     });
 
-    test("decisions: one user's name may be another's address: it is first what it was sent as", async () => {
+    test("one user's name may be another's address: it is first what it was sent as", async () => {
       const shared = `${newName()}@example.com`;
       const named = await signUp(store, { username: shared });
       const addressed = await signUp(store, { email: shared, password: otherPassword });
@@ -100,7 +100,7 @@ for (const engine of sampledEngines())
       assert.deepEqual([await failedLogins(store, named), await failedLogins(store, addressed)], [0, 1]);
     });
 
-    test('decisions: login takes its values from the query of a GET', async () => {
+    test('login takes its values from the query of a GET', async () => {
       const get = (query: Record<string, unknown>) => store.call('GET', '/platform/login', { as: 'anonymous', query });
       signedIn(await get({ username: dana.username, password }));
       signedIn(await get({ email, password }));
@@ -109,7 +109,7 @@ for (const engine of sampledEngines())
       assertRefused(await get({ password }), { code: 200 });
     });
 
-    test('Login and session 3: a name or a password that no record can hold is a wrong one', async () => {
+    test('a name or a password that no record can hold is a wrong one', async () => {
       const get = (query: Record<string, unknown>) => store.call('GET', '/platform/login', { as: 'anonymous', query });
       for (const name of ['a\0b', '\0', `${dana.username}\0`]) {
         assertRefused(await get({ username: name, password }), badLogin);
@@ -142,12 +142,12 @@ for (const engine of sampledEngines())
       });
 
     for (const as of ['master', 'apiKey'] as const)
-      test(`Login and session 1: a stronger credential does not replace the password (${as})`, async () => {
+      test(`a stronger credential does not replace the password (${as})`, async () => {
         signedIn(await login(store, { username: dana.username, password }, { as }));
         assertRefused(await login(store, { username: dana.username, password: wrong }, { as }), badLogin);
       });
 
-    test('Login and session 5: a client whose session is over logs in again; the token it still sends is set aside', async () => {
+    test('a client whose session is over logs in again; the token it still sends is set aside', async () => {
       const stale = `r:${'0'.repeat(32)}`;
       const { username } = dana;
       signedIn(await login(store, { username, password }, { session: stale }));
@@ -180,16 +180,16 @@ for (const engine of sampledEngines())
       ['a password of 60,000 characters', () => ({ username: dana.username, password: 'aA1'.repeat(20_000) }), badLogin],
     ];
     for (const [what, body, refusal] of refusals)
-      test(`Login and session 3: ${what} is ${refusal.code}`, async () => {
+      test(`${what} is ${refusal.code}`, async () => {
         assertRefused(await login(store, body()), refusal);
       });
 
-    test('decisions: a body of more than 64 KB is 413', async () => {
+    test('a body of more than 64 KB is 413', async () => {
       const answer = await login(store, { username: dana.username, password: 'aA1'.repeat(22_000) });
       assert.deepEqual([answer.status, answer.body], [413, { code: 116, error: 'Request body is too large.' }]);
     });
 
-    test('Login and session 3: a wrong username and a wrong password are not told apart', async () => {
+    test('a wrong username and a wrong password are not told apart', async () => {
       const seen = async (username: string) => {
         const { status, text, headers } = await login(store, { username, password: wrong });
         const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
@@ -207,7 +207,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('Login and session 7: a user with active false is refused, and told so only when he knows the password', async () => {
+    test('a user with active false is refused, and told so only when he knows the password', async () => {
       const user = await signUp(store);
       const attempt = (secret: string) => login(store, { username: user.username, password: secret });
       await changeUser(store, user, { active: false });
@@ -221,7 +221,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('Login and session 7: a user can be made with active false', async () => {
+    test('a user can be made with active false', async () => {
       const user = await signUp(store, { active: false });
       assertRefused(await login(store, { username: user.username, password }), notActive);
     });

@@ -1,4 +1,4 @@
-/** docs/decisions.md: mail without SMTP_URL, or that could not be sent, is kept in DATA_DIR/mail. */
+/** Mail without SMTP_URL, or mail that could not be sent, is kept in DATA_DIR/mail. Reference: mail.md#outgoing-mail. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';

@@ -20,7 +20,7 @@ for (const engine of anyEngine)
       assert.deepEqual(shown, await store.read('_User', user.id), 'the whole record');
     });
 
-    test('decisions: /users/me shows the whole record whatever the permissions say', async () => {
+    test('/users/me shows the whole record whatever the permissions say', async () => {
       const user = await signUp(store, { email: `${newName()}@example.com` });
       assertRefused(await store.get('_User', user.id, { session: user.token }), { code: 119 });
       assert.ok((await me(store, user.token)).body.email);
@@ -36,10 +36,10 @@ for (const engine of anyEngine)
       ['with a key for a token', { session: 'test-master-key' }],
     ];
     for (const [what, options] of without) {
-      test(`decisions: /users/me ${what} is 209`, async () => {
+      test(`/users/me ${what} is 209`, async () => {
         assertRefused(await store.call('GET', '/platform/users/me', options), badSession);
       });
-      test(`decisions: /logout ${what} is 209`, async () => {
+      test(`/logout ${what} is 209`, async () => {
         assertRefused(await logout(options), badSession);
       });
     }
@@ -49,7 +49,7 @@ for (const engine of anyEngine)
       ['GET', 'sessions/me'],
       ['POST', 'logout'],
     ] as const)
-      test(`decisions: beside a wrong key the token is not looked at (${at})`, async () => {
+      test(`beside a wrong key the token is not looked at (${at})`, async () => {
         const { token } = await signUp(store);
         for (const header of ['X-Platform-Master-Key', 'X-Platform-API-Key']) {
           const answer = await store.call(method, `/platform/${at}`, { session: token, headers: { [header]: 'wrong' } });
@@ -58,7 +58,7 @@ for (const engine of anyEngine)
         assert.ok(await isAlive(store, token));
       });
 
-    test('decisions: a session whose user is not there is 209', async () => {
+    test('a session whose user is not there is 209', async () => {
       const { id, token } = await signUp(store);
       const [row] = await sessionRows(store, { id });
       await store.update('_Session', row.objectId, { user: pointer('_User', 'nobody0000') });
@@ -122,7 +122,7 @@ for (const engine of anyEngine)
       assert.deepEqual([await isAlive(store, first.token), await isAlive(store, second.token)], [false, true]);
     });
 
-    test('decisions: the strongest credential that was sent decides, right or wrong', async () => {
+    test('the strongest credential that was sent decides, right or wrong', async () => {
       const { token } = await signUp(store);
       const table = await guardedTable(store, {});
       const find = async (headers: Record<string, string>) =>
@@ -145,7 +145,7 @@ for (const engine of anyEngine)
       }
     });
 
-    test('decisions: no other answer than those of login, sign-up and /users/me holds a token', async () => {
+    test('no other answer than those of login, sign-up and /users/me holds a token', async () => {
       const user = await signUp(store);
       for (const at of ['/platform/users', `/platform/users/${user.id}`, '/platform/sessions', '/platform/classes/_Session']) {
         const { text, status } = await store.call('GET', at);

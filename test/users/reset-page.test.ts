@@ -1,4 +1,4 @@
-/** The page behind the link of a reset mail: what a browser gets, and what it may do with it. */
+/** The page behind the link of a reset mail, in a browser. Reference: users.md#password-reset. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { anyEngine, type Service } from '../support/service.ts';

@@ -1,4 +1,4 @@
-/** SPEC "Users and sessions", Reset request; docs/decisions.md "Reset". */
+/** Password reset. Reference: users.md#password-reset. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -69,11 +69,11 @@ for (const engine of anyEngine)
       ['an Array', { email: ['a@example.com'] }],
       ['no body', undefined],
     ] as const)
-      test(`decisions: ${what} is 204`, async () => {
+      test(`${what} is 204`, async () => {
         assertRefused(await resets.request('', { body }), { code: 204 });
       });
 
-    test('decisions: unknown addresses and users who are not active get no mail; the known one gets one', async () => {
+    test('unknown addresses and users who are not active get no mail; the known one gets one', async () => {
       const [user, off] = [await resets.user(), await resets.user({ active: false })];
       const unknown = `${newName()}@example.com`;
       for (const email of [unknown, off.email]) await resets.request(email);
@@ -101,14 +101,14 @@ for (const engine of anyEngine)
       }
     });
 
-    test('decisions: the address is the same whatever its case and the spaces around it; the mail goes to the one of the user', async () => {
+    test('the address is the same whatever its case and the spaces around it; the mail goes to the one of the user', async () => {
       const user = await resets.user();
       await resets.request(`  ${user.email.toUpperCase()} `);
       const mail = await eventually(() => sink.received.find(({ to }) => to.includes(user.email)));
       assert.deepEqual(mail.to, [user.email]);
     });
 
-    test('decisions: the form sets the password, ends all sessions and unlocks', async () => {
+    test('the form sets the password, ends all sessions and unlocks', async () => {
       const user = await resets.user();
       const second = await newSession(service, user);
       await failLogins(service, user.username, 8);
@@ -124,7 +124,7 @@ for (const engine of anyEngine)
       assert.ok(await enters(user.username, otherPassword));
     });
 
-    test('decisions: the link is good once', async () => {
+    test('the link is good once', async () => {
       const user = await resets.user();
       const link = await resets.link(user.email);
       assert.equal((await fillIn(link, otherPassword)).status, 200);
@@ -132,7 +132,7 @@ for (const engine of anyEngine)
       assert.ok(await enters(user.username, otherPassword));
     });
 
-    test('decisions: used several times at once, exactly one works', async () => {
+    test('used several times at once, exactly one works', async () => {
       const user = await resets.user();
       const link = await resets.link(user.email);
       const passwords = [1, 2, 3, 4].map((i) => `Parallel${i}`);
@@ -141,7 +141,7 @@ for (const engine of anyEngine)
       for (const [i, one] of passwords.entries()) assert.equal(await enters(user.username, one), answers[i]?.status === 200);
     });
 
-    test('decisions: only the newest link is good', async () => {
+    test('only the newest link is good', async () => {
       const user = await resets.user();
       const [older, newer] = [await resets.link(user.email), await resets.link(user.email)];
       assert.notEqual(older.href, newer.href);
@@ -151,7 +151,7 @@ for (const engine of anyEngine)
     });
 
     for (const weak of ['short', 'abcdefgh1', '', `A1${'b'.repeat(999)}`])
-      test(`Login and session 4: a weak password (${weak.slice(0, 12)}) is refused with the policy text, and the link stays good`, async () => {
+      test(`a weak password (${weak.slice(0, 12)}) is refused with the policy text, and the link stays good`, async () => {
         const user = await resets.user();
         const link = await resets.link(user.email);
         const answer = await fillIn(link, weak);

@@ -1,4 +1,4 @@
-/** What a change of roles, permissions or users does to sessions that are open: it holds at their very next request. */
+/** Changes of roles, permissions or users affect open sessions at their next request. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, useStore } from '../support/records.ts';
@@ -11,7 +11,7 @@ for (const engine of sampledEngines())
     const find = (table: string, session: string) => store.call('GET', `/platform/classes/${table}`, { session });
     const findFor = (...roles: Role[]) => ({ find: Object.fromEntries(roles.map(({ name }) => [`role:${name}`, true])) });
 
-    /** Whether the user finds in the table: exactly the answer or the refusal of SPEC. */
+    /** Returns whether the user can find in the table. Fails for any other answer than results or the documented refusal. */
     const finds = async (table: string, { token }: Pick<User, 'token'>): Promise<boolean> => {
       const answer = await find(table, token);
       if (answer.status === 200) return true;

@@ -35,7 +35,7 @@ for (const engine of sampledEngines())
     });
 
     for (const name of ['A', 'Sales Team_1-x', 'a'.repeat(100), '7'])
-      test(`decisions: a name of 1 to 100 letters, digits, spaces, _ or -: ${name.slice(0, 20)}`, async () => {
+      test(`a name of 1 to 100 letters, digits, spaces, _ or -: ${name.slice(0, 20)}`, async () => {
         const made = await roles('POST', '', { body: { name } });
         assert.equal(made.status, 201, made.text);
         await roles('DELETE', made.body.objectId);
@@ -52,7 +52,7 @@ for (const engine of sampledEngines())
       ['a line end', { name: 'Sales\n' }],
       ['a dot', { name: 'a.b' }],
     ] as const)
-      test(`decisions: ${what} is 139`, async () => {
+      test(`${what} is 139`, async () => {
         const before = await store.snapshot('_Role');
         const refusal: Refusal = { code: 139, error: 'Invalid role name.' };
         assertRefused(await roles('POST', '', { body }), refusal);
@@ -60,7 +60,7 @@ for (const engine of sampledEngines())
         assert.equal(await store.snapshot('_Role'), before);
       });
 
-    test('decisions: a second role of a name is 137', async () => {
+    test('a second role of a name is 137', async () => {
       const { name } = await newRole(store);
       const before = await store.snapshot('_Role');
       assertRefused(await roles('POST', '', { body: { name } }), { code: 137 });
@@ -68,7 +68,7 @@ for (const engine of sampledEngines())
       assert.equal(await store.snapshot('_Role'), before);
     });
 
-    test('decisions: of two of one name in a batch the second fails alone', async () => {
+    test('of two of one name in a batch the second fails alone', async () => {
       const item = { method: 'POST', path: '/platform/roles', body: { name: unique('Role') } };
       const { body } = await store.call('POST', '/platform/batch', { body: { requests: [item, item] } });
       assert.ok(body[0].success.objectId);
@@ -76,13 +76,13 @@ for (const engine of sampledEngines())
     });
 
     for (const value of [unique('Other'), null, { __op: 'Delete' }])
-      test(`decisions: a name cannot be changed: ${JSON.stringify(value).slice(0, 12)}`, async () => {
+      test(`a name cannot be changed: ${JSON.stringify(value).slice(0, 12)}`, async () => {
         const role = await newRole(store);
         assertRefused(await roles('PUT', role.id, { body: { name: value } }), { code: 136 });
         assert.equal((await store.read('_Role', role.id)).name, role.name);
       });
 
-    test('decisions: a name is free once its role is deleted', async () => {
+    test('a name is free once its role is deleted', async () => {
       const { id, name } = await newRole(store);
       await roles('DELETE', id);
       assert.equal((await roles('POST', '', { body: { name } })).status, 201);

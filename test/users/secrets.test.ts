@@ -1,4 +1,4 @@
-/** No password and no token is anywhere but with its owner: not in answers, not in rows, not in files, not in the log. */
+/** Passwords and tokens appear in no answer but that to their owner, in no row, no file and no log line. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

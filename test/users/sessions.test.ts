@@ -198,7 +198,7 @@ for (const engine of sampledEngines()) {
 
     const at = (installation: string): CallOptions => ({ headers: { 'X-Platform-Installation-Id': installation } });
 
-    test("decisions: a login with an installation id ends the user's earlier session of that installation", async () => {
+    test("a login with an installation id ends the user's earlier session of that installation", async () => {
       const [user, other] = [await signUp(store), await signUp(store)];
       const first = await newSession(store, user, at('phone'));
       const [elsewhere, ofOther] = [await newSession(store, user, at('desk')), await newSession(store, other, at('phone'))];
@@ -210,7 +210,7 @@ for (const engine of sampledEngines()) {
       assert.equal(rows.length, 1);
     });
 
-    test('decisions: so it does by _InstallationId in the body, and a refused login ends none', async () => {
+    test('so it does by _InstallationId in the body, and a refused login ends none', async () => {
       const user = await signUp(store);
       const credentials = { username: user.username, password, _InstallationId: 'tablet' };
       const first = await login(store, credentials);

@@ -51,7 +51,7 @@ for (const engine of sampledEngines())
       const record = await store.read('_User', id);
       for (const [name, value] of Object.entries({ ...fields, username })) assert.equal(record[name], value, name);
       assert.equal(record.createdBy.objectId, 'master');
-      assert.deepEqual(record.ACL, {}, 'empty unless sent (decisions)');
+      assert.deepEqual(record.ACL, {}, 'empty unless sent');
       assert.ok(!('password' in record));
     });
 
@@ -65,7 +65,7 @@ for (const engine of sampledEngines())
         await refused({ username: newName(), password }, denied('create', '_User'), { session: token }, at);
       });
 
-      test(`decisions: sign-up rules hold at ${at}`, async () => {
+      test(`sign-up rules hold at ${at}`, async () => {
         const username = newName();
         const answer = await post({ username, password }, {}, at);
         assert.equal(answer.status, 201, answer.text);
@@ -99,7 +99,7 @@ for (const engine of sampledEngines())
       ],
     ];
     for (const [what, body, refusal] of missing)
-      test(`decisions: sign-up with ${what} is ${refusal.code}`, async () => {
+      test(`sign-up with ${what} is ${refusal.code}`, async () => {
         const answer = await refused(body, refusal);
         if (refusal.code === 125) assert.equal(answer.body.error, 'Email address format is invalid.');
       });
@@ -112,7 +112,7 @@ for (const engine of sampledEngines())
       ['letters without case only', 'אבגדהוזח1'],
       ['1,001 characters', `A1${'b'.repeat(999)}`],
     ] as const)
-      test(`Login and session 4: ${what} is 142, with the same message each time`, async () => {
+      test(`${what} is 142, with the same message each time`, async () => {
         await refused({ username: newName(), password: weak }, badPassword);
       });
 
@@ -122,7 +122,7 @@ for (const engine of sampledEngines())
       ['letters and digits of another script', 'Γράμματα٣'],
       ['spaces around', ' Abcdef1 '],
     ] as const)
-      test(`Login and session 4: ${what} will do, and is compared exactly`, async () => {
+      test(`${what} will do, and is compared exactly`, async () => {
         const { username } = await signUp(store, { password: good });
         assert.equal((await login(store, { username, password: good })).status, 200);
         const other = good.trim() === good ? good.slice(0, -1) : good.trim();
@@ -151,14 +151,14 @@ for (const engine of sampledEngines())
         await refused({ username: form(username), password }, nameTaken, { as: 'apiKey' });
       });
 
-      test(`decisions/203: an e-mail address that is in use, ${what}`, async () => {
+      test(`an e-mail address that is in use, ${what}`, async () => {
         const email = `${newName()}@example.com`;
         await signUp(store, { email });
         await refused({ username: newName(), password, email: form(email) }, emailTaken);
       });
     }
 
-    test('decisions: names and addresses are kept as sent', async () => {
+    test('names and addresses are kept as sent', async () => {
       const username = ` Name ${newName()} `;
       const { id } = await signUp(store, { username });
       assert.equal((await store.read('_User', id)).username, username);
@@ -169,11 +169,11 @@ for (const engine of sampledEngines())
     });
 
     for (const field of ['_username_key', '_email_key', '_reset_token', '_reset_expires_at', '_last_failed_login'])
-      test(`decisions: ${field} is the service's own and is not written`, async () => {
+      test(`${field} is the service's own and is not written`, async () => {
         await refused({ username: newName(), password, [field]: 'x' }, { code: [105, 119] });
       });
 
-    test('decisions: a sessionToken in a body is passed over, places inside it too', async () => {
+    test('a sessionToken in a body is passed over, places inside it too', async () => {
       const { id } = await signUp(store, { sessionToken: 'r:x', 'sessionToken.a': 1 });
       await changeUser(store, { id }, { 'sessionToken.a': 1 });
       assert.equal((await store.fields('_User')).sessionToken, undefined);
@@ -205,7 +205,7 @@ for (const engine of sampledEngines())
       assert.equal((await login(store, { username, password })).status, 200);
     });
 
-    test('decisions: a refused sign-up leaves no column', async () => {
+    test('a refused sign-up leaves no column', async () => {
       const field = unique('f');
       await refused({ username: newName(), password: 'short', [field]: 1 }, badPassword);
       assert.ok(!(await store.fields('_User'))[field]);

@@ -54,7 +54,7 @@ for (const engine of sampledEngines())
       ['PUT /users/{objectId} with an API key', 'apiKey', '/platform/users/'],
       ['PUT /classes/_User/{objectId}', 'master', '/platform/classes/_User/'],
     ] as const)
-      test(`decisions: a password written with a key ends all sessions of the user: ${what}`, async () => {
+      test(`a password written with a key ends all sessions of the user: ${what}`, async () => {
         const [user, other] = [await signUp(store), await signUp(store)];
         const second = await newSession(store, user);
         const answer = await store.call('PUT', at + user.id, { as, body: { password: otherPassword } });
@@ -67,7 +67,7 @@ for (const engine of sampledEngines())
         assert.equal(await entering(user, otherPassword), 200);
       });
 
-    test('decisions: so it is in a batch, where a weak password fails its item alone', async () => {
+    test('so it is in a batch, where a weak password fails its item alone', async () => {
       const [one, two] = [await signUp(store), await signUp(store)];
       const item = (user: User, secret: string) => ({
         method: 'PUT',
@@ -161,7 +161,7 @@ for (const engine of sampledEngines())
       assert.equal((await store.read('_User', other.id)).name, undefined);
     });
 
-    test('decisions: anonymous writes meet the CAPTCHA text', async () => {
+    test('anonymous writes meet the CAPTCHA text', async () => {
       const user = await signUp(store);
       await refused(user, { password: otherPassword }, captcha, { as: 'anonymous' });
     });
@@ -172,7 +172,7 @@ for (const engine of sampledEngines())
       await refused(user, { password: otherPassword }, { code: 119 }, { as: 'anonymous', headers });
     });
 
-    test('decisions: `active: false` ends the sessions, and `active: true` brings none of them back', async () => {
+    test('`active: false` ends the sessions, and `active: true` brings none of them back', async () => {
       const [user, other] = [await signUp(store), await signUp(store)];
       await changeUser(store, user, { active: false });
       assert.deepEqual([await isAlive(store, user.token), await isAlive(store, other.token)], [false, true]);
