@@ -101,6 +101,31 @@ onSampledEngine((get) => {
       assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'private, no-cache'], to);
     }
   });
+  test('Requests: no answer that brings a session token is stored, whichever way it came', async () => {
+    const user = () => ({ username: tableName('u'), password: 'Secret1pass' });
+    const { call } = get();
+    const known = user();
+    const first = await call('POST', '/platform/users', { body: known });
+    const login = await call('POST', '/platform/login', { as: 'anonymous', body: known });
+    const session = login.body.sessionToken;
+    const item = (path: string, body: object) =>
+      call('POST', '/platform/batch', { body: { requests: [{ method: 'POST', path, body }] } });
+    const answers = [
+      first,
+      login,
+      await call('GET', '/platform/users/me', { session }),
+      await call('POST', '/platform/classes/_User', { body: user() }),
+      await call('POST', '/platform/sessions', { session, body: {} }),
+      await item('/platform/users', user()),
+      await item('/platform/login', known),
+    ];
+    for (const [at, { text, headers }] of answers.entries()) {
+      assert.match(text, /"sessionToken":"r:/, `answer ${at}`);
+      assert.equal(headers.get('cache-control'), 'no-store', `answer ${at}`);
+    }
+    const other = await item(path, { name: 'x' });
+    assert.deepEqual([other.status, other.headers.get('cache-control')], [200, 'private, no-cache']);
+  });
   test('Requests: answers are JSON', async () => {
     for (const to of [path, '/platform/nothing']) {
       const type = (await get().call('GET', to)).headers.get('content-type') ?? '';

@@ -91,7 +91,9 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
         // The remaining items would meet the same fault.
         if (isNothingDone(answers)) fail('unavailable');
       }
-      return { status: 200, json: `[${answers.map(({ text }) => text).join(',')}]` };
+      const json = `[${answers.map(({ text }) => text).join(',')}]`;
+      const isSecret = answers.some(({ mayBeStored = true }) => !mayBeStored);
+      return { status: 200, json, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) };
     },
   };
 }
@@ -100,6 +102,8 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
 interface ItemAnswer {
   readonly text: string;
   readonly outcome?: 'done' | 'inDoubt' | 'unavailable';
+  /** False if the item must not be cached at all, such as one with a session token. */
+  readonly mayBeStored?: boolean;
 }
 
 /**
@@ -190,14 +194,18 @@ async function answer(
   const progress: Progress = { hasWritten: false };
   const context = { ...request.context, progress };
   try {
-    const { json } = await endpoint.handle({
+    const { json, headers } = await endpoint.handle({
       ...request,
       context,
       params,
       query: noQuery,
       body: stripConsumed(body ?? undefined),
     });
-    return { text: `{"success":${await wholeText(json)}}`, outcome: 'done' };
+    return {
+      text: `{"success":${await wholeText(json)}}`,
+      outcome: 'done',
+      mayBeStored: headers?.['cache-control'] !== 'no-store',
+    };
   } catch (thrown) {
     const error = endOf(thrown, progress, true);
     if (!(error instanceof ServiceError)) reportFault(error);

@@ -44,7 +44,11 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         const created = await create(request, className);
         const table = base.replace(':className', encodeURIComponent(className));
         const location = `${prefix}${table}/${encodeURIComponent(created.objectId.toWellFormed())}`;
-        const headers = location.length <= MAX_LOCATION_LENGTH ? { location } : {};
+        const headers = {
+          ...(location.length <= MAX_LOCATION_LENGTH && { location }),
+          // Signing up and opening a session answer with a token (requests.md#caching).
+          ...('sessionToken' in created && { 'cache-control': 'no-store' }),
+        };
         return { status: 201, json: JSON.stringify(created), headers };
       },
     },
