@@ -120,7 +120,7 @@ onEachEngine((get) => {
         headers: { ...headersOf(get()), 'Accept-Encoding': 'identity' },
       });
       const fields = (change: Row) => get().call('PUT', `/platform/schemas/${table}`, { body: { fields: change } });
-      // Nothing is read yet of what does not fit on the way.
+      // What exceeds the buffers is not read yet.
       const changed = [
         await fields({ n: { __op: 'Delete' }, d: { __op: 'Delete' } }),
         await fields({ n: { type: 'String' }, d: { type: 'Array' } }),
