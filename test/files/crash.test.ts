@@ -25,16 +25,16 @@ const cycles = Number(process.env.CRASH_CYCLES ?? 2);
 const writers = 4;
 const SIZE = 200_000;
 
-/** What of a file was acknowledged. */
+/** Acknowledged state of a file. */
 interface Known {
   name: string;
   bytes: Buffer;
   state: 'uploaded' | 'attached' | 'deleted';
-  /** What was asked last and not answered. */
-  asked?: 'attached' | 'deleted' | undefined;
+  /** The last request, if it was not answered. */
+  pending?: 'attached' | 'deleted' | undefined;
 }
 
-/** Uploads, attaches and deletes until the service is gone. */
+/** Uploads, attaches and deletes files until the service is killed. */
 async function workUntilGone(service: Service, lane: number, all: Known[]): Promise<void> {
   const expected = (status: number, wanted: number, text: string) => assert.equal(status, wanted, text);
   for (let n = 0; ; n++)
@@ -45,25 +45,25 @@ async function workUntilGone(service: Service, lane: number, all: Known[]): Prom
       const known: Known = { name: made.body.name, bytes, state: 'uploaded' };
       all.push(known);
       if (n % 2 === 0) {
-        known.asked = 'attached';
+        known.pending = 'attached';
         const answer = await service.call('POST', path('Crash'), { body: { F: fileObject(made.body) } });
         expected(answer.status, 201, answer.text);
         known.state = 'attached';
       }
       if (n % 3 === 0) {
-        known.asked = 'deleted';
+        known.pending = 'deleted';
         const answer = await deleteFile(service, known.name);
         expected(answer.status, 200, answer.text);
         known.state = 'deleted';
       }
-      known.asked = undefined;
+      known.pending = undefined;
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
       return;
     }
 }
 
-/** A file that stays, as in stores.ts. */
+/** Uploads a file that stays, as in stores.ts. */
 async function first(service: Service): Promise<Known> {
   const bytes = Buffer.alloc(SIZE, 'the first, ');
   const file = await uploadFile(service, 'a.txt', bytes);
@@ -72,20 +72,20 @@ async function first(service: Service): Promise<Known> {
   return { name: file.name, bytes, state: 'attached' };
 }
 
-/** Holds what the service has against what was acknowledged. */
+/** Compares stored files with acknowledged ones. */
 async function verify(service: Service, all: readonly Known[]): Promise<void> {
   const { body } = await service.call('GET', path('Crash'), { query: { limit: 1_000_000 } });
   const held = new Set(body.results.map(({ F }: { F: { name: string } }) => F.name));
-  for (const { name, bytes, state, asked } of all) {
+  for (const { name, bytes, state, pending } of all) {
     const at = [uploadUrl(service, name), publicUrl(service, name)] as const;
     if (state === 'deleted') await Promise.all(at.map((url) => assertGone(url)));
-    else if (asked === 'deleted') {
+    else if (pending === 'deleted') {
       const { status, bytes: got } = await ask(at[0]);
       assert.ok(status === 404 || (status === 200 && got.equals(bytes)), `${name}: ${status}`);
     } else await assertServed(at[0], bytes);
     if (state === 'attached') assert.ok(held.has(name));
     // A record and its file agree.
-    if (state !== 'deleted' && asked !== 'deleted') assert.equal((await ask(at[1])).status, held.has(name) ? 200 : 404);
+    if (state !== 'deleted' && pending !== 'deleted') assert.equal((await ask(at[1])).status, held.has(name) ? 200 : 404);
   }
 }
 
@@ -108,7 +108,7 @@ for (const [engine, kind] of usual)
             const fresh: Known[] = [];
             const running = Promise.all(Array.from({ length: writers }, (_, lane) => workUntilGone(service, lane, fresh)));
             await sleep(200 + Math.random() * 500);
-            // A busy machine takes its time.
+            // A busy machine may need longer for the first uploads.
             await soon(async () => assert.ok(fresh.length >= 2), 10_000);
             await service.kill();
             await running;
@@ -119,9 +119,9 @@ for (const [engine, kind] of usual)
           assert.ok(all.length > cycles, `only ${all.length} uploads were acknowledged: the test tested nothing`);
           const of = { service: () => service, env: () => env };
           const { files, bytes } = await usage(of);
-          const least = all.filter(({ state, asked }) => state !== 'deleted' && asked !== 'deleted').length;
+          const minFiles = all.filter(({ state, pending }) => state !== 'deleted' && pending !== 'deleted').length;
           assert.equal(bytes, files * SIZE);
-          assert.ok(files >= least && files <= all.length + cycles * writers, `${least} ≤ ${files}`);
+          assert.ok(files >= minFiles && files <= all.length + cycles * writers, `${minFiles} ≤ ${files}`);
           await operate(of, ['sweep', '--days', '0']);
           const rest = await usage(of);
           const held = await service.call('GET', path('Crash'), { query: { limit: 1_000_000 } });

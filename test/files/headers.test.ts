@@ -6,7 +6,7 @@ import { assertNotKept } from './gate.ts';
 import { type SampleName, samples } from './samples.ts';
 import { bothStores, onEachStore } from './stores.ts';
 
-/** Bytes, file name, how they are shown, and whether a policy confines them. */
+/** Bytes, file name, disposition, and whether a sandbox policy applies. */
 const shown: readonly [SampleName, string, 'inline' | 'attachment', boolean][] = [
   ['png', 'a.png', 'inline', false],
   ['jpeg', 'a.jpg', 'inline', false],
@@ -29,7 +29,7 @@ const shown: readonly [SampleName, string, 'inline' | 'attachment', boolean][] =
 onEachStore((files) => {
   const { service } = files;
   const master = () => credentials(service(), { as: 'master' });
-  /** All addresses of a file: of the upload, the public one, the private one. */
+  /** Returns all addresses of a file: of the upload, the public and the private one. */
   const addressesOf = async (name: string, bytes: Buffer, type = 'application/octet-stream') => {
     const file = await files.upload(name, bytes, { type });
     const table = await files.table({ A: 'File', B: 'PrivateFile' });
@@ -48,10 +48,10 @@ onEachStore((files) => {
       for (const url of Object.values(urls)) {
         const { headers } = await assertServed(url, bytes, master());
         assert.equal(headers['x-content-type-options'], 'nosniff');
-        const said = headers['content-disposition'] ?? 'inline';
-        // A page without a known extension may be shown as the plain text it then is.
+        const header = headers['content-disposition'] ?? 'inline';
+        // A page without a known extension is plain text, which may be shown inline.
         const isPlain = /^text\/plain\b/.test(headers['content-type'] ?? '');
-        assert.equal(said.split(';')[0], name === 'page' && isPlain ? 'inline' : disposition, said);
+        assert.equal(header.split(';')[0], name === 'page' && isPlain ? 'inline' : disposition, header);
         if (isConfined) assert.match(String(headers['content-security-policy']), /(^|;)\s*sandbox\s*(;|$)/);
         assert.equal(headers['content-length'], String(bytes.length));
         assert.ok(headers['x-request-id']);
@@ -84,11 +84,11 @@ onEachStore((files) => {
     test(`the file's own name is what it is saved as: ${JSON.stringify(name)}`, async () => {
       const { url } = await files.upload(name, samples.pdf);
       const { headers } = await assertServed(url, samples.pdf);
-      const said = headers['content-disposition'] ?? '';
-      assert.match(said, /^inline; filename/);
+      const header = headers['content-disposition'] ?? '';
+      assert.match(header, /^inline; filename/);
       assert.equal(headers['set-cookie'], undefined);
-      if (ascii !== undefined) assert.match(said, new RegExp(`filename="?${ascii}"?`));
-      const encoded = /filename\*=UTF-8''([^;]+)/i.exec(said)?.[1];
+      if (ascii !== undefined) assert.match(header, new RegExp(`filename="?${ascii}"?`));
+      const encoded = /filename\*=UTF-8''([^;]+)/i.exec(header)?.[1];
       if (full !== undefined) assert.equal(decodeURIComponent(encoded ?? ''), full);
     });
 

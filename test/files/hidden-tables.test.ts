@@ -85,7 +85,7 @@ onEachEngine((files) => {
           refused(await call('GET', path(other), { ...by, query: { where: one } }), JSON.stringify(one));
     });
 
-    test(`${table}: its schema is changed by nobody`, async () => {
+    test(`${table}: its schema cannot be changed by any caller`, async () => {
       for (const as of ['master', 'apiKey'] as const) {
         const permissions = { classLevelPermissions: { find: { '*': true }, get: { '*': true } } };
         for (const [method, body] of [
@@ -117,7 +117,7 @@ onEachEngine((files) => {
         const answer = await call('GET', path(at), { query: { where } });
         assert.ok(answer.status >= 400 || answer.body.results.length === 0, answer.text);
       }
-      // Nor does it hinder the deletion of the file.
+      // The file can still be deleted.
       const { name } = await files.upload();
       await files.put(at, created.body.objectId, { P: pointer(table, name.slice(0, 32)) });
       const removed = await call('DELETE', `/platform/files/${encodeURIComponent(name)}`);

@@ -12,7 +12,7 @@ const base64 = samples.png.toString('base64');
 
 onEachEngine((files) => {
   const { service } = files;
-  /** As the SDK does: text/plain, and all credentials in the body. */
+  /** Sends an upload like the SDK: text/plain, with all credentials in the body. */
   const send = (name: string, body: Json, headers: Record<string, string> = {}) =>
     ask(filePath(service(), name), {
       method: 'POST',

@@ -21,7 +21,7 @@ onEachEngine(
     };
     const typed = ({ status, text }: { status: number; text: string }) =>
       assert.deepEqual([status, JSON.parse(text)], [403, { error: 'Invalid file type' }]);
-    /** What a refusal leaves: nothing. */
+    /** Asserts that refused requests leave no file. */
     const leavesNothing = async (work: () => Promise<void>) => {
       const stored = await onDisk(service());
       await work();

@@ -14,7 +14,7 @@ const missing = { code: 400, error: 'Missing Authorization.' };
 
 onEachStore((files) => {
   const { service } = files;
-  /** More than an upload may have. */
+  /** One byte more than an upload may have. */
   const large = () => 'x'.repeat(33_554_432 + 1);
   after(() => forbidLarge(files));
 

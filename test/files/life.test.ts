@@ -20,7 +20,7 @@ onEachStore((files) => {
   const { service } = files;
   const master = () => credentials(service(), { as: 'master' });
 
-  test('States: uploaded, unattached: the url serves the bytes to whoever holds the name, and the public address does not', async () => {
+  test('States: uploaded, unattached: the url serves the bytes to any caller that knows the name, and the public address does not', async () => {
     const bytes = unique('text ');
     const { name, url } = await files.upload('a.txt', bytes);
     assert.equal(url, uploadUrl(service(), name));
@@ -50,7 +50,7 @@ onEachStore((files) => {
     const { F } = await files.read(place.table, place.id);
     assert.deepEqual(F, shownPrivate(service(), file.name, place));
     await assertServed(F.url, bytes, master());
-    // Until the file is attached to a PrivateFile field: then only the record's path does.
+    // Once attached to a PrivateFile field, the file is served by the record's path only.
     await assertGone(file.url);
     await assertGone(publicUrl(service(), file.name));
   });

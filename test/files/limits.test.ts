@@ -8,7 +8,7 @@ import { samples } from './samples.ts';
 import { bothStores, onEachStore } from './stores.ts';
 
 const LIMIT = 33_554_432;
-/** Text whose every part differs. */
+/** Text without repetition. */
 const whole = Buffer.from(Array.from({ length: LIMIT / 16 + 1 }, (_, n) => `${String(n).padStart(14, '0')}.\n`).join(''));
 
 function assertTooLarge({ status, headers, text, body }: Got): void {
@@ -31,7 +31,7 @@ onEachStore((files) => {
       await assertServed(body.url, bytes);
     });
 
-    // Refused before any store has a part in it: further sizes on one.
+    // The size is refused before the store is used, so one store is enough for the larger size.
     for (const size of files.kind === 'disk' ? [LIMIT + 1, 33 * 1024 * 1024] : [LIMIT + 1])
       test(`Limits: ${size} bytes are 413, an HTML page, and leave nothing, ${how}`, async () => {
         const [used, stored] = [await usage(files), await onDisk(service())];

@@ -80,7 +80,7 @@ onEachStore((files) => {
       assert.match(name, /^[0-9a-f]{32}_/);
       assert.equal(name.slice(33), encoded(fileName));
       assert.equal(url, uploadUrl(service(), name));
-      /** A name finds its file as it is and percent-encoded once more. */
+      /** A file is found by its name, and by its name percent-encoded once more. */
       const both = [name, encodeURIComponent(name)];
       const served = async (of: (name: string) => string, headers = {}) => {
         for (const one of both) await assertServed(of(one), text, headers);
@@ -111,8 +111,8 @@ onEachStore((files) => {
 
   test('a name percent-encoded in full is the same name', async () => {
     const path = [...Buffer.from('a b.txt')].map((byte) => `%${byte.toString(16)}`).join('');
-    const asked = { method: 'POST', headers: credentials(service()), body: 'text' };
-    const { status, body } = await ask(`${service().url}/platform/files/${path}`, asked);
+    const request = { method: 'POST', headers: credentials(service()), body: 'text' };
+    const { status, body } = await ask(`${service().url}/platform/files/${path}`, request);
     assert.equal(status, 201);
     assert.equal(body.name.slice(33), 'a%20b.txt');
   });
@@ -124,8 +124,8 @@ onEachStore((files) => {
 
   for (const path of ['%', '%zz', '100%.txt'])
     test(`any name is accepted: a \`%\` that encodes nothing is itself: ${path}`, async () => {
-      const asked = { method: 'POST', headers: credentials(service()), body: 'text' };
-      const { status, body } = await ask(`${service().url}/platform/files/${path}`, asked);
+      const request = { method: 'POST', headers: credentials(service()), body: 'text' };
+      const { status, body } = await ask(`${service().url}/platform/files/${path}`, request);
       assert.equal(status, 201);
       assert.equal(body.name.slice(33), path.replace('%', '%25'));
     });
@@ -136,7 +136,7 @@ onEachStore((files) => {
       assert.equal((await ask(`${service().url}/platform/files/${path}`, { method: 'POST', headers, body: 'text' })).status, 400);
     });
 
-  test('Files: whoever does not know the first part of a name knows nothing', async () => {
+  test('Files: without the first part of a name a caller gets nothing', async () => {
     const { name } = await files.upload('a.txt', 'secret');
     const wrong = `${name[0] === '0' ? '1' : '0'}${name.slice(1)}`;
     const guesses = [

@@ -29,7 +29,7 @@ onEachStore((files) => {
   let name: string;
   const by = (session: string) => credentials(service(), { session });
   const keys = () => (['master', 'apiKey'] as const).map((as) => credentials(service(), { as }));
-  /** A record with a private file, in a table that the reader's role may read. */
+  /** Creates a record with a private file, in a table that the reader's role may read. */
   const hold = async (record: object = {}, rules: object = {}) => {
     const file = await files.upload('a.txt', bytes);
     const table = await files.table({
@@ -144,7 +144,7 @@ onEachStore((files) => {
       await assertGate(service(), wrong, { headers: by(stranger.token) });
       await assertGate(service(), wrong);
     }
-    // Where he may read the record and the field, and the field does not hold the file: 404.
+    // The user may read the record and the field, but the field holds another file: 404.
     await assertGone(recordUrl(service(), other.name, place), by(reader.token));
     await assertGone(recordUrl(service(), name, { ...place, field: 'G' }), by(reader.token));
     await assertGate(service(), recordUrl(service(), name, { ...place, id: 'missing123' }), { headers: by(reader.token) });

@@ -19,7 +19,7 @@ onEachEngine((files) => {
   const { service, call } = files;
   let writer: User;
   let open: string;
-  /** A table that the writer may create and update in; he may read it where it is said so. */
+  /** Creates a table that the writer may create and update records in. @param readable whether the writer may also read them */
   const tableOf = async (readable: boolean, fields: Record<string, string> = { F: 'PrivateFile', P: 'File' }) => {
     const table = await files.table(fields);
     const all = { [role]: true };
@@ -34,7 +34,7 @@ onEachEngine((files) => {
     open = await tableOf(true);
   });
   const session = () => ({ session: writer.token });
-  /** A file that a record of a table holds privately, as the keys read it. */
+  /** Creates a record that holds a private file; returns the file as keys read it. */
   const heldIn = async (table: string) => {
     const file = await files.upload('a.txt', 'private');
     const id = await files.create(table, { F: fileObject(file) });
@@ -59,7 +59,7 @@ onEachEngine((files) => {
         assertUnknownFile(await files.post(open, { [field]: value }, session()), `create ${field} ${url}`);
         assertUnknownFile(await files.put(open, mine, { [field]: value }, session()), `update ${field} ${url}`);
       }
-    // Nor in the very record, in a field that does not hold it.
+    // Refused even in the same record, in another field.
     assertUnknownFile(await files.put(hidden, id, { P: F }, session()));
     await assertNotPublished(file);
     assert.equal((await call('GET', `/platform/schemas/${open}`)).body.fields.Fresh, undefined);
@@ -122,13 +122,13 @@ onEachEngine((files) => {
     for (const { F, file } of [one, two]) {
       assertUnknownFile(await files.post(open, { P: F }, session()));
       await assertNotPublished(file);
-      // Keys may always.
+      // Keys can attach any file.
       await files.create(open, { P: F }, { as: 'apiKey' });
       await assertServed(publicUrl(service(), file.name), 'private');
     }
   });
 
-  test('a file that no PrivateFile field has held is for whoever holds its name', async () => {
+  test('a file that no PrivateFile field has held can be attached by any caller that knows its name', async () => {
     for (const isPublic of [false, true]) {
       const file = await files.upload('a.txt', 'upload');
       if (isPublic) await files.attached('File', file);

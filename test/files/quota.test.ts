@@ -73,7 +73,7 @@ onEachEngine((files) => {
     assert.equal((await usage(files)).bytes, bytes + 32);
     await quota('--none');
     await soon(async () => assert.equal((await upload(service(), 'a.txt', 'x')).status, 201));
-    // Who was refused may come again.
+    // A refused form can be sent again.
     const refused = early.filter((_, at) => sent[at]?.status === 400);
     for (const policy of refused) await sendLarge(policy, 'y'.repeat(10));
   });

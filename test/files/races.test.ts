@@ -11,7 +11,7 @@ const CONCURRENCY = 10;
 
 onEachStore((files) => {
   const { service } = files;
-  /** Rounds, some at a time. */
+  /** Runs rounds, CONCURRENCY of them at a time. */
   const rounds = async (work: (round: number) => Promise<void>, count = ROUNDS) => {
     let next = 0;
     const lane = async () => {
@@ -41,7 +41,7 @@ onEachStore((files) => {
       assert.deepEqual([removed.status, removed.bytes.length], [200, 0]);
       const isPut = attachedOr1(put, 200);
       done += Number(isPut) + Number(attachedOr1(post, 201));
-      // Whole or not at all.
+      // The update is complete or has no effect.
       const record = await files.read(table, id);
       assert.deepEqual([record.N, record[field]?.name], isPut ? [1, file.name] : [0, undefined]);
       await assertGone(uploadUrl(service(), file.name));
@@ -95,7 +95,7 @@ onEachStore((files) => {
       const file = await files.upload('a.txt', 'x'.repeat(size));
       if (round % 3 === 0) kept.push({ file, size });
       else {
-        // Deleted by two, and counted once.
+        // Two concurrent deletes are counted once.
         const answers = await Promise.all([deleteFile(service(), file.name), deleteFile(service(), file.name)]);
         for (const { status } of answers) assert.equal(status, 200);
       }

@@ -17,7 +17,7 @@ onEachStore((files) => {
     const { A, B } = await files.read(table, id);
     urls = [one.url, A.url, B.url];
   });
-  /** The same question to all addresses of a file. */
+  /** Sends the same request to all addresses of a file. */
   const each = async (asked: Record<string, string>, check: (got: Awaited<ReturnType<typeof ask>>) => void, method = 'GET') => {
     for (const url of urls) check(await ask(url, { method, headers: { ...headers(), ...asked } }));
   };

@@ -53,7 +53,7 @@ function describeData(engine: EngineName, kind: StoreName, suite: (start: Start)
   });
 }
 
-/** A record that holds a file in a File and another in a PrivateFile field, and a third file that no record holds. */
+/** Creates a record with a file in a File and another in a PrivateFile field; a third file is in no record. */
 async function makeFiles(service: Service) {
   const store = storeOf(() => service);
   const table = await store.table({ A: 'File', B: 'PrivateFile' });
@@ -77,7 +77,7 @@ async function assertKept(service: Service, firstUrl: string, { one, two, three,
   await assertServed(uploadUrl(service, three.name), 'three');
 }
 
-// Settings of addresses have nothing to do with the engine and the store.
+// Settings of addresses do not depend on engine and store.
 for (const [engine, kind] of everyPlace.filter(([engine]) => engines.includes(engine)))
   if (engine === anyEngine[0] && kind === 'disk')
     describeData(engine, kind, (start) => {

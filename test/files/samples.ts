@@ -101,7 +101,7 @@ export const samples = {
   utf8Mark: Buffer.from('\ufeffa,b\r\n1,שלום\r\n'),
   utf16: Buffer.from('\ufeffשלום, text\r\n', 'utf16le'),
   utf16be: Buffer.from('\ufeffשלום, text\r\n', 'utf16le').swap16(),
-  /** Hebrew in the code page of old Windows programs. */
+  /** Hebrew in the code page Windows-1255. */
   windows1255: Buffer.concat([ascii('a,b\r\n1,'), hex('f9 ec e5 ed'), ascii('\r\n')]),
   latin1: ascii('na\xefve caf\xe9\n'),
   csv: Buffer.from('name,phone\n"דנה",03-1234567\n'),
@@ -113,7 +113,7 @@ export const samples = {
   ics: Buffer.from('BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n'),
   vcf: Buffer.from('BEGIN:VCARD\r\nVERSION:3.0\r\nFN:A\r\nEND:VCARD\r\n'),
   eml: Buffer.from('From: a@example.com\r\nTo: b@example.com\r\nSubject: x\r\n\r\ntext\r\n'),
-  /** A letter of two bytes goes across every boundary that is a power of two. */
+  /** A two-byte letter crosses every boundary that is a power of two. */
   longHebrew: Buffer.from(`x${'ש'.repeat(50_000)}`),
   elf: padded(hex('7f454c46 02010100 0000000000000000 0200 3e00 01000000')),
   exe: padded(Buffer.concat([ascii('MZ'), hex('90000300000004000000ffff0000b800')])),
@@ -122,7 +122,7 @@ export const samples = {
   wasm: padded(hex('0061736d 01000000')),
   shellScript: Buffer.from('#!/bin/sh\nrm -rf /\n'),
   markedScript: Buffer.from('#!/usr/bin/env python3\nprint(1)\n'),
-  /** No text in any encoding, and of no kind that is known. */
+  /** Not text in any encoding, and of no known type. */
   binary: Buffer.from(Uint8Array.from({ length: 601 }, (_, n) => (n * 7 + (n % 3) * 85) % 256)),
   zeros: Buffer.alloc(601),
 } as const;

@@ -20,9 +20,9 @@ export interface Files extends Store {
   env(): Record<string, string>;
   /** The S3 server. Throws if the files are on disk. */
   s3(): S3Server;
-  /** An upload that must succeed, with the application id alone. */
+  /** Uploads with the application id alone; this must succeed. */
   upload(fileName?: string, bytes?: string | Uint8Array, options?: UploadOptions): Promise<Uploaded>;
-  /** A new record of a new table that holds the file in its field `F`. */
+  /** Creates a record that holds the file in its field `F`, in a new table. */
   attached(type: 'File' | 'PrivateFile', file: Uploaded): Promise<Place>;
 }
 

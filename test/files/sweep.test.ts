@@ -16,12 +16,12 @@ const ago = (hours: number) => new Date(Date.now() - hours * HOUR);
 onEachStore(
   (files) => {
     const { service } = files;
-    /** As it would be so many hours later. */
+    /** Runs a sweep with the clock that many hours ahead. */
     const sweep = (hours: number, ...args: string[]) =>
       operate(files, ['sweep', '--system', service().appId, ...args], clockAhead(hours * HOUR));
     const mentions = (output: string, { name }: { name: string }) => output.includes(name) || output.includes(name.slice(0, 32));
 
-    /** Files that records know, each in its way. */
+    /** Uploads files that records mention, each in another way. */
     const known = async (): Promise<Uploaded[]> => {
       const all: Uploaded[] = [];
       const next = async () => {
@@ -79,10 +79,10 @@ onEachStore(
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line));
-      const told = rows.find(({ name }) => name === file.name);
-      assert.deepEqual(Object.keys(told), ['system', 'name', 'bytes', 'uploadedAt', 'why']);
-      assert.deepEqual([told.system, told.bytes, told.why], [service().appId, 6, 'no record mentions it']);
-      assert.match(told.uploadedAt, /^20\d\d-.*Z$/);
+      const row = rows.find(({ name }) => name === file.name);
+      assert.deepEqual(Object.keys(row), ['system', 'name', 'bytes', 'uploadedAt', 'why']);
+      assert.deepEqual([row.system, row.bytes, row.why], [service().appId, 6, 'no record mentions it']);
+      assert.match(row.uploadedAt, /^20\d\d-.*Z$/);
       const { files: count, removed } = rows.at(-1);
       assert.deepEqual([count, removed], [rows.length - 1, true]);
       const { system, ...used } = JSON.parse(await operate(files, ['usage', '--system', service().appId, '--json']));
@@ -108,7 +108,7 @@ onEachStore(
 
     test('uploads that never came', async () => {
       await allowLarge(files);
-      // What the tests before have left.
+      // Removes orphans of earlier tests.
       await sweep(25);
       const { name } = await newPolicy(service(), 'large.txt', 1_000);
       const before = await usage(files);
@@ -121,7 +121,7 @@ onEachStore(
     test('without --system all systems are swept, and each knows its own files', async () => {
       const other = { ...service(), ...(await addSystem(service())) };
       const [mine, theirs] = [await orphan(), await uploadFile(other, 'orphan.txt', 'theirs')];
-      // What a record of another system mentions is no mention.
+      // A record of another system does not count.
       await files.create(await files.table({ S: 'String' }), { S: theirs.name });
       assert.equal(mentions(await sweep(25, '--dry-run'), theirs), false);
       const output = await operate(files, ['sweep'], clockAhead(25 * HOUR), runToEnd);
@@ -131,7 +131,7 @@ onEachStore(
       }
     });
 
-    // Only there bytes can be put past the service.
+    // Only on disk the test can write bytes without the service.
     if (files.kind === 'disk')
       test('bytes that no upload answers for: a day old they are removed, younger ones stay', async () => {
         const stored = await onDisk(service());

@@ -6,7 +6,7 @@ import { onDisk, usage } from './operator.ts';
 import { type SampleName, samples } from './samples.ts';
 import { bothStores, onEachStore } from './stores.ts';
 
-/** Bytes, file name, and as what they are served. */
+/** Bytes, file name, and the type that they are served as. */
 const accepted: readonly [SampleName, string, RegExp][] = [
   ['png', 'a.png', /^image\/png$/],
   ['png', 'A.PNG', /^image\/png$/],
@@ -69,7 +69,7 @@ const accepted: readonly [SampleName, string, RegExp][] = [
   ['eml', 'a.eml', /^message\/rfc822\b/],
 ];
 
-/** A mismatch, or a type that is not supported: bytes and file name. */
+/** Bytes and file name: a mismatch, or an unsupported type. */
 const refused: readonly [SampleName, string][] = [
   ['png', 'a.jpg'],
   ['png', 'a.txt'],
@@ -120,19 +120,19 @@ const refused: readonly [SampleName, string][] = [
   ['zeros', 'a.txt'],
 ];
 
-/** What a client may say of any of them. */
-const said = ['image/png', 'text/html', 'application/octet-stream', 'text/plain', 'application/x-msdownload'];
+/** Content types that a client may send with any file. */
+const declared = ['image/png', 'text/html', 'application/octet-stream', 'text/plain', 'application/x-msdownload'];
 
 onEachStore((files) => {
   const { service } = files;
 
   for (const [sample, name, type] of accepted)
     test(`${sample} as ${name} passes, whatever its Content-Type`, async () => {
-      for (const contentType of said) {
+      for (const contentType of declared) {
         const { status, body, text } = await upload(service(), name, samples[sample], { type: contentType });
         assert.equal(status, 201, `${contentType}: ${text}`);
         const { headers } = await assertServed(body.url, samples[sample]);
-        // Never what the client said, but for text without a known extension.
+        // The client's type counts only for text without a known extension.
         const isOpen = sample === 'text' && name === 'noextension';
         if (!isOpen || contentType === 'text/plain') assert.match(headers['content-type'] ?? '', type, contentType);
       }
@@ -142,7 +142,7 @@ onEachStore((files) => {
     const [used, stored] = [await usage(files), await onDisk(service())];
     for (const [sample, name] of refused)
       await t.test(`${sample} as ${name}`, async () => {
-        for (const type of [...said, 'image/jpeg'])
+        for (const type of [...declared, 'image/jpeg'])
           for (const as of ['anonymous', 'master'] as const) {
             const { status, body, text } = await upload(service(), name, samples[sample], { type, as });
             assert.deepEqual([status, body], [403, { error: 'Invalid file type' }], `${type}: ${text}`);

@@ -18,7 +18,7 @@ onEachEngine((files) => {
   });
   const otherAt = (): At => ({ ...service(), ...other });
 
-  /** Ways to a name that is none of this system. */
+  /** Names that are no file of this system. */
   const wrong: [string, () => string | Promise<string>][] = [
     ['never uploaded', () => `${'0'.repeat(32)}_a.txt`],
     ["another system's", async () => (await uploadFile(otherAt())).name],
@@ -120,7 +120,7 @@ onEachEngine((files) => {
     assert.equal((await fetch(publicUrl(otherAt(), file.name))).status, 200);
   });
 
-  test('at once, and the server never fetches a url', async () => {
+  test('the answer comes at once, and the server never fetches a url', async () => {
     let asked = 0;
     const elsewhere = createServer((_request, response) => {
       asked++;

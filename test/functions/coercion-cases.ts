@@ -7,9 +7,9 @@ import { date, pointer } from '../support/records.ts';
 export const places = ['lead', 'account', 'row'] as const;
 export type Place = (typeof places)[number];
 
-/** Stored as nothing: not written, dropped, or null. The request is 200. */
+/** The value is not stored (not written, dropped, or null), and the request is 200. */
 export const missing = Symbol('missing');
-/** 111, and the type name that the text says it got. */
+/** Code 111. @param got the type name in the text */
 export class Refused {
   readonly got: string;
   constructor(got: string) {
@@ -38,7 +38,7 @@ const got = (type: string) => new Refused(type);
 const day = (iso: string) => date(`${iso}T00:00:00.000Z`);
 const to = (id: string) => pointer('LeadSource', id);
 
-/** Every type: an empty text or null is not written. */
+/** For every type: an empty text or null is not written. */
 const empty: Case[] = [
   ['', missing],
   [null, missing],
@@ -264,7 +264,7 @@ function files(type: string): Case[] {
   return [...empty, ...passedOver, ...wrong.map(([sent, type]): Case => [sent, got(type), 'row'])];
 }
 
-/** Values with a meaning for the records API that a form must never carry out; of every type, in every place: 111 or nothing. */
+/** Operators of the records API, which a form must never execute: 111 or ignored, for every type and place. */
 export const operators: unknown[] = [
   { __op: 'Delete' },
   { __op: 'Increment', amount: 5 },

@@ -30,7 +30,7 @@ onAnyEngine((forms) => {
     return send('web2table', { table, phone: newPhone(), [`${place === 'row' ? 'table' : place}_${field}`]: value }, way);
   }
 
-  /** The record that came of it. */
+  /** Returns the record that the request created. */
   function record(place: Place, { status, body, text }: Answer): Promise<Json> {
     assert.equal(status, 200, text);
     if (place === 'lead') return forms.read('Accounts', body.result.leadId);

@@ -105,7 +105,7 @@ onEachEngine((forms) => {
       assert.deepEqual([await forms.count('Accounts'), await forms.count('Tasks')], before);
     });
 
-  test('DefaultValues.Account: what is no object sets nothing and harms nobody', async () => {
+  test('DefaultValues.Account: a value that is no object sets nothing, and forms work', async () => {
     for (const defaults of [undefined, null, 'x', 5, true, [], ['City'], {}]) {
       await setDefaults(defaults);
       assert.equal((await contact()).City, undefined);

@@ -16,7 +16,7 @@ onEachEngine((forms) => {
     other = await forms.create('LeadStatuses', { Name: 'other' });
   });
 
-  /** Insists on the status of the lead that a form makes. */
+  /** Asserts the status of the lead that a form creates. */
   async function assertStatus(fields: Fields, status: string | undefined, what = ''): Promise<string> {
     const record = await lead(fields);
     assert.deepEqual(
@@ -106,7 +106,7 @@ onEachEngine((forms) => {
     await assertStatus({ PhoneNumber: second }, fresh);
   });
 
-  test('getlead: an account without phone and e-mail matches nobody', async () => {
+  test('getlead: an account without phone and e-mail matches nothing', async () => {
     await forms.create('Accounts', { Name: 'neither' });
     await forms.create('Accounts', { PhoneNumber: '', Email: '' });
     await assertStatus({ PhoneNumber: newPhone() }, fresh);
@@ -140,7 +140,7 @@ onEachEngine((forms) => {
     const statuses = records.map(({ LeadStatusId }) => LeadStatusId.objectId);
     assert.equal(statuses.filter((status) => status === fresh).length, numbers.length);
     assert.equal(statuses.filter((status) => status === duplicate).length, records.length - numbers.length);
-    // Of one address under different numbers too.
+    // The same for one address with different numbers.
     const [Email] = [email()];
     const same = await Promise.all(Array.from({ length: 4 }, () => lead({ PhoneNumber: newPhone(), Email })));
     assert.equal(same.filter(({ LeadStatusId }) => LeadStatusId.objectId === fresh).length, 1);
@@ -156,7 +156,7 @@ onEachEngine((forms) => {
     test('a later row with the key counts for nothing, whatever its name and id', async () => {
       const id = await forms.create('LeadStatuses', { objectId: '0000000000', Name: 'ליד חדש', SystemKey: 'new' });
       await assertStatus({ PhoneNumber: newPhone() }, fresh);
-      // The first created one goes: the next counts, at once.
+      // Without the first row, the next one counts at once.
       await setKey(fresh, null);
       await assertStatus({ PhoneNumber: newPhone() }, id);
       await setKey(fresh, 'new');

@@ -14,7 +14,7 @@ const echo = `export default async ({ input, request, user }) => ({
 
 export interface WithEcho {
   service(): Service;
-  /** A request with nothing but what it is given: the application id is in the path. */
+  /** Sends a request without credentials; the application id is in the path. */
   call(fn: string, asked?: Asked, appId?: string): Promise<Got>;
 }
 
@@ -38,10 +38,10 @@ export const asForm = (more = '') => ({ 'Content-Type': `application/x-www-form-
 export const json = (body: unknown): Asked => ({ method: 'POST', body: JSON.stringify(body) });
 export const encoded = (fields: Record<string, string>): string => new URLSearchParams(fields).toString();
 
-/** Requests a minute from one address, and bytes of a body, on the service of `useBounded`. */
+/** Limits of the service of `useBounded`: calls and logins a minute from one address, bytes of a body. */
 export const bounds = { calls: 6, logins: 4, bytes: 100 };
 
-/** Provides a service with bounds for calls of functions and for logins, behind a proxy on this machine. */
+/** Provides a service with limits for function calls and logins, behind a proxy on this machine. */
 export function useBounded(): () => Service {
   let service: Service;
   before(async () => {

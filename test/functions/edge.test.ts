@@ -59,7 +59,7 @@ for (const engine of sampledEngines())
       assert.deepEqual(await leads(Name), []);
     });
 
-    test('a GET with a query string also creates a record; nobody may keep its answer', async () => {
+    test('a GET with a query string also creates a record; no cache may store its answer', async () => {
       const Name = unique('ליד & ');
       const answer = await call(`getlead?${encoded({ Name, PhoneNumber: '+972 50-1234567' })}`, { method: 'GET' });
       await assertLead(answer, Name);
@@ -92,7 +92,7 @@ for (const engine of sampledEngines())
           assert.deepEqual((await call('echo', { method: 'POST', body, headers })).body.result.input, input);
         assert.deepEqual((await call(`echo?${body}`, { method: 'GET' })).body.result.input, input);
       });
-    test('names of the language are keys as others are, and harm nobody', async () => {
+    test('names of the language are keys like any other', async () => {
       const names = ['__proto__', 'constructor', 'toString', 'polluted'];
       for (const asked of [
         { method: 'POST', body: '__proto__=1&__proto__=2&constructor=3&toString=4&polluted=5', headers: asForm() },
@@ -203,7 +203,7 @@ for (const engine of sampledEngines())
           });
           sent.on('error', () => {});
           const answered = once(sent, 'response');
-          // Of the length that is told nothing more is sent.
+          // With a Content-Length, the rest of the body is never sent.
           sent.write(' '.repeat('Content-Length' in headers ? 1 : 20 * MB + 1));
           const [answer] = (await answered) as [IncomingMessage];
           assert.equal(answer.statusCode, status);

@@ -34,7 +34,7 @@ onEachEngine((forms) => {
   const counts = () => Promise.all([forms.count('Accounts'), forms.count(table)]);
   const unknown = { __type: 'File', name: `${'0'.repeat(32)}_a.txt`, url: 'https://example.com/a.txt' };
 
-  /** A request after which nothing is there: no contact, no row, and this file is not attached. */
+  /** Asserts that a request creates no contact and no row, and does not attach the file. */
   async function leavesNothing(request: () => Promise<void>, file?: Uploaded): Promise<void> {
     const before = await counts();
     await request();
@@ -55,7 +55,7 @@ onEachEngine((forms) => {
     await assertServed(F.url, 'a form’s file');
   });
 
-  test('web2table: a PrivateFile field: the record’s address serves it to keys, and to nobody else', async () => {
+  test('web2table: a PrivateFile field: the record’s address serves it to keys only', async () => {
     const file = await upload();
     const { Id } = await link({ table, phone: newPhone(), table_P: fileObject(file) });
     const place = { table, id: Id, field: 'P' };
@@ -104,7 +104,7 @@ onEachEngine((forms) => {
           );
         assert.ok(performance.now() - since < 2_000);
       }, file);
-      // The same with a contact that is there.
+      // The same with an existing contact.
       await forms.create('Accounts', { PhoneNumber: phone });
       await leavesNothing(async () => assertUnknownFile(await send('web2table', { table, phone, [field]: unknown })));
     });
@@ -135,7 +135,7 @@ onEachEngine((forms) => {
           );
   });
 
-  test('a private file that a form names has to be public too: its senders are nobody', async () => {
+  test('a private file that a form names has to be public too: its senders are anonymous', async () => {
     const file = await upload();
     const id = await forms.create(table, { P: fileObject(file) });
     const { P } = await forms.read(table, id);

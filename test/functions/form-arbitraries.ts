@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { anyJson, anyObject, anyText } from '../property/json-text.ts';
 import { types } from './coercion-cases.ts';
 
-/** The field of each type that the tables of the property have. */
+/** Name of the field of a type in the tables of the property. */
 export const nameOf = (type: string): string => `Own${type.replace('/', '')}`;
 
 const fields = [...Object.keys(types).map(nameOf), 'Name', 'Email', 'City', 'LeadSourceId', 'AccountId', 'CompanyId'];
@@ -38,7 +38,7 @@ const key = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
 );
 
-/** Values that one type or another takes; texts. */
+/** Texts that some type accepts. */
 const rightTexts = [
   'text',
   '5',
@@ -82,7 +82,7 @@ const right = [
   '{"__op":"Delete"}',
   '{"a":{"$set":1}}',
 ];
-/** What no record can hold, or no JSON says. */
+/** Texts that no record can hold, or that are no JSON. */
 const impossible = ['1e999', '{"__proto__":{"a":1}}', '['.repeat(150), `${'{"a":'.repeat(99)}1${'}'.repeat(99)}`];
 const value = fc.oneof(
   { weight: 4, arbitrary: text.map((of) => JSON.stringify(of)) },
@@ -91,7 +91,7 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(right, right, right, impossible).chain((group) => fc.constantFrom(...group)) },
 );
 
-/** Phones of a small pool, so that many of them match, in forms that do and do not. */
+/** Phones from a small pool, so that many match, in spellings that match and that do not. */
 const phone = fc.constantFrom(
   '0501234567',
   '+972-50-1234567',
@@ -111,7 +111,7 @@ export interface Pair {
   value: string;
 }
 
-/** Inputs that let a form go through most of the time. */
+/** Inputs that are accepted most of the time. */
 function inputs(tables: readonly string[]): fc.Arbitrary<Pair[]> {
   const table = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...tables.slice(0, 3)) },
@@ -127,7 +127,7 @@ function inputs(tables: readonly string[]): fc.Arbitrary<Pair[]> {
   );
 }
 
-/** A JSON body, which is a form most of the time. */
+/** A JSON body, which is a valid form most of the time. */
 export function body(tables: readonly string[]): fc.Arbitrary<string> {
   const pair = fc.record({ key, value });
   const shaped = fc
@@ -138,7 +138,7 @@ export function body(tables: readonly string[]): fc.Arbitrary<string> {
 
 const toObject = (pairs: Pair[]) => `{${pairs.map((pair) => `${JSON.stringify(pair.key)}:${pair.value}`).join(',')}}`;
 
-/** A body or query of a form: encoded pairs, now and then broken. */
+/** A body or query of a form: encoded pairs, sometimes malformed. */
 export function encoded(tables: readonly string[]): fc.Arbitrary<string> {
   const name = fc.tuple(key, fc.constantFrom('', '', '[]', '[a]')).map((parts) => parts.join(''));
   const pair = fc.record({ key: name, value: text });

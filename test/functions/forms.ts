@@ -13,7 +13,7 @@ import { useEcho } from './echo.ts';
 export const ways = ['json', 'form', 'query'] as const;
 export type Way = (typeof ways)[number];
 
-/** Fields of a form. What is no object is sent as the body it is. */
+/** Fields of a form. */
 export type Fields = Record<string, unknown>;
 
 export interface Linked {
@@ -22,21 +22,21 @@ export interface Linked {
 }
 
 export interface Forms extends Store {
-  /** A call by nobody: no header names the system. */
+  /** Sends an anonymous call; no header names the system. */
   send(fn: string, fields?: Fields | string, way?: Way, headers?: Record<string, string>): Promise<Answer>;
-  /** A `getlead` that must succeed; answers the record that it made. */
+  /** Calls `getlead`, which must succeed; returns the created record. */
   lead(fields: Fields, way?: Way): Promise<Json>;
-  /** A `web2table`, `web2case` or `web2sale` that must succeed. */
+  /** Calls `web2table`, `web2case` or `web2sale`, which must succeed. */
   link(fields: Fields, way?: Way, fn?: string): Promise<Linked>;
-  /** Makes this the only row of `Config` with the name; undefined: none. */
+  /** Replaces all rows of `Config` with this name by one, or by none if the value is undefined. */
   setFlag(name: string, value?: unknown): Promise<void>;
-  /** Puts all flags on. */
+  /** Switches all flags on. */
   openForms(): Promise<void>;
-  /** Adds fields to a table that is there. */
+  /** Adds fields to an existing table. */
   addFields(table: string, fields: Json): Promise<void>;
   find(table: string, where: object): Promise<Json[]>;
   count(table: string): Promise<number>;
-  /** The objectId of a row of `LeadStatuses`. */
+  /** Returns the objectId of a row of `LeadStatuses`. */
   status(key: 'new' | 'duplicate'): Promise<string>;
 }
 
@@ -47,19 +47,19 @@ export const flags = {
   web2sale: 'AcceptWebToSaleLeads',
 } as const;
 
-/** The flags' `Value` of a form that is open: the name repeats as a key. */
+/** `Value` of the flag of an open form: the name repeats as a key. */
 export const on = (name: string, more: object = {}) => ({ [name]: true, ...more });
 
 let phones = 0;
 
-/** Digits of a phone that no other test of the file uses, nor one that differs in its last digit. */
+/** Returns the digits of a new phone; no other test has a phone that differs only in the last digit. */
 function digits(area: string, length: number): string {
   phones += 10;
   return area + String(phones).padStart(length, '0');
 }
-/** A mobile phone: ten digits. */
+/** Returns a new mobile phone: ten digits. */
 export const newPhone = (): string => digits('05', 8);
-/** A landline: nine digits. */
+/** Returns a new landline: nine digits. */
 export const newLandline = (): string => digits('03', 7);
 
 /** Texts of errors that carry `error` only (errors.md#errors-of-functions). */
@@ -68,7 +68,7 @@ export const missingLead = 'missing "PhoneNumber" or "Email"';
 export const missingPhone = 'missing "phone"';
 export const missingTable = 'missing "table" in request body';
 
-/** Insists on a business error: 400 and the text alone. */
+/** Asserts a business error: 400 with the text alone. */
 export function assertError({ status, body, text }: Answer, error: string): void {
   assert.deepEqual([status, body], [400, { error }], text);
 }
@@ -82,7 +82,7 @@ export function assertNoTable(answer: Answer, name: string): void {
 /** Form of an objectId. */
 export const idForm = /^[0-9A-Za-z]{10}$/;
 
-/** Insists that a record was written by the service, with no rights of its own. */
+/** Asserts that a record was written by the service, with an empty ACL. */
 export function assertByService({ createdBy, updatedBy, ACL, objectId }: Json): void {
   assert.deepEqual([createdBy, updatedBy, ACL], [master, master, {}]);
   assert.match(objectId, idForm);
@@ -98,7 +98,7 @@ function encoded(fields: Fields): URLSearchParams {
   return pairs;
 }
 
-/** Reads an answer of fetch as the suites do. */
+/** Converts a response of fetch. */
 async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
   let body: unknown;
@@ -110,7 +110,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-/** What the suites do with forms, by way of a service or another system of it. */
+/** Returns form requests for a service, or for another system of it. */
 export function formsOf(store: Store): Forms {
   const { service, call } = store;
   const found = (answer: Answer): Json => {
@@ -169,10 +169,10 @@ export function formsOf(store: Store): Forms {
   };
 }
 
-/** Describes a suite on each engine. It finds and leaves flags, and the fields and permissions of `Accounts`, as those of a new system. */
+/** Describes a suite on one engine (`sampledEngines`). Flags, and fields and permissions of `Accounts`, are restored after it. */
 export const onEachEngine = (suite: (forms: Forms) => void): void => describeOn(sampledEngines(), suite);
 
-/** The same on one engine: for what is decided before anything is stored. */
+/** The same for suites that do not depend on the engine. */
 export const onAnyEngine = (suite: (forms: Forms) => void): void => describeOn(anyEngine, suite);
 
 function describeOn(names: readonly EngineName[], suite: (forms: Forms) => void): void {
@@ -189,7 +189,7 @@ export function onOwnEngines(suite: (forms: Forms) => void): void {
   for (const engine of sampledEngines()) describe(engine, () => suite(formsOf(useUnusedSystem(engine))));
 }
 
-/** Puts back what the suites around change: flags, and what they added to `Accounts`. */
+/** Restores flags, and fields and permissions of `Accounts`, after the surrounding suite. */
 function putBack({ find, create, remove, addFields, call }: Forms): void {
   const schema = async () => (await call('GET', '/platform/schemas/Accounts')).body;
   let flagsThere: Json[] = [];

@@ -24,7 +24,7 @@ const email = () => `${unique('lead')}@example.com`;
 onEachEngine((forms) => {
   const { send, lead, setFlag } = forms;
 
-  /** A call that must not make a lead. */
+  /** Asserts that a call creates no lead. */
   async function refused(fields: Fields | undefined, error: string, way?: Way): Promise<void> {
     const before = await forms.count('Accounts');
     assertError(await send('getlead', fields, way), error);

@@ -20,10 +20,10 @@ function useService(env: Record<string, string>): () => Service {
 }
 
 let addresses = 0;
-/** An address that no other test uses. */
+/** Returns an address that no other test uses. */
 const newAddress = (): string => `198.51.${(++addresses >> 8) & 255}.${addresses & 255}`;
 
-/** A call of a form, as a proxy passes it on. */
+/** Calls a form as a proxy does. */
 const call = ({ url, appId }: Service, from: string, fn = 'getlead', asked: Asked = {}, app = appId) =>
   ask(`${url}/functions/${app}/${fn}`, {
     method: 'POST',
@@ -32,7 +32,7 @@ const call = ({ url, appId }: Service, from: string, fn = 'getlead', asked: Aske
     headers: { 'X-Forwarded-For': from, ...asked.headers },
   });
 
-/** The statuses of some calls, one after the other. */
+/** Executes calls one after the other; returns their statuses. */
 async function statuses(calls: readonly (() => Promise<{ status: number }>)[]): Promise<number[]> {
   const found: number[] = [];
   for (const each of calls) found.push((await each()).status);

@@ -17,7 +17,7 @@ onEachEngine((forms) => {
     const answer = await forms.call('PUT', `/platform/schemas/${className}`, { body: { classLevelPermissions } });
     assert.equal(answer.status, 200, answer.text);
   };
-  /** Changes some of a table's permissions; what it answers sets them back. */
+  /** Changes some permissions of a table; returns a function that restores them. */
   const permit = async (className: string, some: object) => {
     const { body } = await forms.call('GET', `/platform/schemas/${className}`);
     await setRules(className, { ...body.classLevelPermissions, ...some });
@@ -89,7 +89,7 @@ onEachEngine((forms) => {
     await forms.setFlag('AcceptWebLeads', on('AcceptWebLeads'));
   });
 
-  test('whoever wrote the row last counts: a key opens the form for good, a change by a session makes it his', async () => {
+  test('the last writer of the row counts: a key opens the form for good, a change by a session makes it of that user', async () => {
     const closed = await forms.table({ Name: 'String' });
     await permit(closed, { create: {} });
     const row = await writesFlag(flag, on(flag));

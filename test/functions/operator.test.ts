@@ -199,9 +199,9 @@ for (const engine of sampledEngines())
         headers: { 'X-Platform-Session-Token': dana.token, Cookie: 'secret=1', 'X-Own': 'own' },
         body: {},
       });
-      const asked = signedIn.body.result;
-      assert.deepEqual([asked.user.objectId, asked.user.username, asked.user.fullname], [dana.id, dana.username, 'Dana']);
-      assert.equal(asked.request.headers['x-own'], 'own');
+      const seen = signedIn.body.result;
+      assert.deepEqual([seen.user.objectId, seen.user.username, seen.user.fullname], [dana.id, dana.username, 'Dana']);
+      assert.equal(seen.request.headers['x-own'], 'own');
       assert.doesNotMatch(signedIn.text, /password|secret=1|"r:|sessionToken/i);
       const withKey = await send('asks', { headers: masterHeaders(service()), body: {} });
       assert.equal(withKey.body.result.request.holdsKey, true);

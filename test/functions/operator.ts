@@ -18,17 +18,17 @@ export interface CallOptions {
 }
 
 export interface Operator extends Store {
-  /** The directory of the functions. */
+  /** Directory of the functions. */
   directory: string;
   /** Writes files of functions. */
   deploy(files: Record<string, string>): void;
-  /** A call by nobody. */
+  /** Sends an anonymous call. */
   send(fn: string, options?: CallOptions): Promise<Answer>;
-  /** A call that must succeed; answers the result. */
+  /** Calls a function, which must succeed; returns the result. */
   result(fn: string, body?: unknown): Promise<any>;
 }
 
-/** Starts a service for the surrounding `describe`, with functions of its own. */
+/** Starts a service with these functions for the surrounding `describe`. */
 export function useFunctions(engine: EngineName, files: Record<string, string>, env: Record<string, string> = {}): Operator {
   const directory = mkdtempSync(join(tmpdir(), 'rds-test-functions-'));
   const deploy = (added: Record<string, string>) => {
@@ -49,7 +49,7 @@ export function useFunctions(engine: EngineName, files: Record<string, string>, 
   return { directory, deploy, ...callsOf(() => running as Service) };
 }
 
-/** Calls of the functions of a service. */
+/** Returns requests to the functions of a service. */
 export function callsOf(service: () => Service): Omit<Operator, 'directory' | 'deploy'> {
   const send: Operator['send'] = async (
     fn,
@@ -82,7 +82,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A refusal of a function: 400, with the text alone. */
+/** Asserts that a function has failed: 400 with the text alone. */
 export function assertFailed({ status, body, text }: Answer, error: string | RegExp): void {
   assert.equal(status, 400, text);
   assert.deepEqual(Object.keys(body), ['error'], text);

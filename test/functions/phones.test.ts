@@ -11,7 +11,7 @@ import { signUp } from '../support/users.ts';
 import { succeed } from '../systems/cli.ts';
 import { type Forms, newLandline, newPhone, onEachEngine } from './forms.ts';
 
-/** Forms of a phone that is given as its national digits, the leading 0 among them. */
+/** Spellings of a phone, made of its national digits with the leading 0. */
 const spellings: [string, (national: string) => string][] = [
   ['national', (phone) => phone],
   ['972', (phone) => `972${phone.slice(1)}`],
@@ -28,7 +28,7 @@ const spellings: [string, (national: string) => string][] = [
   ['a no-break space and a dash', (phone) => `${area(phone)}\u00a0${local(phone).slice(0, 3)}–${local(phone).slice(3)}`],
 ];
 
-/** An objectId of the caller's own. */
+/** Returns an objectId for a create with an own id. */
 const ownId = (start: string, phone: string) => start + phone.replace(/\D/g, '').slice(-8);
 
 const area = (phone: string) => phone.slice(0, -7);
@@ -39,7 +39,7 @@ const kinds: [string, () => string][] = [
   ['a landline of 9 digits', newLandline],
 ];
 
-/** Forms that are another number. */
+/** Spellings of another number. */
 const others: [string, (national: string) => string][] = [
   ['one digit less', (phone) => phone.slice(0, -1)],
   ['one digit more', (phone) => `${phone}0`],
@@ -65,7 +65,7 @@ onEachEngine((forms) => {
 
   const isDuplicate = async (PhoneNumber: unknown): Promise<boolean> =>
     (await lead({ PhoneNumber: PhoneNumber as string })).LeadStatusId.objectId === duplicate;
-  /** The account that `web2table` links. */
+  /** Returns the account that `web2table` links. */
   const contactOf = async (phone: unknown): Promise<string> => (await link({ table: 'Tasks', phone })).accountId;
 
   for (const [kind, make] of kinds)
@@ -79,7 +79,7 @@ onEachEngine((forms) => {
       });
 
       test(`getlead: the search against the variants: ${kind} stored as ${stored}`, async () => {
-        // Both functions search by one key of the stored and of the posted form, so that here each form meets some of the others.
+        // Both functions search by the same normalised key. The test above has all pairs of spellings, so here each meets three others.
         for (const next of [0, 4, 9]) {
           const [posted, post] = spellings[(at + next) % spellings.length] ?? assert.fail();
           const phone = make();
@@ -118,7 +118,7 @@ onEachEngine((forms) => {
     assert.equal(await isDuplicate(Number(`972${phone.slice(1)}`)), true);
   });
 
-  /** Ways to an account with a phone, stored as `+972-…`. Each answers its objectId. */
+  /** Ways to create an account with a phone, stored as `+972-…`. Each returns the objectId. */
   const writes: [string, (PhoneNumber: string) => Promise<string>][] = [
     ['POST with the master key', (PhoneNumber) => forms.create('Accounts', { PhoneNumber })],
     [
@@ -200,7 +200,7 @@ onEachEngine((forms) => {
       }
     });
 
-  /** Ways out of a match. */
+  /** Writes that end a match. */
   const ends: [string, (id: string) => Promise<unknown>][] = [
     ['changed', (id) => forms.update('Accounts', id, { PhoneNumber: newPhone() })],
     ['changed by a session user', (id) => forms.update('Accounts', id, { PhoneNumber: newPhone() }, { session })],
@@ -240,7 +240,7 @@ onEachEngine((forms) => {
     assert.equal(await contactOf(phone), first);
     await forms.update('Accounts', first, { PhoneNumber: newPhone() });
     assert.equal(await contactOf(phone), second);
-    // The first created one has the phone again.
+    // The oldest account has the phone again.
     await forms.update('Accounts', first, { PhoneNumber: `972${phone.slice(1)}` });
     assert.equal(await contactOf(phone), first);
   });

@@ -13,7 +13,7 @@ import { body, encoded, nameOf } from './form-arbitraries.ts';
 import { type Forms, flags, idForm, onAnyEngine } from './forms.ts';
 
 const target = 'FormTarget';
-/** Tables that `web2table` may write, the likely ones first, and those that it must not. */
+/** Tables that `web2table` may write, and tables that it must not. */
 const open = [target, 'Sales', 'Accounts', 'Tasks', 'Cases', 'LeadSource'];
 const closed = [
   '_User',
@@ -37,7 +37,7 @@ const tables = [
   '__proto__',
   'constructor',
 ];
-/** Those whose contents are compared; the logs and `_Dictionary` grow, or are long. */
+/** Tables whose contents are compared. Logs and `_Dictionary` grow, or are long. */
 const watched = [
   'Config',
   '_User',
@@ -102,7 +102,7 @@ onAnyEngine((forms) => {
   const counts = async (): Promise<Map<string, number>> =>
     new Map(await Promise.all(open.map(async (table) => [table, await forms.count(table)] as const)));
 
-  /** What a record holds that no form decides. */
+  /** Asserts the fields of a record that no form sets. */
   function assertKept(record: Json): void {
     assert.deepEqual([record.createdBy, record.updatedBy, record.ACL], [master, master, {}]);
     assert.match(record.objectId, idForm);
@@ -117,7 +117,7 @@ onAnyEngine((forms) => {
     return ['Accounts'];
   }
 
-  /** Answers the tables that have a new row. */
+  /** Returns the tables that have a new row. */
   async function assertLinked({ success, accountId, Id, ...more }: Json, before: Map<string, number>): Promise<string[]> {
     assert.deepEqual([success, more], [true, {}]);
     const contact = await forms.read('Accounts', accountId);
@@ -133,7 +133,7 @@ onAnyEngine((forms) => {
     return isNew ? [table, 'Accounts'] : [table];
   }
 
-  /** Sends a form and looks at all that came of it. */
+  /** Sends a form and checks the answer and all effects. */
   async function look(fn: string, ask: () => Promise<Answer>): Promise<void> {
     const before = new Map(known);
     const answer = await ask();
@@ -147,7 +147,7 @@ onAnyEngine((forms) => {
     tally.set(answer.status, (tally.get(answer.status) ?? 0) + 1);
   }
 
-  /** The system is as it was before all forms; enough of them have come through for that to say something. */
+  /** Asserts that the system is unchanged, and that enough forms were accepted and refused. */
   async function unharmed(): Promise<void> {
     assert.equal(await system(forms), untouched);
     for (const status of [200, 400]) assert.ok((tally.get(status) ?? 0) >= 10, `${status}: ${tally.get(status)}`);
@@ -170,7 +170,7 @@ onAnyEngine((forms) => {
   });
 });
 
-/** Schemas and system tables as texts. */
+/** Returns schemas and system tables as text. */
 async function system(forms: Forms): Promise<string> {
   const texts = [(await forms.call('GET', '/platform/schemas')).text, String(await forms.count('_Dictionary'))];
   for (const table of watched) texts.push(JSON.stringify(await forms.find(table, {})));

@@ -82,7 +82,7 @@ onEachEngine((forms) => {
   });
 });
 
-/** Changes of `Accounts`, one after the other on one system, and what a form stores after each. */
+/** Successive changes of `Accounts`, and the phone that a form stores after each. */
 const changes: [what: string, fields: Json, phone: (sent: string) => unknown][] = [
   [
     'with these retyped',
@@ -108,7 +108,7 @@ onOwnEngines((forms) => {
         assert.deepEqual([record.Name, record.PhoneNumber], ['x', stored(phone)]);
         const { accountId, Id } = await forms.link({ table: 'Sales', phone, email: '5', idnum: '6', account_Name: 'y' });
         assert.deepEqual((await forms.read('Sales', Id)).AccountId, pointer('Accounts', accountId));
-        // A phone that is no text may match or not; the contact is an account either way.
+        // A phone that is no text may match or not; in both cases the contact is an account.
         assert.ok(['x', 'y'].includes((await forms.read('Accounts', accountId)).Name));
       }
       assert.deepEqual(await forms.fields('Accounts'), before, 'no field is made');

@@ -12,11 +12,11 @@ onEachEngine((forms) => {
     quiet = await forms.table({ Name: 'String', AccountId: { type: 'Pointer', targetClass: 'Accounts' } });
   });
 
-  /** The rows of a record, in order. */
+  /** Returns the timeline rows of a record, in order. */
   const rowsOf = (table: string, id: string): Promise<Json[]> =>
     forms.find('_Timeline', { objectClass: table, objectIdValue: id });
 
-  /** Insists on one row of a create. */
+  /** Asserts that a create left one row. */
   async function assertOne(table: string, id: string, fn: string): Promise<Json> {
     const rows = await rowsOf(table, id);
     assert.equal(rows.length, 1, JSON.stringify(rows));
@@ -42,7 +42,7 @@ onEachEngine((forms) => {
     await assertOne('Accounts', first.accountId, 'web2table');
     const row = await assertOne('Sales', first.Id, 'web2table');
     assert.equal(row.data.Name, 'x');
-    // Index columns, as the record has them.
+    // Index columns have the values of the record.
     assert.deepEqual(row.AccountId, pointer('Accounts', first.accountId));
     assert.equal(await forms.count('_Timeline'), before + 2);
     const second = await link({ table: 'Sales', phone });

@@ -6,7 +6,7 @@ import { assertError, type Fields, missingLead, newPhone, on, onAnyEngine, ways 
 const flag = 'AcceptWebLeads';
 const ofLength = (length: number) => `a@b.${'c'.repeat(length - 4)}`;
 
-/** Phone: after removing non-digits, 7 to 14 digits. */
+/** Valid phones have 7 to 14 digits after removal of non-digits. */
 const phones: [sent: unknown, isValid: boolean][] = [
   ['1', false],
   ['123456', false],
@@ -21,7 +21,7 @@ const phones: [sent: unknown, isValid: boolean][] = [
   ['tel. 1234567', true],
   ['no digits', false],
   ['-------', false],
-  // The digits count as they were sent, 972 as three.
+  // Digits are counted as sent: 972 are three.
   ['+972-123', false],
   ['+972-1234', true],
   ['972123', false],
@@ -31,7 +31,7 @@ const phones: [sent: unknown, isValid: boolean][] = [
   [1234567, true],
 ];
 
-/** E-mail: 6 to 80 characters containing `@` and `.`. */
+/** Valid addresses have 6 to 80 characters, with `@` and `.`. */
 const addresses: [sent: string, isValid: boolean][] = [
   [ofLength(5), false],
   [ofLength(6), true],

@@ -77,7 +77,7 @@ onAnyEngine((forms) => {
 
     test('web2table/400: missing "table" in request body', async () => {
       const before = await forms.count('Accounts');
-      // A `table` that is no text is missing.
+      // A `table` that is no text counts as missing.
       for (const table of [...empty, 5, 0, true, {}, ['Tasks'], { table: 'Tasks' }])
         assertError(await send('web2table', { phone: newPhone(), table, account_IsAccount: 'x' }), missingTable);
       for (const way of ways) assertError(await send('web2table', { phone: newPhone(), Table: 'Tasks' }, way), missingTable);

@@ -8,7 +8,7 @@ import { changeUser, denied, type User } from '../support/users.ts';
 import { clockedService, jump } from './clocked.ts';
 import { allow, ask, type Era, eras, type Program, program, signInAt } from './official-client.ts';
 
-/** What the 403 asks for, so that the user has to be asked once. */
+/** Permissions that the 403 requests, so that one consent is enough. */
 const all = 'mcp:view mcp:create mcp:update mcp:edit-page-and-schema';
 const reads = ['Get-Data', { table: 'Accounts', limit: 1 }] as const;
 const deniedText = new RegExp(`^${denied('find', 'Accounts').error}`);
@@ -25,7 +25,7 @@ for (const engine of anyEngine)
       const mcp = () => `/mcp/${service.appId}`;
       const oauth = () => `/oauth/${service.appId}`;
 
-      test('it needs nobody until a tool is called, then finds the system, registers, and comes to a token', async () => {
+      test('it needs no user until a tool is called, then finds the system, registers, and comes to a token', async () => {
         const { kept, sent, connect } = program(service, era);
         const { client, transport } = await connect();
         assert.equal((await client.listTools()).tools.length, 67);
@@ -40,9 +40,9 @@ for (const engine of anyEngine)
           `POST ${oauth()}/register 201`,
         ]);
         const page = kept.takePage() ?? assert.fail('the user was sent nowhere');
-        const said = (name: string) => page.searchParams.get(name);
-        assert.deepEqual([page.origin + page.pathname, said('scope')], [`${service.url}${oauth()}/authorize`, all]);
-        assert.deepEqual([said('resource'), said('code_challenge_method')], [resourceOf(service), 'S256']);
+        const parameter = (name: string) => page.searchParams.get(name);
+        assert.deepEqual([page.origin + page.pathname, parameter('scope')], [`${service.url}${oauth()}/authorize`, all]);
+        assert.deepEqual([parameter('resource'), parameter('code_challenge_method')], [resourceOf(service), 'S256']);
 
         const answer = await allow(service, user, page);
         assert.equal(answer.get('state'), kept.state());
@@ -87,7 +87,7 @@ for (const engine of anyEngine)
         await transport.finishAuth(await allow(service, user, kept.takePage() ?? assert.fail()));
         assert.deepEqual(await ask(client, ...reads), { results: [] });
         assert.equal(kept.information?.client_id, registered.client_id);
-        // Another program of the user's hears nothing of it.
+        // Another program of the user is not affected.
         assert.deepEqual(await ask(other, ...reads), { results: [] });
         assert.equal(otherKept.takePage(), undefined);
         for (const each of [client, other]) await each.close();
@@ -112,7 +112,7 @@ for (const engine of anyEngine)
         await client.close();
       });
 
-      test('a system that is closed to agents of users lets in nobody, for as long as it is', async () => {
+      test('a system that is closed to agents of users refuses all of them until it is opened', async () => {
         const { kept, client } = await signedIn(service, user, era);
         const made = await service.call('POST', '/platform/classes/Config', {
           body: { Name: 'McpSignIn', Value: { McpSignIn: false } },
@@ -136,7 +136,7 @@ for (const engine of anyEngine)
       });
     });
 
-/** A program whose user has signed in since a tool asked for it. */
+/** Returns a program whose user has signed in after a tool required it. */
 async function signedIn(service: Service, user: User, era: Era, call: readonly [string, Record<string, unknown>] = reads) {
   const made: Program = program(service, era);
   const { client, transport } = await made.connect();
@@ -146,5 +146,5 @@ async function signedIn(service: Service, user: User, era: Era, call: readonly [
   return { ...made, client, transport };
 }
 
-/** A program may look anew where to sign in. */
+/** Filters out reads of metadata, which a program may repeat. */
 const withoutMetadata = (requests: readonly string[]) => requests.filter((one) => !one.includes('/.well-known/'));

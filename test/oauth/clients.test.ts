@@ -9,7 +9,7 @@ import type { User } from '../support/users.ts';
 
 type Kept<K extends keyof OAuthClientProvider> = Awaited<ReturnType<Extract<OAuthClientProvider[K], (...args: any) => any>>>;
 
-/** What a program keeps of its sign-in. */
+/** Sign-in state of a program. */
 class Program implements OAuthClientProvider {
   readonly redirectUrl = 'http://127.0.0.1:4711/callback';
   readonly clientMetadata = {

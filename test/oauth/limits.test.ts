@@ -27,8 +27,8 @@ describe('limits', () => {
   test('attempts to sign in are limited as the login is, and apart from it', async () => {
     const user = await agentUser(service);
     const browser = new Browser(service);
-    const asking = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
-    let page = await browser.get(authorizeUrl(service, client, asking));
+    const parameters = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
+    let page = await browser.get(authorizeUrl(service, client, parameters));
     for (let n = 0; n < 2; n++) page = await browser.submit(page, credentials(user.username, wrong));
     assert.match(page.text, /is wrong/);
     page = await browser.submit(page, credentials(user.username));
@@ -40,7 +40,7 @@ describe('limits', () => {
 
   test('registrations are limited', async () => {
     const metadata = { redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' };
-    // That of the client.
+    // The registration in `before`.
     const statuses = [201];
     for (let n = 0; n < 60; n++) statuses.push((await tryRegister(service, metadata)).status);
     assert.deepEqual([statuses.filter((status) => status === 201).length, statuses.at(-1)], [60, 429]);

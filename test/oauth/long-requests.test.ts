@@ -9,9 +9,9 @@ for (const engine of sampledEngines())
   test(`a long state, a long address: ${engine}`, async () => {
     const service = await sharedService(engine);
     const client = await register(service);
-    const asking = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
+    const parameters = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
     const ask = (more: Record<string, string>) =>
-      fetch(authorizeUrl(service, client, { ...asking, ...more }), { redirect: 'manual' });
+      fetch(authorizeUrl(service, client, { ...parameters, ...more }), { redirect: 'manual' });
     const usual = await ask({ state: 's'.repeat(2_000) });
     assert.equal(usual.status, 303);
     assert.match(usual.headers.get('location') ?? '', /\/interaction\//);

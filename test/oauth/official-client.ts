@@ -6,7 +6,7 @@ import { Browser, credentials, redirectUri, type Shown, ticks, type Where } from
 import type { Json } from '../support/records.ts';
 import type { User } from '../support/users.ts';
 
-/** How the client speaks: the handshake of the earlier revisions of the protocol, or the present one. */
+/** Protocol version of the client: the handshake of earlier revisions, or the present revision. */
 export const eras = ['legacy', { pin: '2026-07-28' }] as const;
 export type Era = (typeof eras)[number];
 
@@ -14,7 +14,7 @@ type Information = NonNullable<Awaited<ReturnType<OAuthClientProvider['clientInf
 type HeldTokens = NonNullable<Awaited<ReturnType<OAuthClientProvider['tokens']>>>;
 type Discovered = NonNullable<Awaited<ReturnType<NonNullable<OAuthClientProvider['discoveryState']>>>>;
 
-/** Keeps in memory what a program keeps of its sign-in, and where it sends the user. */
+/** Sign-in state of a program in memory, and the page that it opens for the user. */
 export class Kept implements OAuthClientProvider {
   readonly redirectUrl = redirectUri;
   readonly clientMetadata = { client_name: 'Official client', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' };
@@ -47,7 +47,7 @@ export class Kept implements OAuthClientProvider {
     if (what === 'all' || what === 'tokens') this.held = undefined;
     if (what === 'all' || what === 'client') this.information = undefined;
   }
-  /** The page that the program opened last, if any; it is opened once. */
+  /** Returns the page that the program opened last, if any, and forgets it. */
   takePage(): URL | undefined {
     const page = this.#sentTo;
     this.#sentTo = undefined;
@@ -57,12 +57,12 @@ export class Kept implements OAuthClientProvider {
 
 export interface Program {
   readonly kept: Kept;
-  /** The requests since it was asked last: method, path, status. */
+  /** Returns the requests since the last call: method, path, status. */
   sent(): string[];
   connect(): Promise<{ client: Client; transport: StreamableHTTPClientTransport }>;
 }
 
-/** A program that holds nothing yet. */
+/** Creates a program without sign-in state. */
 export function program(where: Where, mode: Era): Program {
   const kept = new Kept();
   let requests: string[] = [];
@@ -89,23 +89,23 @@ export function program(where: Where, mode: Era): Program {
   };
 }
 
-/** The user on the page that a program has opened, up to where he is asked what he allows. */
+/** Signs the user in on the page that a program has opened; returns the consent page. */
 export async function signInAt(where: Where, user: User, page: URL): Promise<{ browser: Browser; shown: Shown }> {
   const browser = new Browser(where);
   const shown = await browser.get(page.href);
   return { browser, shown: await browser.submit(shown, credentials(user.username)) };
 }
 
-/** The user signs in and allows all that he can. Answers what the program is sent. */
+/** Signs the user in and allows all offered permissions. Returns the parameters of the redirect to the program. */
 export async function allow(where: Where, user: User, page: URL): Promise<URLSearchParams> {
   const { browser, shown } = await signInAt(where, user, page);
-  const asked = Array.from(shown.text.matchAll(/value="(mcp:[^"]*)" checked/g), ([, permission]) => permission ?? '');
-  assert.ok(asked.length > 0, shown.text);
-  const { left, text } = await browser.submit(shown, ticks(asked));
+  const offered = Array.from(shown.text.matchAll(/value="(mcp:[^"]*)" checked/g), ([, permission]) => permission ?? '');
+  assert.ok(offered.length > 0, shown.text);
+  const { left, text } = await browser.submit(shown, ticks(offered));
   return left?.searchParams ?? assert.fail(text);
 }
 
-/** Calls a tool; answers its JSON, or the text of its refusal. */
+/** Calls a tool; returns its JSON, or the text of its refusal. */
 export async function ask(client: Client, name: string, args: Record<string, unknown>): Promise<Json> {
   const { content, isError } = await client.callTool({ name, arguments: args });
   const [first] = content;

@@ -257,7 +257,7 @@ for (const engine of anyEngine)
       assert.equal((await browser.submit(page, [['decision', 'cancel']])).left?.searchParams.get('error'), 'access_denied');
     });
 
-    test('where the system lets no agents in, nobody has a permission to give', async () => {
+    test('if the system lets no agents in, no user has a permission to give', async () => {
       const name = 'McpSignIn';
       const made = await service.call('POST', '/platform/classes/Config', { body: { Name: name, Value: { [name]: false } } });
       const browser = new Browser(service);
@@ -274,7 +274,7 @@ for (const engine of anyEngine)
       assert.match(stranger.text, /This page has ended/);
       const consent = await browser.submit(page, credentials(user.username));
       assert.ok(isConsent(consent));
-      // Its answer was given.
+      // The consent was already answered.
       assert.match((await browser.get(page.url)).text, /This page has ended/);
       const gone = await browser.get(`${issuerOf(service)}/interaction/nothing`);
       assert.deepEqual([gone.status, /This page has ended/.test(gone.text)], [400, true]);

@@ -68,7 +68,7 @@ for (const engine of anyEngine)
       });
     });
 
-    test('nobody is described who is not there', async () => {
+    test('systems that do not exist have no metadata', async () => {
       for (const path of [
         '/.well-known/oauth-authorization-server/oauth/nobody',
         `/.well-known/oauth-authorization-server/mcp/${service.appId}`,
@@ -165,7 +165,7 @@ for (const engine of anyEngine)
         const { left, text } = await asked(parameters);
         assert.ok(left, text);
         assert.equal(left.origin + left.pathname, redirectUri);
-        // Who asks for tokens at once is answered behind the `#` (OAuth 2.0, 4.2.2.1).
+        // Requests for an immediate token are answered in the fragment (OAuth 2.0, 4.2.2.1).
         const answer = left.hash === '' ? left.searchParams : new URLSearchParams(left.hash.slice(1));
         assert.deepEqual([answer.get('error'), answer.get('state')], [error, 'state-1']);
       });

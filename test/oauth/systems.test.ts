@@ -20,7 +20,7 @@ import { sharedService } from '../support/shared.ts';
 import type { User } from '../support/users.ts';
 import { addSystem, callSystem, type System } from '../systems/cli.ts';
 
-const asking = () => ({ code_challenge: pkce().challenge, code_challenge_method: 'S256' });
+const parameters = () => ({ code_challenge: pkce().challenge, code_challenge_method: 'S256' });
 
 for (const engine of sampledEngines())
   describe(engine, () => {
@@ -49,12 +49,12 @@ for (const engine of sampledEngines())
       const { client, browser, tokens } = await signInFor(service, user);
       const refused = await refresh(other, client, tokens.refresh_token);
       assert.deepEqual([refused.status, refused.body.error], [401, 'invalid_client']);
-      const foreign = await browser.get(authorizeUrl(other, client, asking()));
+      const foreign = await browser.get(authorizeUrl(other, client, parameters()));
       assert.match(foreign.text, /This request cannot be answered/);
       const own = await register(other);
-      const page = await browser.get(authorizeUrl(other, own, asking()));
+      const page = await browser.get(authorizeUrl(other, own, parameters()));
       assert.match(page.text, /name="password"/);
-      const target = await browser.get(authorizeUrl(other, own, { ...asking(), resource: resourceOf(service) }));
+      const target = await browser.get(authorizeUrl(other, own, { ...parameters(), resource: resourceOf(service) }));
       assert.equal(target.left?.searchParams.get('error'), 'invalid_target');
     });
 
@@ -112,7 +112,7 @@ for (const engine of sampledEngines())
       });
     });
 
-    test('the table of what is kept exists for nobody', async () => {
+    test('the table of stored items exists for no caller', async () => {
       for (const path of ['/platform/classes/_OAuthItem', '/platform/schemas/_OAuthItem']) {
         for (const as of ['master', 'apiKey'] as const) {
           const answer = await service.call('GET', path, { as });
@@ -139,7 +139,7 @@ for (const engine of anyEngine)
     const own = await startService({ engine, env: { BASE_URL: base } });
     const where: Where = { ...own, base };
     const client = await register(where);
-    const answer = await fetch(authorizeUrl(where, client, asking()), { redirect: 'manual' });
+    const answer = await fetch(authorizeUrl(where, client, parameters()), { redirect: 'manual' });
     const cookies = answer.headers.getSetCookie();
     assert.ok(answer.headers.get('location')?.startsWith(`${base}/oauth/${own.appId}/interaction/`));
     for (const cookie of cookies) {

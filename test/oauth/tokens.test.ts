@@ -28,7 +28,7 @@ for (const engine of sampledEngines())
   describe(engine, () => {
     let service: Service;
     let user: User;
-    // Registrations are limited, and each sign-in is a connection of its own.
+    // One client for all, since registrations are limited; each sign-in is a separate connection.
     let program: Client;
     before(async () => {
       service = await sharedService(engine);

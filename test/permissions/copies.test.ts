@@ -12,7 +12,7 @@ import { soon } from '../support/soon.ts';
 import { setRole } from '../support/users.ts';
 
 const open: Rules = forAll({ requiresAuthentication: true });
-/** Tables that hold values of others, with the names of the fields that have them. */
+/** Tables that hold copies of values of other tables, with the fields that hold them. */
 const holders = {
   _Timeline: ['data', 'data.Pay', 'data.Boss', 'AccountId'],
   _syslogTriggers: ['data', 'error'],
@@ -26,7 +26,7 @@ for (const engine of sampledEngines())
     let service: Service;
     let admin: Caller;
     let account: string;
-    /** A table whose records have a secret, and the records: of one the secret is asked about, of the other whether it is there. */
+    /** A table with a secret in its records, and records that tests use to look for it. */
     let table: string;
     let links: string;
     let id: string;
@@ -48,7 +48,7 @@ for (const engine of sampledEngines())
         'ACL',
       );
     const hide = () => protect({ '*': ['Pay', 'Boss', 'AccountId'] });
-    /** Rows of the record under test, whatever holds them. */
+    /** Conditions for rows about the record under test, by table. */
     const about: Record<Holder, () => object> = {
       _Timeline: () => ({ objectIdValue: id }),
       _syslogTriggers: () => ({ objectIdValue: id }),
@@ -110,7 +110,7 @@ for (const engine of sampledEngines())
       await create(links, { text: word });
     });
 
-    /** Conditions that hold only where the secret is. */
+    /** Conditions that match only the secret. */
     const conditions = (field: string): object[] => [
       { [field]: { $regex: secret } },
       { [field]: `${secret} €5` },
@@ -125,10 +125,10 @@ for (const engine of sampledEngines())
       { [field]: { $select: { query: { className: links, where: {} }, key: 'text' } } },
     ];
 
-    /** What tells of the secret, by every door. */
+    /** Returns the requests whose answers reveal the secret. */
     const found = async (): Promise<string[]> => {
-      const told: string[] = [];
-      const note = (what: string, is: boolean) => is && told.push(what);
+      const revealed: string[] = [];
+      const note = (what: string, is: boolean) => is && revealed.push(what);
       for (const holder of every) {
         const rows = await ask(`/platform/classes/${holder}`, { limit: 5_000, include: '*' });
         note(`list ${holder}`, rows.text.includes(secret));
@@ -173,10 +173,10 @@ for (const engine of sampledEngines())
       }
       const { text } = await ask(`/platform/classes/${links}`, { include: 'at,mail' });
       note('include', text.replaceAll(`"text":"${secret}`, '').includes(secret));
-      return told;
+      return revealed;
     };
 
-    test('values of a hidden field are told by no door; keys see them, and so does the caller once they are not hidden', async () => {
+    test('no request reveals values of a hidden field; keys see them, and so does the caller once they are not hidden', async () => {
       await hide();
       assert.deepEqual(await found(), []);
       for (const as of ['master', 'apiKey'] as const)
@@ -192,16 +192,16 @@ for (const engine of sampledEngines())
         log.map(({ data, error }) => [JSON.parse(data).Name, 'Pay' in JSON.parse(data), error]),
         Array(4).fill([word, false, undefined]),
       );
-      // The rest is found as ever.
+      // Other values are still found.
       assert.equal((await list('_Timeline', { where: { 'data.Name': word } })).length, 1);
       const [notice] = await list('_Notification', { where: about._Notification() });
       assert.deepEqual([notice?.objectClass, notice?.Content], [table, undefined], 'who is notified keeps the row');
       await protect({});
-      const told = await found();
+      const revealed = await found();
       for (const holder of every)
         assert.ok(
-          told.some((what) => what.startsWith(`count ${holder}`)),
-          `${holder}: ${told}`,
+          revealed.some((what) => what.startsWith(`count ${holder}`)),
+          `${holder}: ${revealed}`,
         );
       for (const what of [
         'list _Timeline',
@@ -212,7 +212,7 @@ for (const engine of sampledEngines())
         '_Timeline.AccountId',
         'inQuery Content',
       ])
-        assert.ok(told.includes(what), `${what}: ${told}`);
+        assert.ok(revealed.includes(what), `${what}: ${revealed}`);
     });
 
     test('rows of a record that its ACL hides are not there', async () => {
@@ -343,12 +343,12 @@ for (const engine of sampledEngines())
           ...admin.options,
           body: { Name: unique('asks'), events: ['create'], actions: [action], ...definition },
         });
-      for (const asking of [{ criteria: { Content: { $regex: secret } } }, { changedFields: ['Content'], events: ['update'] }]) {
-        const { body } = await define({ table: '_Notification', ...asking });
+      for (const more of [{ criteria: { Content: { $regex: secret } } }, { changedFields: ['Content'], events: ['update'] }]) {
+        const { body } = await define({ table: '_Notification', ...more });
         assert.deepEqual([body.code, body.error], [119, 'This user is not allowed to access Content on class _Notification']);
       }
-      const asking = await define({ table: '_Timeline', criteria: { AccountId: pointer('Accounts', account) } });
-      const { objectId: triggerId } = assertDone(asking, 201, 'nothing is hidden yet');
+      const defined = await define({ table: '_Timeline', criteria: { AccountId: pointer('Accounts', account) } });
+      const { objectId: triggerId } = assertDone(defined, 201, 'nothing is hidden yet');
       const row = { event: 'note', objectClass: table, objectIdValue: id, AccountId: pointer('Accounts', account) };
       const note = () => create('_Timeline', row);
       const ends = async (rows: number, isRefused: boolean) =>
@@ -369,7 +369,7 @@ for (const engine of sampledEngines())
       for (const one of made) assertDone(await call('DELETE', `/platform/classes/_Timeline/${one}`), 200, 'delete');
     });
 
-    test('words of the master that were made of a record are changed by nobody else, who may read them or not', async () => {
+    test('words of the master that were made of a record cannot be changed by other callers, whether they may read them or not', async () => {
       await protect({});
       const [notice] = await list('_Notification', { where: about._Notification() });
       const of = `/platform/classes/_Notification/${notice?.objectId}`;
@@ -379,7 +379,7 @@ for (const engine of sampledEngines())
         const { body } = await call('PUT', of, { ...options, body: { Content: 'Pay here', Icon: 'javascript:1' } });
         assert.equal(body.code, 119);
       }
-      // Clients send back what they read.
+      // Clients send a record back as they read it.
       const { Content, User, Icon } = notice as Json;
       assertDone(await call('PUT', of, { ...admin.options, body: { Content, User, Icon } }), 200, 'sent back');
       await hide();
@@ -391,7 +391,7 @@ for (const engine of sampledEngines())
       assert.deepEqual((await list('_Notification', { where: about._Notification() }))[0]?.Content, Content);
     });
 
-    test('rows that people make by themselves are theirs, and fields that exist for nobody cannot be named', async () => {
+    test('rows that people make by themselves are theirs, and fields that exist for no caller cannot be named', async () => {
       const text = unique('by hand');
       const mail = await create('Emails', { Subject: text });
       await create('_Notification', { User: pointer('_User', admin.id), Content: text });

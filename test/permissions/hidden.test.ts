@@ -22,7 +22,7 @@ const secretsOf: Record<string, string[]> = {
   Accounts: ['_phone_key'],
 };
 const cases = Object.entries(secretsOf).flatMap(([table, secrets]) => secrets.map((secret) => [table, secret] as const));
-/** Points at a user, at a session and at an account. */
+/** Table with pointers to a user, a session and an account. */
 const T = 'Pointing';
 const pointers: Record<string, string> = { _User: 'user', _Session: 'session', Accounts: 'account' };
 
@@ -68,14 +68,14 @@ for (const engine of sampledEngines())
       ];
     });
 
-    /** Runs a check as every kind of caller. */
+    /** Runs a check for every kind of caller. */
     const asEach = async (check: (options: CallOptions, who: string) => Promise<void>) => {
       for (const [who, options] of callers) await check(options, who);
     };
 
     function assertNoSecret(answer: Answer, what: string): void {
       assert.equal(answer.status, 200, `${what} ${answer.text}`);
-      // The address of a user is "email", his key "_email_key".
+      // The address of a user is "email", its key "_email_key".
       for (const secret of Object.values(secretsOf).flat())
         assert.ok(!answer.text.includes(`"${secret}":`), `${what}: ${secret}`);
       assert.doesNotMatch(answer.text, /\$argon2|r:[0-9a-f]{32}|0501234567/, what);
@@ -110,7 +110,7 @@ for (const engine of sampledEngines())
           `/platform/classes/Accounts/${accountId}`,
         ])
           assertNoSecret(await call('GET', path, options), `${who} ${path}`);
-        // Sessions are shown to their user and to keys.
+        // Sessions are visible to their user and to keys.
         if (who === 'another user') return;
         assertNoSecret(await call('GET', `/platform/sessions/${sessionId}`, { ...options, query: { include: 'user' } }), who);
         if (who === 'the user') assertNoSecret(await call('GET', '/platform/sessions/me', options), who);

@@ -8,7 +8,7 @@ export const path = `/platform/classes/${T}`;
 export const aggregate = `/platform/classes-aggregate/${T}`;
 export type Asked = [method: string, path: string, query: Record<string, unknown>, body?: object];
 
-/** Everything a caller may ask about the table without naming what is hidden. */
+/** Requests about the table that name no hidden field. */
 export const openQuestions: Asked[] = [
   ['GET', path, { count: 1 }],
   ['GET', path, { order: '-name', include: '*' }],
@@ -26,10 +26,10 @@ export const openQuestions: Asked[] = [
 ];
 
 export const elsewhere = `/platform/classes/${R}`;
-/** A question about the other table by way of this one. */
+/** A condition on the other table that refers to this one. */
 export const inTable = (where: object) => ({ about: { $inQuery: { className: T, where } } });
 
-/** Every place where a name can stand; `f` is the hidden field. */
+/** Requests with the name of the hidden field `f` in every possible place. */
 export function naming(f: string): Asked[] {
   const wheres: object[] = [
     ...[

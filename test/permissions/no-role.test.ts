@@ -29,7 +29,7 @@ for (const engine of anyEngine)
       tables = results.map(({ className }: Json) => className);
     });
 
-    /** All reads and writes of a table: what is asked, and the action that the refusal names. */
+    /** All reads and writes of a table, each with the action that its refusal names. */
     const requests = (table: string) => {
       const [list, one] = [`/platform/classes/${table}`, `/platform/classes/${table}/none`];
       return [
@@ -65,7 +65,7 @@ for (const engine of anyEngine)
         );
     });
 
-    test('nor does he get at a table through his sessions, or with a batch', async () => {
+    test('a user without a role reaches no table through sessions or a batch', async () => {
       for (const table of tables.filter((name) => name !== '_Session')) {
         const where = { user: { $inQuery: { className: table, where: {} } } };
         assertRefused(
@@ -85,7 +85,7 @@ for (const engine of anyEngine)
       for (const item of body) assert.equal(item.error.code, 119, JSON.stringify(item));
     });
 
-    test('he reads his own sessions and no others', async () => {
+    test('a user without a role reads own sessions and no others', async () => {
       await newCaller(running());
       for (const path of ['/platform/sessions', '/platform/classes/_Session']) {
         const { results, count } = assertDone(
@@ -110,7 +110,7 @@ for (const engine of anyEngine)
           );
     });
 
-    test('of his own session he writes nothing that the service keeps', async () => {
+    test('of an own session a user writes no field of the service', async () => {
       const { body } = await running().call('GET', '/platform/sessions', caller.options);
       const path = `/platform/sessions/${body.results[0].objectId}`;
       for (const name of [

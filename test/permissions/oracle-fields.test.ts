@@ -27,7 +27,7 @@ const fields = {
 const open: Rules = forAll({ requiresAuthentication: true });
 const protect = (lists: Record<string, string[]>): Rules => ({ ...open, protectedFields: lists });
 
-/** One person's secrets, time after time. */
+/** Hidden values of one record, different for each step. */
 const values = (at: number): Json => ({
   ...{
     pay: at * 10,
@@ -49,7 +49,7 @@ for (const engine of sampledEngines())
     const get = async (at: string, query: Record<string, unknown> = {}) =>
       assertDone(await asCaller(['GET', at, query]), 200, at);
     const rules = (lists: Record<string, string[]>) => setRules(service as Service, T, protect(lists));
-    /** Names of the hidden fields that a record shows. */
+    /** Returns the names of the hidden fields that a record shows. */
     const shown = (record: Json) => hidden.filter((name) => name in record).sort();
     const all = [...hidden].sort();
 
@@ -83,7 +83,7 @@ for (const engine of sampledEngines())
       await rules({ '*': hidden });
       const ask = async () => {
         const answers = await Promise.all(openQuestions.map(asCaller));
-        // A write moves updatedAt, which is not hidden.
+        // A write changes updatedAt, which is not hidden.
         return answers.map(({ status, text }) => `${status} ${text.replaceAll(/"updatedAt":"[^"]+"/g, '')}`);
       };
       const first = await ask();
@@ -155,7 +155,7 @@ for (const engine of sampledEngines())
             hides(record.name).filter((f) => f === 'pay' || f === 'more'),
             `keys ${record.name}`,
           );
-        // Long lists are read by other threads.
+        // Long lists are read by reader threads.
         for (const limit of [100, 1000])
           for (const { about, many } of (await get(elsewhere, { include: 'about,many', limit })).results)
             for (const record of [about, ...many]) assert.deepEqual(shown(record), hides(record.name), `include ${record.name}`);
@@ -193,7 +193,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('nobody’s lists speak in his own record of `_User`, and he is hidden from others as they say', async () => {
+    test('lists do not apply to the caller’s own record of `_User`, and do apply for others', async () => {
       const users = { ...forAll({ requiresAuthentication: true }, ['find', 'get']), protectedFields: { '*': ['email', 'name'] } };
       await setRules(service as Service, '_User', users);
       const other = await newCaller(service as Service);

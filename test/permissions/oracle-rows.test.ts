@@ -12,7 +12,7 @@ import { makeRole } from '../support/users.ts';
 import { hiddenIn, type Question, questionsOf, visibleIn } from './questions.ts';
 import { createAll, runsOn } from './world.ts';
 
-/** How records are hidden: the table's permissions, what visible records have, and what hidden ones have. */
+/** Ways to hide records: permissions of the table, values of visible records, and values of hidden ones. */
 const ways: Record<string, (caller: Caller, other: Caller) => { rules: Rules; seen: Json; unseen: Json }> = {
   'an ACL': (_caller, other) => ({
     rules: forAll({ 'role:Readers': true }),
@@ -50,7 +50,7 @@ for (const engine of engines)
 
     for (const [at, [way, by]] of Object.entries(ways).entries()) {
       if (!runsOn(engine, at)) continue;
-      test(`no answer tells of records that are hidden by ${way}`, async () => {
+      test(`no answer reveals records that are hidden by ${way}`, async () => {
         assert.ok(service);
         const { rules, seen, unseen } = by(caller, other);
         const [T, R] = [`Docs${at}`, `Refs${at}`];

@@ -8,7 +8,7 @@ import { createAll } from './world.ts';
 const table = 'Endless';
 const list = `/platform/classes/${table}`;
 const aggregate = `/platform/classes-aggregate/${table}`;
-// Back references keep the pattern from linear time, on either engine: an odd number of letters is no double.
+// Back references prevent a linear-time match on both engines. The number of letters is odd, so the pattern never matches.
 const where = { title: { $regex: `^${'(a+)'.repeat(8)}${'12345678'.replace(/./g, '\\$&')}!$` } };
 const copied = [{ $addFields: { copy: '$title' } }, { $match: { copy: where.title } }, { $count: 'all' }];
 
@@ -47,7 +47,7 @@ for (const engine of engines)
     });
 
     for (const [path, query] of questions)
-      test(`it ends for who does not see it: ${path} ${JSON.stringify(query)}`, async () => {
+      test(`it ends for a caller that does not see the record: ${path} ${JSON.stringify(query)}`, async () => {
         const answer = await (service as Service).call('GET', path, { ...caller.options, query });
         assertDone(answer, 200, path);
       });

@@ -10,7 +10,7 @@ export interface Question {
 
 const text = (term: string) => ({ $text: { $search: { $term: term } } });
 
-/** What is asked about a table, by way of itself and of another (`R`), whose records point at its visible, hidden and missing ones. */
+/** Requests about a table `T`, directly and by way of `R`, whose records point at visible, hidden and missing records of `T`. */
 export function questionsOf(T: string, R: string): Question[] {
   const h1 = pointer(T, 'hidden1');
   const everyone = { className: T, where: {} };
@@ -117,7 +117,7 @@ export function questionsOf(T: string, R: string): Question[] {
   ];
 }
 
-/** What the caller sees. */
+/** Records that the caller may read. */
 export const visibleIn = (T: string): Json[] => [
   {
     title: 'alpha beta',
@@ -137,7 +137,7 @@ export const visibleIn = (T: string): Json[] => [
   },
 ];
 
-/** What is hidden, time after time; before the first there is nothing. */
+/** Hidden records, added step by step. */
 export const hiddenIn = (T: string): Json[][] => [
   [
     {

@@ -14,7 +14,7 @@ import { type Json, pointer } from '../support/records.ts';
 import { ks, type Seat, verdict } from './seat.ts';
 import type { Row } from './world.ts';
 
-/** Each record by its id. */
+/** Reads each record by its id. */
 export async function readOne(seat: Seat): Promise<void> {
   const { call, table } = seat;
   await Promise.all(
@@ -27,7 +27,7 @@ export async function readOne(seat: Seat): Promise<void> {
   );
 }
 
-/** The rows that the caller finds, and counts; or how he is refused. */
+/** Returns the rows that the caller finds and counts, or the refusal. */
 function found({ caller, table }: Seat, actions: readonly Action[]): string[] | Refused {
   let rows: readonly Row[] = table.rows;
   for (const action of actions) {
@@ -38,7 +38,7 @@ function found({ caller, table }: Seat, actions: readonly Action[]): string[] | 
   return ks(rows);
 }
 
-/** Lists, counts, aggregations. */
+/** Reads lists, counts and aggregations. */
 export async function readMany(seat: Seat): Promise<void> {
   const { call, caller, table } = seat;
   const list = async (what: string, query: Record<string, unknown>, actions: readonly Action[] = ['find']) => {
@@ -70,7 +70,7 @@ export async function readMany(seat: Seat): Promise<void> {
   }
 }
 
-/** Through the other table, whose records everyone reads and which point at each record of this one. */
+/** Reads through the other table, whose records are readable to all and point at each record of this one. */
 export async function readThrough(seat: Seat): Promise<void> {
   const { call, caller, table } = seat;
   if (caller.kind === 'wrong') {
@@ -81,13 +81,13 @@ export async function readThrough(seat: Seat): Promise<void> {
   const select = { query: { className: table.name }, key: 'k' };
   const visible = found(seat, ['find']);
   const seen = new Set('code' in visible ? [] : visible);
-  const asked: [string, object, (k: string) => boolean][] = [
+  const conditions: [string, object, (k: string) => boolean][] = [
     ['$inQuery', { to: { $inQuery: inQuery } }, (k) => seen.has(k)],
     ['$notInQuery', { to: { $notInQuery: inQuery } }, (k) => !seen.has(k)],
     ['$select', { k: { $select: select } }, (k) => seen.has(k)],
     ['$dontSelect', { k: { $dontSelect: select } }, (k) => !seen.has(k)],
   ];
-  for (const [what, where, matches] of asked) {
+  for (const [what, where, matches] of conditions) {
     const answer = await call('GET', `/platform/classes/${table.probe}`, { query: { where } });
     if ('code' in visible) assertRefused(answer, visible, what);
     else assert.deepEqual(ks(assertDone(answer, 200, what).results), ks(table.rows).filter(matches), what);

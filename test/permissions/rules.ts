@@ -3,7 +3,7 @@ import { after, before } from 'node:test';
 import { assertDone, type Rules, setRules } from '../support/permissions.ts';
 import type { Service } from '../support/service.ts';
 
-/** Puts back what the surrounding `describe` makes of the permissions of these tables. */
+/** Restores the permissions of these tables after the surrounding `describe`. */
 export function putBackRules(service: () => Service, tables: readonly string[]): void {
   const found = new Map<string, Rules>();
   before(async () => {

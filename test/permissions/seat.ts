@@ -2,7 +2,7 @@ import { type Action, type Caller, isRefused, notFound, type Refused, reaches, r
 import type { Answer, CallOptions, Service } from '../support/service.ts';
 import type { MatrixTable, Row } from './world.ts';
 
-/** One caller at one table. */
+/** A caller and a table of the matrix. */
 export interface Seat {
   service: Service;
   caller: Caller;
@@ -10,12 +10,12 @@ export interface Seat {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
 
-/** Whether the caller reaches a record by an action, or how he is refused. */
+/** Returns whether the caller reaches a record by an action, or the refusal. */
 export function verdict({ caller, table }: Seat, action: Action, needed: 'read' | 'write', row: Row): 'reached' | Refused {
   const right = rightTo(caller, action, table);
   if (isRefused(right)) return right;
   return reaches(caller, right, needed, row) ? 'reached' : notFound;
 }
 
-/** The names of rows, sorted. */
+/** Returns the names of rows, sorted. */
 export const ks = (rows: readonly { k: string }[]) => rows.map(({ k }) => k).sort();

@@ -28,7 +28,7 @@ export const callerNames = [
 export type CallerName = (typeof callerNames)[number];
 export type Callers = Record<CallerName, Caller>;
 
-/** Permissions by what they are about; the ids that they name are known when the callers are there. */
+/** Permissions by kind; they may contain the ids of callers. */
 export const settings: Record<string, (callers: Callers) => Rules> = {
   nobody: () => ({}),
   'a role': () => forAll({ 'role:Staff': true }),
@@ -53,7 +53,7 @@ export const settings: Record<string, (callers: Callers) => Rules> = {
   }),
 };
 
-/** A record of the matrix: what it holds, and what the tests count in it. */
+/** A record of the matrix. `n` counts the updates that tests made. */
 export interface Row extends Guarded {
   k: string;
   objectId: string;
@@ -77,7 +77,7 @@ const acls: Record<string, (callers: Callers, other: string) => Guarded['ACL']> 
 
 export interface MatrixTable extends Table {
   rows: Row[];
-  /** A table that everyone reads, with a record that points at each of these. */
+  /** A table that all callers may read, with a record that points at each of these. */
   probe: string;
 }
 
@@ -88,7 +88,7 @@ export interface World {
   tables: ReadonlyMap<string, MatrixTable>;
 }
 
-/** Every setting is a table, with a record of each ACL, held by two of the callers or by none; another table points at each record. */
+/** Creates a table for each setting, with records of each ACL that name two of the callers or none, and a table that points at each record. */
 export async function makeWorld(service: Service): Promise<World> {
   const callers: Callers = {
     ...strangers(service),
@@ -151,7 +151,7 @@ function rowsFor(callers: Callers, other: string): Row[] {
   });
 }
 
-/** The body that makes a row. */
+/** Returns the body that creates a row. */
 export function body({ k, objectId, n, ACL, owner, watchers }: Row): Json {
   return {
     ...{ objectId, k, n },
@@ -167,7 +167,7 @@ export interface Item {
   body?: unknown;
 }
 
-/** A batch by the master key, all of whose items must succeed. */
+/** Sends a batch with the master key; all items must succeed. */
 export async function batch(service: Service, requests: readonly Item[]): Promise<void> {
   const answer = await service.call('POST', '/platform/batch', { body: { requests } });
   for (const item of answer.body) assert.ok(item.success, JSON.stringify(item));

@@ -27,11 +27,11 @@ for (const engine of sampledEngines())
       return Object.keys(answer.body).sort();
     };
 
-    test('who may read the record gets the new values', async () =>
+    test('a caller that may read the record gets the new values', async () =>
       assert.deepEqual(await answerTo('Read', { get: everybody, update: everybody }), ['list', 'n', 'objectId', 'updatedAt']));
-    test('who may only write the table gets none', async () =>
+    test('a caller that may only write the table gets none', async () =>
       assert.deepEqual(await answerTo('Write', { update: everybody }), ['objectId', 'updatedAt']));
-    test('nor does whom the ACL lets only write', async () =>
+    test('a caller whom the ACL lets only write gets none', async () =>
       assert.deepEqual(await answerTo('Acl', { get: everybody, update: everybody }, { [caller.id]: { write: true } }), [
         'objectId',
         'updatedAt',

@@ -15,7 +15,7 @@ import type { Answer, Service } from '../support/service.ts';
 import { type Seat, verdict } from './seat.ts';
 import { batch, body, createAll, type Row, type MatrixTable as Table } from './world.ts';
 
-/** The answer of a single call as a batch item shows it, and the other way round. */
+/** Returns the answer of a single call in the form of a batch item. */
 const asItem = (answer: Answer) => (answer.status < 300 ? { success: answer.body } : { error: answer.body });
 
 function assertItem(item: Json, expected: 'reached' | Refused, what: string): void {
@@ -23,10 +23,10 @@ function assertItem(item: Json, expected: 'reached' | Refused, what: string): vo
   else assert.deepEqual(item, { error: { code: expected.code, error: expected.error } }, what);
 }
 
-/** Half of the writes go in a batch: of records that hold the caller, and of those that do not, some each way. */
+/** Sends half of the writes in a batch: some of records that name the caller, and some of others. */
 const inBatch = (at: number) => at % 4 === 1 || at % 4 === 2;
 
-/** Runs writes and holds each answer against what is right. */
+/** Runs writes and compares each answer with the expected one. */
 async function write(
   seat: Seat,
   what: string,
@@ -89,7 +89,7 @@ export async function create(seat: Seat): Promise<void> {
   await clean(service, table, (expected === 'reached' ? 2 : 0) + (grows === 'reached' ? 2 : 0));
 }
 
-/** Takes away what was made, which has to be this many records, and the new field. */
+/** Deletes the created records, which must be this many, and the new field. */
 async function clean(service: Service, table: Table, count: number): Promise<void> {
   const { results } = assertDone(
     await service.call('GET', `/platform/classes/${table.name}`, { query: { where: { k: made.k } } }),
@@ -128,7 +128,7 @@ export async function addField(seat: Seat): Promise<void> {
   }
 }
 
-/** On copies, at which nothing points. */
+/** Deletes copies of the rows, which no record points at. */
 export async function remove(seat: Seat): Promise<void> {
   const { table, service } = seat;
   const copies = table.rows.map((row) => ({ ...row, k: made.k, objectId: `copy-${row.objectId}` }));
@@ -141,7 +141,7 @@ export async function remove(seat: Seat): Promise<void> {
   await clean(service, table, writes.filter(({ expected }) => expected !== 'reached').length);
 }
 
-/** A write that was refused leaves nothing: the records are those that the allowed writes made, and so are the fields. */
+/** Asserts that refused writes had no effect: records and fields are those of the allowed writes. */
 export async function assertNothingElse({ service, table }: Seat, fields: string): Promise<void> {
   const schema = assertDone(await service.call('GET', `/platform/schemas/${table.name}`), 200, 'schema');
   assert.equal(Object.keys(schema.fields).join(), fields);

@@ -102,7 +102,7 @@ onEachEngine((get) => {
     await succeed(service, 'system', 'restore', String(other), '--replace');
     await afterCommand(service, async () => assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker', 'later']));
 
-    // Each is deleted alone.
+    // Each of them is deleted separately.
     const [last] = (await removed(service)).filter((row) => row.appId === appId);
     await succeed(service, 'system', 'remove', String(last?.restoreAs), '--now');
     assert.deepEqual(await rowsOf(service, now, 'Made'), ['maker', 'later']);

@@ -55,7 +55,7 @@ async function answers(service: Service, system: System, file: string): Promise<
 }
 
 onEachEngine((get) => {
-  test('Operations: a removed system answers 403 at every door, and comes back as it was', async () => {
+  test('Operations: a removed system answers 403 at every address, and is restored unchanged', async () => {
     const service = get();
     const { system, call } = await newSystem(service);
     const { appId } = system;

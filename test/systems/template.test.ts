@@ -201,11 +201,11 @@ function assertTemplate(get: Get): void {
       for (const action of ['create', 'update', 'delete']) assert.deepEqual(may(name, action), writes, action);
       for (const action of ['find', 'get']) assert.deepEqual(may(name, action), reads, action);
     });
-  test('Permissions of _Notification: the addressee reads, changes and deletes his own', () => {
+  test('Permissions of _Notification: the addressee reads, changes and deletes own rows', () => {
     const { readUserFields, update, delete: remove } = table('_Notification').classLevelPermissions;
     assert.deepEqual([readUserFields, update?.pointerFields, remove?.pointerFields], [['User'], ['User'], ['User']]);
   });
-  test('Permissions: Admin adds fields to business tables, nobody to those of the service', () => {
+  test('Permissions: Admin adds fields to business tables, no role to those of the service', () => {
     for (const name of ['Accounts', 'Sales', 'LeadStatuses']) assert.deepEqual(may(name, 'addField'), ['role:Admin'], name);
     for (const name of [...Object.keys(systemTables), '_Trigger']) assert.deepEqual(may(name, 'addField'), [], name);
   });

@@ -21,13 +21,13 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const lines = (text: string) => text.trim().split('\n');
 const policy = /^(?=.*\p{Ll})(?=.*\p{Lu})(?=.*\p{Nd}).{20}$/u;
 
-/** Users of a name, as the master key reads them. */
+/** Returns the users with a name, as the master key reads them. */
 async function usersNamed(service: Service, username: string): Promise<Json[]> {
   const { body } = await service.call('GET', '/platform/users', { query: { where: { username } } });
   return body.results;
 }
 
-/** Names of the roles that a user has. */
+/** Returns the names of the roles of a user. */
 async function rolesOf(service: Service, userId: string): Promise<string[]> {
   const { body } = await service.call('GET', '/platform/roles', { query: { where: { users: pointer('_User', userId) } } });
   return body.results.map((role: Json) => role.name).sort();
@@ -153,7 +153,7 @@ onEachEngine((get, engine) => {
 
   test('system add: --admin-email makes an administrator, with a password of his own or a given one', async () => {
     const cases: [appId: string, given: string[]][] = [['with-password', ['--admin-password', 'Given1Pass']]];
-    // Whether a password is given is decided before the engine has a part in it.
+    // The source of the password does not depend on the engine.
     if (anyEngine.includes(engine)) cases.push(['with-admin', []]);
     for (const [appId, given] of cases) {
       const args = ['system', 'add', '--app-id', appId, '--admin-email', 'boss@crm.example', ...given];

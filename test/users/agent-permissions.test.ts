@@ -19,7 +19,7 @@ for (const engine of anyEngine)
     const store = useStore(engine);
     const read = async (id: string) => (await store.call('GET', `/platform/users/${id}`)).body.mcpPermissions;
 
-    test('nobody has any until they are written; a key writes them whole or by operators', async () => {
+    test('a user has none until they are written; a key writes them whole or by operators', async () => {
       const { id } = await signUp(store);
       const write = async (mcpPermissions: Json) =>
         assert.equal((await updateUser(store, id, { mcpPermissions })).status, 200, JSON.stringify(mcpPermissions));

@@ -30,13 +30,13 @@ for (const engine of engines)
   describe(engine, () => {
     const store = useStore(engine);
     const attempt = (user: User, secret: string) => login(store, { username: user.username, password: secret });
-    const told = (answers: Answer[], { error }: { error?: string | RegExp }) =>
+    const countOf = (answers: Answer[], { error }: { error?: string | RegExp }) =>
       answers.filter(({ status, body }) => status === 404 && body.error === error).length;
 
     test('States/Failed login: 8 parallel wrong ones count 8', async () => {
       const user = await signUp(store);
       const answers = await times(8, () => attempt(user, wrong));
-      assert.equal(told(answers, badLogin), 8);
+      assert.equal(countOf(answers, badLogin), 8);
       assert.equal(await failedLogins(store, user), 8);
       assertRefused(await attempt(user, password), locked);
     });
@@ -46,7 +46,7 @@ for (const engine of engines)
       const user = await signUp(store, { email });
       const forms = [{ username: user.username }, { username: ` ${user.username.toUpperCase()}` }, { email }];
       const answers = await times(40, (i) => login(store, { ...forms[i % forms.length], password: wrong }));
-      assert.deepEqual([told(answers, badLogin), told(answers, locked)], [8, 32]);
+      assert.deepEqual([countOf(answers, badLogin), countOf(answers, locked)], [8, 32]);
       assert.equal(await failedLogins(store, user), 8);
       assertRefused(await attempt(user, password), locked);
     });
@@ -115,7 +115,7 @@ for (const engine of engines)
       assert.equal(alive.filter(Boolean).length, 1);
     });
 
-    /** Whatever comes first, a login beside a write that ends the user's sessions leaves none. */
+    /** Asserts that a login concurrent with a write that ends the user's sessions leaves none, in either order. */
     const besideLogins = async (end: (user: User) => Promise<Answer>) => {
       for (const [first, second] of [
         [0, 5],
@@ -150,7 +150,7 @@ for (const engine of engines)
     test('Users/Delete user: a user who is deleted while he logs in leaves no session', () =>
       besideLogins(({ id }) => store.call('DELETE', `/platform/users/${id}`)));
 
-    /** The same of a user who makes further sessions all the time, each with the one before, until he is refused. */
+    /** The same for a user who creates further sessions, each with the previous one, until refused. */
     const besideSessions = async (end: (user: User) => Promise<Answer>) => {
       for (let round = 0; round < 3; round++) {
         const user = await signUp(store);
@@ -189,7 +189,7 @@ for (const engine of engines)
           ...Array.from({ length: 4 }, () => store.post(table, { Owner })),
         ]);
         for (const { status } of made) assert.equal(status, 201);
-        // A Pointer to an unknown id is stored as it is, so what comes after the delete may dangle; what came before blocks it.
+        // A Pointer to an unknown id is stored as it is: one stored after the delete may dangle, one stored before blocks the delete.
         if (removed.status !== 200) {
           assert.equal(removed.body.code, 119);
           assert.ok(await isAlive(store, user.token));

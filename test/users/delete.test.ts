@@ -35,7 +35,7 @@ for (const engine of sampledEngines())
 
     const requestsOf = async (user: User): Promise<{ objectId: string }[]> =>
       (await store.call('GET', '/platform/classes/_RequestLog', { query: { where: { user: userPointer(user) } } })).body.results;
-    /** Waits for the rows of `_RequestLog` that name the user, which come with a later commit, and deletes them. */
+    /** Waits for the rows of `_RequestLog` that name the user, which a later commit writes, and deletes them. */
     const forgetRequests = async (user: User) => {
       const rows = await eventually(async () => ((await requestsOf(user)).length > 0 ? requestsOf(user) : undefined));
       for (const { objectId } of rows) assert.equal((await store.remove('_RequestLog', objectId)).status, 200);

@@ -21,7 +21,7 @@ for (const engine of engines)
       const { body } = await store.call('GET', '/platform/users', { query: { where: isMember, order: 'objectId' } });
       return body.results.map((user: Json) => user.objectId);
     };
-    /** Has these users alone in Admin. */
+    /** Makes these users the only members of Admin. */
     async function setMembers(...users: readonly User[]): Promise<string> {
       const ids = users.map(({ id }) => id);
       let role = '';

@@ -37,7 +37,7 @@ for (const engine of anyEngine)
         const refusal = mismatch('_User', field, field === 'active' || field === 'isPortalUser' ? 'Boolean' : 'String', got);
         const body = { username: newName(), password, [key]: value };
         assertRefused(await store.call('POST', '/platform/users', { body }), refusal);
-        // SetOnInsert changes nothing that is there, so it adds no field either.
+        // SetOnInsert does not change an existing record, so it adds no field.
         if (value?.__op === 'SetOnInsert') await changeUser(store, { id } as Json, { [key]: value });
         else assertRefused(await updateUser(store, id, { [key]: value }), refusal);
         assert.deepEqual((await store.fields('_User'))[field], undefined);

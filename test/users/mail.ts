@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Service } from '../support/service.ts';
 import type { ReadMail } from '../support/smtp-message.ts';
 
-/** Waits until `look` finds something; fails after ten seconds. */
+/** Waits until `look` returns a value. @throws after ten seconds */
 export async function eventually<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; await wait(20)) {
     const found = await look();
@@ -13,7 +13,7 @@ export async function eventually<T>(look: () => T | undefined | Promise<T | unde
   throw new Error('it did not come within ten seconds');
 }
 
-/** The link that a mail brings: the same in its plain text as in its HTML. */
+/** Returns the link of a mail, which must be the same in plain text and HTML. */
 export function linkIn(mail: ReadMail, service: Pick<Service, 'appId'>): URL {
   const find = (text: string) =>
     new RegExp(`https?://[^\\s"<>]+/password-reset/${service.appId}\\?token=[A-Za-z0-9_-]+`).exec(text)?.[0];

@@ -56,7 +56,7 @@ for (const engine of anyEngine)
         assert.deepEqual(shown(await resets.request(email)), shown(known), email.slice(0, 50));
       for (const as of ['master', 'apiKey'] as const)
         assert.deepEqual(shown(await resets.request(user.email, { as })), shown(known));
-      // Who has forgotten his password may still send a token that is over.
+      // A user who has forgotten the password may still send an expired token.
       assert.deepEqual(shown(await resets.request(user.email, { session: `r:${'0'.repeat(32)}` })), shown(known));
     });
 

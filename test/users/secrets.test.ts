@@ -13,7 +13,7 @@ const secret = () => `Aa1${unique('Secret')}`;
 for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service;
-    /** What nobody may see. */
+    /** Secrets that must not appear anywhere. */
     const hidden = new Set<string>();
     useMailing((running) => {
       service = running.service;

@@ -25,7 +25,7 @@ for (const engine of sampledEngines())
       store.call('POST', at, { ...options, body });
     const users = ['/platform/users', '/platform/classes/_User'];
 
-    /** A sign-up that is refused, and leaves neither a user nor a column. */
+    /** Asserts that a sign-up is refused and leaves neither a user nor a column. */
     const refused = async (body: unknown, refusal: Refusal, options?: CallOptions, at?: string) => {
       const before = await store.snapshot('_User');
       const answer = await post(body, options, at);

@@ -29,7 +29,7 @@ for (const engine of sampledEngines())
     const entering = async (user: User, secret: string) =>
       (await login(store, { username: user.username, password: secret })).status;
 
-    /** An update that is refused and changes nothing: not the record, not the password, not the sessions. */
+    /** Asserts that an update is refused and changes neither record nor password nor sessions. */
     const refused = async (user: User, body: object, refusal: Refusal, options: CallOptions = {}) => {
       const before = await store.read('_User', user.id);
       assertRefused(await updateUser(store, user.id, body, options), refusal);
