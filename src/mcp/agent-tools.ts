@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { actorId, mayUse, type Principal } from '../access/index.ts';
-import type { Sender } from '../admission/place.ts';
+import type { Sender } from '../admission/reservation.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { networkOf } from '../kernel/network.ts';
 import { faultPlace } from '../observe/index.ts';
@@ -10,7 +10,7 @@ import { appIdOf, callerFor } from './caller.ts';
 import type { Tool } from './definition/tool.ts';
 import type { RequestHandler } from './handle-request.ts';
 import type { McpServices } from './services.ts';
-import { bodyReservations, readBody } from './transport/body.ts';
+import { createBodyPools, readBody } from './transport/body.ts';
 import { failureOf, type RpcError, rpcCodes, sendRpcError } from './transport/messages.ts';
 
 /** Without sessions, there is nothing to stream to a GET, and nothing for a DELETE to end. */
@@ -28,7 +28,7 @@ export class AgentTools {
   readonly #services: McpServices;
   readonly #tools: readonly Tool[] | undefined;
   #handler: Promise<RequestHandler> | undefined;
-  readonly #reservations = bodyReservations();
+  readonly #bodyPools = createBodyPools();
   /** The last accepted `Host` header, a fast path: nearly all clients use the same name. Set only when the service's own name is known. */
   #acceptedHost: string | null = null;
 
@@ -95,7 +95,7 @@ export class AgentTools {
     return readBody({
       payload,
       response: (request as Answered)[answer] as ServerResponse,
-      places: this.#reservations,
+      pools: this.#bodyPools,
       sender: () => this.#sender(request),
       longSender: () => this.#longSender(request),
     });

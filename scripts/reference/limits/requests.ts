@@ -1,5 +1,5 @@
 import * as pace from '../../../src/admission/pace.ts';
-import * as place from '../../../src/admission/place.ts';
+import * as place from '../../../src/admission/reservation.ts';
 import * as bodyTimeout from '../../../src/http/connections/body-timeout.ts';
 import * as connections from '../../../src/http/connections/connections.ts';
 import { bytesInMemory } from '../../../src/http/endpoint/body-reader.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { FREE_BYTES, type Place, type Sender } from '../../admission/place.ts';
-import { Places } from '../../admission/places.ts';
+import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
+import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
 import { withoutMark } from '../../kernel/json.ts';
@@ -15,7 +15,7 @@ export interface IncomingBody {
   /** Maximum size in bytes. */
   readonly maxBytes: number;
   /** Reserves memory. Called once the body exceeds `FREE_BYTES`. @param size bytes, or the maximum if unknown */
-  readonly reserve: (size: number) => Place;
+  readonly reserve: (size: number) => Reservation;
 }
 
 /**
@@ -31,15 +31,15 @@ export function readBody({ payload, maxBytes, reserve }: IncomingBody, done: (er
   }
   const bytes = new GrowingBuffer(length);
   let size = 0;
-  let place: Place | undefined;
+  let reservation: Reservation | undefined;
   const end = (error: Error | null) => {
     payload.off('data', onData).off('end', onEnd).off('error', onError);
     if (error) {
       bytes.clear();
-      place?.free();
+      reservation?.release();
       done(error);
     } else {
-      place?.ended();
+      reservation?.completed();
       done(null, withoutMark(bytes.text()));
     }
   };
@@ -51,19 +51,19 @@ export function readBody({ payload, maxBytes, reserve }: IncomingBody, done: (er
     if (size > maxBytes) end(serviceError('tooLarge'));
     else bytes.add(piece);
     if (size <= FREE_BYTES || size > maxBytes) return;
-    place ??= awaitPlace(payload, reserve(length), end);
-    place.came(piece.length);
+    reservation ??= awaitReservation(payload, reserve(length), end);
+    reservation.received(piece.length);
   };
   payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
 /** Waits for a memory reservation. @param end called if the reservation is revoked */
-function awaitPlace(payload: IncomingMessage, place: Place, end: (error: Error) => void): Place {
-  place.taken.catch(end);
-  if (place.isGiven) return place;
+function awaitReservation(payload: IncomingMessage, reservation: Reservation, end: (error: Error) => void): Reservation {
+  reservation.revoked.catch(end);
+  if (reservation.isGranted) return reservation;
   payload.pause();
-  place.given.then(() => payload.resume());
-  return place;
+  reservation.granted.then(() => payload.resume());
+  return reservation;
 }
 
 /** Returns to whom a body is attributed before it is read: the system that a header or the path names, and the client's network. */
@@ -98,15 +98,15 @@ type Answered = FastifyRequest & { [answer]: ServerResponse | null };
  * text/plain, and invalid JSON is rejected there (requests.md#bodies). All bodies share one memory limit.
  */
 export function registerBodyReader(server: FastifyInstance, { systems }: Pick<HttpServices, 'systems'>): void {
-  const places = new Places(memoryBounds);
+  const pool = new ReservationPool(memoryBounds);
   server.decorateRequest(answer, null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) => {
     const reserve = (size: number) => {
-      const place = places.ask(senderOf(systems, request), size);
+      const reservation = pool.request(senderOf(systems, request), size);
       const response = (request as Answered)[answer];
-      if (response) place.freeWhenAnswered(response);
-      return place;
+      if (response) reservation.releaseWhenAnswered(response);
+      return reservation;
     };
     readBody({ payload, maxBytes: request.routeOptions.bodyLimit, reserve }, done);
   });

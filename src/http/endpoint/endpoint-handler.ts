@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Place } from '../../admission/place.ts';
+import type { Reservation } from '../../admission/reservation.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -203,8 +203,8 @@ class RequestClient implements Client {
     return controller.signal;
   }
 
-  freeWhenAnswered(place: Place): void {
-    place.freeWhenAnswered(this.#reply.raw);
+  releaseWhenAnswered(reservation: Reservation): void {
+    reservation.releaseWhenAnswered(this.#reply.raw);
   }
 }
 

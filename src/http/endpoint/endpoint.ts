@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/index.ts';
-import type { Place } from '../../admission/place.ts';
+import type { Reservation } from '../../admission/reservation.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { NamedParameters } from '../../query/index.ts';
 import type { RecordContext } from '../../records/index.ts';
@@ -19,7 +19,7 @@ export interface Client {
   /** Returns a signal that aborts when the client disconnects. Call it once. */
   goneSignal(): AbortSignal;
   /** Frees a reservation when the client has received the answer or disconnected. */
-  freeWhenAnswered(place: Place): void;
+  releaseWhenAnswered(reservation: Reservation): void;
 }
 
 /** A request below the prefix whose system and caller are known: a request by itself or an item of a batch. */

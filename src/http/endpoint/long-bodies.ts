@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Bounds, Places } from '../../admission/places.ts';
+import { type Bounds, ReservationPool } from '../../admission/reservation-pool.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -27,7 +27,7 @@ export function maxValuesInMemory(heapBytes: number): Bounds {
 /** Parses long bodies without blocking the event loop or exhausting memory. */
 export class LongBodies {
   readonly #systems: HttpServices['systems'];
-  readonly #reservations = new Places(maxValuesInMemory(getHeapStatistics().heap_size_limit));
+  readonly #pool = new ReservationPool(maxValuesInMemory(getHeapStatistics().heap_size_limit));
 
   constructor({ systems }: Pick<HttpServices, 'systems'>) {
     this.#systems = systems;
@@ -36,10 +36,10 @@ export class LongBodies {
   /** Parses a body. @throws tooManyValues (413); invalidJson (107); badRequest if the client disconnected while the body waited */
   async read(request: FastifyRequest, reply: FastifyReply, text: string): Promise<JsonValue> {
     const scanned = scanJson(text);
-    const place = this.#reservations.ask(senderOf(this.#systems, request), scanned.marks);
-    place.freeWhenAnswered(reply.raw);
-    place.ended();
-    await place.given;
+    const reservation = this.#pool.request(senderOf(this.#systems, request), scanned.marks);
+    reservation.releaseWhenAnswered(reply.raw);
+    reservation.completed();
+    await reservation.granted;
     if (reply.raw.destroyed) fail('badRequest');
     return parseScannedJson(scanned);
   }

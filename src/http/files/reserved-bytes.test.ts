@@ -3,15 +3,15 @@ import { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Places } from '../../admission/places.ts';
+import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { ReservedBytes } from './reserved-bytes.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
 const bounds = { all: 4, ofSystem: 4, ofCaller: 4 };
-const by = (places: Places) => ({
-  places,
+const by = (pool: ReservationPool) => ({
+  pool,
   sender: () => ({ system: 'a', caller: 'x' }),
   response: new ServerResponse({ method: 'POST' } as never),
   size: 1,
@@ -27,7 +27,7 @@ test('the bytes of an upload that is under way are let go as they are taken', as
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  const bytes = new ReservedBytes(by(new Places(bounds)), pieces());
+  const bytes = new ReservedBytes(by(new ReservationPool(bounds)), pieces());
   let left: number | undefined;
   for await (const piece of bytes) {
     if (piece[0] !== 8) continue;
@@ -40,18 +40,18 @@ test('the bytes of an upload that is under way are let go as they are taken', as
 
 test('an upload whose room is taken away ends with 408, while it waits for bytes and before it asks for them', async () => {
   for (const waitsFirst of [true, false]) {
-    const places = new Places(bounds);
+    const pool = new ReservationPool(bounds);
     async function* pieces() {
       yield Buffer.alloc(1);
       await new Promise(() => {});
     }
-    const bytes = new ReservedBytes(by(places), pieces());
-    const place = await bytes.wait();
+    const bytes = new ReservedBytes(by(pool), pieces());
+    const reservation = await bytes.wait();
     const reading = bytes[Symbol.asyncIterator]();
     await reading.next();
-    if (!waitsFirst) place.take();
+    if (!waitsFirst) reservation.revoke();
     const next = assert.rejects(reading.next(), { key: 'bodyTooSlow' });
-    if (waitsFirst) place.take();
+    if (waitsFirst) reservation.revoke();
     await next;
     assert.ok(bytes.isRevoked);
   }

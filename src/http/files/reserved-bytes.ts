@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Place, Sender } from '../../admission/place.ts';
-import { type Bounds, Places } from '../../admission/places.ts';
+import type { Reservation, Sender } from '../../admission/reservation.ts';
+import { type Bounds, ReservationPool } from '../../admission/reservation-pool.ts';
 
 const MIB = 1024 * 1024;
 /** Shares of the disk space that uploads may take while they arrive or are inspected. Further uploads wait, unread. */
@@ -8,12 +8,12 @@ export const diskBounds: Bounds = { all: 2048 * MIB, ofSystem: 1536 * MIB, ofCal
 /** Minimum share of an upload: an open file has a cost too. */
 const MIN_BYTES = MIB;
 
-/** Creates the reservations for the uploads of this process. */
-export const uploadReservations = (): Places => new Places(diskBounds);
+/** Creates the pool for the uploads of this process. */
+export const createUploadPool = (): ReservationPool => new ReservationPool(diskBounds);
 
 /** What an upload reserves space for. */
 export interface ReservationRequest {
-  readonly places: Places;
+  readonly pool: ReservationPool;
   readonly sender: () => Sender;
   readonly response: ServerResponse;
   /** Expected bytes; if unknown, the maximum. */
@@ -24,8 +24,8 @@ export interface ReservationRequest {
 export class ReservedBytes {
   readonly #by: ReservationRequest;
   readonly #bytes: AsyncIterator<Buffer>;
-  #place: Place | undefined;
-  #isTaken = false;
+  #reservation: Reservation | undefined;
+  #isRevoked = false;
   /** Rejects the pending read. */
   #giveUp: (error: unknown) => void = () => {};
 
@@ -35,30 +35,30 @@ export class ReservedBytes {
   }
 
   /** Waits for the reservation. */
-  async wait(): Promise<Place> {
-    this.#place ??= this.#ask();
-    await this.#place.given;
-    return this.#place;
+  async wait(): Promise<Reservation> {
+    this.#reservation ??= this.#request();
+    await this.#reservation.granted;
+    return this.#reservation;
   }
 
   /** @throws bodyTooSlow (408) if the reservation was revoked */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
-    const place = await this.wait();
+    const reservation = await this.wait();
     try {
       for (;;) {
-        const { value, done } = this.#isTaken ? await place.taken : await this.#next();
-        if (done) return place.ended();
-        place.came(value.length);
+        const { value, done } = this.#isRevoked ? await reservation.revoked : await this.#next();
+        if (done) return reservation.completed();
+        reservation.received(value.length);
         yield value;
       }
     } finally {
-      await this.drop();
+      await this.stop();
     }
   }
 
   /** Whether the reservation was revoked because the client was too slow. */
   get isRevoked(): boolean {
-    return this.#isTaken;
+    return this.#isRevoked;
   }
 
   /**
@@ -72,27 +72,27 @@ export class ReservedBytes {
     });
   }
 
-  #ask(): Place {
-    const { places, sender, response, size } = this.#by;
-    const place = places.ask(sender(), Math.max(size, MIN_BYTES));
-    place.freeWhenAnswered(response);
-    place.taken.catch((error) => {
-      this.#isTaken = true;
+  #request(): Reservation {
+    const { pool, sender, response, size } = this.#by;
+    const reservation = pool.request(sender(), Math.max(size, MIN_BYTES));
+    reservation.releaseWhenAnswered(response);
+    reservation.revoked.catch((error) => {
+      this.#isRevoked = true;
       this.#giveUp(error);
     });
-    return place;
+    return reservation;
   }
 
   /** Stops reading. */
-  async drop(): Promise<void> {
+  async stop(): Promise<void> {
     const dropped = this.#bytes.return?.();
     // Do not wait for a client that was too slow.
-    if (this.#isTaken) dropped?.catch(() => {});
+    if (this.#isRevoked) dropped?.catch(() => {});
     else await dropped;
   }
 
   /** Frees the reservation. */
-  free(): void {
-    this.#place?.free();
+  release(): void {
+    this.#reservation?.release();
   }
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Places } from '../../admission/places.ts';
+import type { ReservationPool } from '../../admission/reservation-pool.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import { sortFileError } from '../../files/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -17,7 +17,7 @@ import { removalEndpoint } from '../routes/files.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
 import { type LongBase64, readJsonBody } from './json-body.ts';
 import { fileOf, HEAD_BYTES, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload, refersTo } from './json-upload.ts';
-import { ReservedBytes, uploadReservations } from './reserved-bytes.ts';
+import { createUploadPool, ReservedBytes } from './reserved-bytes.ts';
 import { Upload, type Uploader } from './upload-exchange.ts';
 
 /** Time limit of a file's bytes: 32 MiB at 0.3 Mbit/s. */
@@ -27,7 +27,7 @@ export const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
 /** Dependencies of the upload routes. */
 interface Uploads {
   readonly services: HttpServices;
-  readonly places: Places;
+  readonly pool: ReservationPool;
   readonly removal: Endpoint;
 }
 
@@ -41,7 +41,7 @@ export type TakeUpload = (request: FastifyRequest, reply: FastifyReply, uploader
 export function registerUpload(server: FastifyInstance, services: HttpServices): TakeUpload {
   const uploads: Uploads = {
     services,
-    places: uploadReservations(),
+    pool: createUploadPool(),
     removal: removalEndpoint(services.files),
   };
   server.register((scope, _options, done) => {
@@ -83,16 +83,16 @@ async function takeBody(uploads: Uploads, upload: Upload, uploader?: Uploader): 
   if (upload.fileName === '') fail('notFound');
   const length = lengthOf(request);
   const bytes = bytesOf(raw);
-  let placed: ReservedBytes | undefined;
-  const place = (all: AsyncIterator<Buffer>, most: number): ReservedBytes => {
+  let reserved: ReservedBytes | undefined;
+  const reserve = (all: AsyncIterator<Buffer>, maxBytes: number): ReservedBytes => {
     const sender = () => senderOf(uploads.services.systems, request);
-    placed = new ReservedBytes({ places: uploads.places, sender, response: upload.reply.raw, size: length || most }, all);
-    return placed;
+    reserved = new ReservedBytes({ pool: uploads.pool, sender, response: upload.reply.raw, size: length || maxBytes }, all);
+    return reserved;
   };
-  const asRaw = (all: AsyncIterator<Buffer>) => takeRaw(upload, place(all, limits.fileBytes));
+  const asRaw = (all: AsyncIterator<Buffer>) => takeRaw(upload, reserve(all, limits.fileBytes));
   const asJson = (all: AsyncIterator<Buffer>) => {
     if (length > MAX_JSON_UPLOAD_BYTES) fail('fileTooLarge');
-    return takeJson(uploads, upload, place(all, MAX_JSON_UPLOAD_BYTES), isNamed);
+    return takeJson(uploads, upload, reserve(all, MAX_JSON_UPLOAD_BYTES), isNamed);
   };
   try {
     if (uploader) return await asRaw(bytes);
@@ -109,9 +109,9 @@ async function takeBody(uploads: Uploads, upload: Upload, uploader?: Uploader): 
     await (mayBeUpload(head) ? asJson(all) : asRaw(all));
   } finally {
     // A body with a pending read cannot be dropped.
-    await placed?.drop();
-    if (!placed?.isRevoked) await bytes.return?.();
-    placed?.free();
+    await reserved?.stop();
+    if (!reserved?.isRevoked) await bytes.return?.();
+    reserved?.release();
   }
 }
 
@@ -127,7 +127,7 @@ async function takeRaw(upload: Upload, bytes: ReservedBytes): Promise<void> {
     const isWrongType = error instanceof ServiceError && error.key === 'invalidFileType';
     if (!isWrongType || request.headers['content-length'] !== undefined) throw error;
     // 413 takes precedence over other errors (errors.md#codes); without a Content-Length the size is known only at the end of the body.
-    await bytes.drop();
+    await bytes.stop();
     if (await isLonger(request.raw, limits.fileBytes - counted.size)) fail('fileTooLarge');
     throw error;
   }

@@ -1,4 +1,4 @@
-import { Places } from '../../admission/places.ts';
+import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { fail } from '../../errors/fail.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { type ExportFormat, ExportParameters, exportRecords } from '../../transfer/index.ts';
@@ -22,7 +22,7 @@ const contentTypes: Record<ExportFormat, string> = {
  * export.md#export-over-http.
  */
 export function exportEndpoint(): Endpoint {
-  const places = new Places(memoryBounds);
+  const pool = new ReservationPool(memoryBounds);
   return {
     method: 'GET',
     path: '/export/:className',
@@ -32,7 +32,7 @@ export function exportEndpoint(): Endpoint {
       const options = new ExportParameters(query);
       let giveUp = () => {};
       const pieces = await exportRecords({ ...context, until: client.goneSignal() }, className, options, async () => {
-        giveUp = await reserve(places, request);
+        giveUp = await reserve(pool, request);
       });
       const { format } = options;
       const headers = {
@@ -46,15 +46,15 @@ export function exportEndpoint(): Endpoint {
 }
 
 /** Waits for a reservation, which is freed when the request is answered. @returns function that abandons the client @throws unavailable */
-async function reserve(places: Places, { context, client }: ApiRequest): Promise<() => void> {
-  const place = places.ask({ system: context.appId, caller: networkOf(client.address) }, EXPORT_BYTES);
+async function reserve(pool: ReservationPool, { context, client }: ApiRequest): Promise<() => void> {
+  const reservation = pool.request({ system: context.appId, caller: networkOf(client.address) }, EXPORT_BYTES);
   // There is no body to wait for; the answer is what takes long.
-  place.ended();
-  client.freeWhenAnswered(place);
-  if (!place.isGiven) {
-    const timer = setTimeout(() => place.free(), MAX_WAIT_MS);
-    await place.given;
+  reservation.completed();
+  client.releaseWhenAnswered(reservation);
+  if (!reservation.isGranted) {
+    const timer = setTimeout(() => reservation.release(), MAX_WAIT_MS);
+    await reservation.granted;
     clearTimeout(timer);
   }
-  return place.isGiven ? () => place.take() : fail('unavailable');
+  return reservation.isGranted ? () => reservation.revoke() : fail('unavailable');
 }

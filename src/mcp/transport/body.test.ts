@@ -4,15 +4,15 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Sender } from '../../admission/place.ts';
-import { bodyReservations, MAX_LONG_BODY_BYTES, MAX_SHORT_BODY_BYTES, readBody } from './body.ts';
+import type { Sender } from '../../admission/reservation.ts';
+import { createBodyPools, MAX_LONG_BODY_BYTES, MAX_SHORT_BODY_BYTES, readBody } from './body.ts';
 import { failureOf } from './messages.ts';
 
 let server: Server;
 /** Ends the pending authentication of each call. */
 const thinkers: (() => void)[] = [];
 before(async () => {
-  const places = bodyReservations(100);
+  const pools = createBodyPools(100);
   server = createServer(async (payload, response) => {
     const [, system = '', caller = ''] = (payload.url ?? '').split('/');
     const longSender = async (): Promise<Sender | null> => {
@@ -21,7 +21,7 @@ before(async () => {
     };
     try {
       const sender = () => ({ system, caller: `${system} ${caller}` });
-      const text = await readBody({ payload, response, places, sender, longSender });
+      const text = await readBody({ payload, response, pools, sender, longSender });
       if (caller === 'thinks') await new Promise<void>((resolve) => thinkers.push(resolve));
       response.end(`${text.length} ${text.slice(-3)}`);
     } catch (error) {

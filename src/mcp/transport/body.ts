@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
-import { FREE_BYTES, type Place, type Sender } from '../../admission/place.ts';
-import { Places } from '../../admission/places.ts';
+import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
+import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
 import { withoutMark } from '../../kernel/json.ts';
@@ -17,16 +17,16 @@ const MIB = 1024 * 1024;
 const shortBodies = { all: 64 * MIB, ofSystem: 48 * MIB, ofCaller: 32 * MIB } as const;
 export const longBodies = { all: 4, ofSystem: 3, ofCaller: 2 } as const;
 
-/** Memory reservations for bodies. */
-export interface BodyReservations {
-  readonly short: Places;
-  readonly long: Places;
+/** Memory for bodies. */
+export interface BodyPools {
+  readonly short: ReservationPool;
+  readonly long: ReservationPool;
 }
 
-/** Creates the reservations of this process. @param interval milliseconds, see `Places` */
-export const bodyReservations = (interval?: number): BodyReservations => ({
-  short: new Places(shortBodies, interval),
-  long: new Places(longBodies, interval),
+/** Creates the pools of this process. @param interval milliseconds, see `ReservationPool` */
+export const createBodyPools = (interval?: number): BodyPools => ({
+  short: new ReservationPool(shortBodies, interval),
+  long: new ReservationPool(longBodies, interval),
 });
 
 /** A request whose body is to be read. */
@@ -34,7 +34,7 @@ export interface IncomingBody {
   readonly payload: IncomingMessage;
   /** Its end frees the reservation of the body. */
   readonly response: ServerResponse;
-  readonly places: BodyReservations;
+  readonly pools: BodyPools;
   /** Called once the body exceeds `FREE_BYTES`. */
   readonly sender: () => Sender;
   /** Called once the body exceeds `MAX_SHORT_BODY_BYTES`; `null` if it may not. */
@@ -53,7 +53,7 @@ function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
   const { payload } = body;
   let size = 0;
   let maxBytes = MAX_SHORT_BODY_BYTES;
-  let place: Place | undefined;
+  let reservation: Reservation | undefined;
   /** The size at which another reservation is needed; infinite if none is. */
   let reserved = FREE_BYTES;
   const keep = (piece: Buffer) => {
@@ -73,40 +73,40 @@ function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
     };
     const reserveShort = async () => {
       reserved = MAX_SHORT_BODY_BYTES;
-      return shortPlace(body);
+      return reserveShortBody(body);
     };
     const reserveLong = async () => {
       reserved = Number.POSITIVE_INFINITY;
-      const requested = await longPlace(body);
+      const requested = await reserveLongBody(body);
       // While it waits, it may hold as much as a short body.
-      place?.ended();
-      await requested?.given;
-      place?.free();
+      reservation?.completed();
+      await requested?.granted;
+      reservation?.release();
       if (requested && !isOver) maxBytes = MAX_LONG_BODY_BYTES;
       return requested;
     };
-    const awaitPlace = async (requested: Place | undefined) => {
-      place = requested;
-      place?.taken.catch(giveUp);
-      await place?.given;
+    const awaitReservation = async (requested: Reservation | undefined) => {
+      reservation = requested;
+      reservation?.revoked.catch(giveUp);
+      await reservation?.granted;
     };
     finished(payload, { writable: false }, (error) => {
       waited.then(() => {
         if (error ?? size > maxBytes) {
-          place?.free();
+          reservation?.release();
           giveUp(error ?? serviceError('tooLarge'));
           return;
         }
-        place?.ended();
+        reservation?.completed();
         resolve();
       });
     });
     payload.on('data', (piece: Buffer) => {
       size += piece.length;
-      place?.came(piece.length);
+      reservation?.received(piece.length);
       if (size <= reserved) return keep(piece);
       payload.pause();
-      waited = (size > MAX_SHORT_BODY_BYTES ? reserveLong() : reserveShort()).then(awaitPlace).then(() => {
+      waited = (size > MAX_SHORT_BODY_BYTES ? reserveLong() : reserveShort()).then(awaitReservation).then(() => {
         keep(piece);
         payload.resume();
       }, giveUp);
@@ -115,18 +115,18 @@ function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
 }
 
 /** Reserves memory of a short body; for a chunked body the maximum. */
-function shortPlace({ payload, response, places, sender }: IncomingBody): Place {
+function reserveShortBody({ payload, response, pools, sender }: IncomingBody): Reservation {
   const length = Number(payload.headers['content-length'] ?? MAX_SHORT_BODY_BYTES);
-  const place = places.short.ask(sender(), Math.min(length, MAX_SHORT_BODY_BYTES));
-  place.freeWhenAnswered(response);
-  return place;
+  const reservation = pools.short.request(sender(), Math.min(length, MAX_SHORT_BODY_BYTES));
+  reservation.releaseWhenAnswered(response);
+  return reservation;
 }
 
 /** Reserves a slot for a long body. @returns `undefined` if the body may not be long or its sender has disconnected */
-async function longPlace({ response, places, longSender }: IncomingBody): Promise<Place | undefined> {
+async function reserveLongBody({ response, pools, longSender }: IncomingBody): Promise<Reservation | undefined> {
   const sender = await longSender();
   if (!sender || response.closed) return undefined;
-  const place = places.long.ask(sender);
-  place.freeWhenAnswered(response);
-  return place;
+  const reservation = pools.long.request(sender);
+  reservation.releaseWhenAnswered(response);
+  return reservation;
 }

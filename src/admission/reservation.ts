@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { serviceError } from '../errors/fail.ts';
 import { sentBytes } from './pace.ts';
 
-/** Bodies up to this size need no place, so the usual request never waits, however many there are. */
+/** Bodies up to this size need no reservation, so the usual request never waits, however many there are. */
 export const FREE_BYTES = 16 * 1024;
 
 /** The sender of a body, by whom shares are counted. */
@@ -14,70 +14,73 @@ export interface Sender {
 }
 
 /** A reservation of capacity for one request body. */
-export class Place {
+export class Reservation {
   readonly sender: Sender;
   readonly size: number;
-  /** Resolves when the place is granted, or freed before. */
-  readonly given: Promise<void>;
-  /** Rejects with bodyTooSlow when the place is revoked. */
-  readonly taken: Promise<never>;
-  readonly #leave: (place: Place) => void;
-  #give: () => void = () => {};
-  #take: (error: Error) => void = () => {};
+  /** Resolves when the reservation is granted, or freed before. */
+  readonly granted: Promise<void>;
+  /** Rejects with bodyTooSlow when the reservation is revoked. */
+  readonly revoked: Promise<never>;
+  readonly #leave: (reservation: Reservation) => void;
+  #resolveGranted: () => void = () => {};
+  #rejectRevoked: (error: Error) => void = () => {};
   #bytes = 0;
   /** Bytes at the last measurement; `undefined` before the first. */
   #measured: number | undefined;
   #isWhole = false;
-  #isGiven = false;
-  #isFree = false;
-  /** The response to the request whose body holds the place. */
+  #isGranted = false;
+  #isReleased = false;
+  /** The response to the request whose body holds the reservation. */
   #response: ServerResponse | undefined;
 
-  constructor(sender: Sender, size: number, leave: (place: Place) => void) {
+  constructor(sender: Sender, size: number, leave: (reservation: Reservation) => void) {
     this.sender = sender;
     this.size = size;
     this.#leave = leave;
-    this.given = new Promise((resolve) => {
-      this.#give = resolve;
+    this.granted = new Promise((resolve) => {
+      this.#resolveGranted = resolve;
     });
-    this.taken = new Promise((_resolve, reject) => {
-      this.#take = reject;
+    this.revoked = new Promise((_resolve, reject) => {
+      this.#rejectRevoked = reject;
     });
     // Avoids an unhandled rejection: usually there is no listener any more.
-    this.taken.catch(() => {});
+    this.revoked.catch(() => {});
   }
 
-  /** Whether the place has been granted. */
-  get isGiven(): boolean {
-    return this.#isGiven;
+  /** Whether the reservation has been granted. */
+  get isGranted(): boolean {
+    return this.#isGranted;
   }
 
   grant(): void {
-    this.#isGiven = true;
-    this.#give();
+    this.#isGranted = true;
+    this.#resolveGranted();
   }
 
   /** Counts bytes received. */
-  came(bytes: number): void {
+  received(bytes: number): void {
     this.#bytes += bytes;
   }
 
   /** Records that the body is complete. From now on the client can be slow only in reading the answer. */
-  ended(): void {
+  completed(): void {
     this.#isWhole = true;
     this.#measured = undefined;
   }
 
-  /** Frees the place when the answer has been written completely (a long one is then counted by `BufferedAnswers`) or the connection is closed. */
-  freeWhenAnswered(response: ServerResponse): void {
-    if (this.#isFree) return;
+  /**
+   * Releases the reservation when the answer has been written completely (a long one is then counted by `BufferedAnswers`) or the connection is
+   * closed.
+   */
+  releaseWhenAnswered(response: ServerResponse): void {
+    if (this.#isReleased) return;
     // The client has disconnected; no further events will come.
     if (response.destroyed) {
-      this.free();
+      this.release();
       return;
     }
     this.#response = response;
-    for (const event of ['prefinish', 'close']) response.once(event, () => this.free());
+    for (const event of ['prefinish', 'close']) response.once(event, () => this.release());
   }
 
   /**
@@ -100,18 +103,18 @@ export class Place {
     this.#measured = undefined;
   }
 
-  /** Revokes the place. If the body is complete, the connection is closed, because the answer has begun. */
-  take(): void {
+  /** Revokes the reservation. If the body is complete, the connection is closed, because the answer has begun. */
+  revoke(): void {
     if (this.#isWhole) this.#response?.destroy();
-    else this.#take(serviceError('bodyTooSlow'));
-    this.free();
+    else this.#rejectRevoked(serviceError('bodyTooSlow'));
+    this.release();
   }
 
-  free(): void {
-    if (this.#isFree) return;
-    this.#isFree = true;
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     this.#response = undefined;
-    this.#give();
+    this.#resolveGranted();
     this.#leave(this);
   }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { minBytesIn, PACE_INTERVAL_MS } from './pace.ts';
-import { Place, type Sender } from './place.ts';
+import { Reservation, type Sender } from './reservation.ts';
 
 /** The capacity, and the shares of it that one system and one caller may hold, so that others find room however slow their bodies are. */
 export interface Bounds {
@@ -13,18 +13,18 @@ export interface Bounds {
 const MAX_REMEMBERED_CALLERS = 10_000;
 
 /** Admission control for request bodies, in memory or on disk. A body that finds no room waits unread (adr/0017). */
-export class Places {
+export class ReservationPool {
   readonly #bounds: Bounds;
   readonly #interval: number;
   /** By sender, in order of arrival. */
-  readonly #waiting = new Map<string, Set<Place>>();
-  readonly #held = new Set<Place>();
-  #taken = 0;
+  readonly #waiting = new Map<string, Set<Reservation>>();
+  readonly #held = new Set<Reservation>();
+  #used = 0;
   readonly #bySystem = new Tally();
   readonly #byCaller = new Tally();
   /** Number of the last grant, by caller. */
   readonly #served = new LRUCache<string, number>({ max: MAX_REMEMBERED_CALLERS });
-  #given = 0;
+  #grants = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(bounds: Bounds, interval = PACE_INTERVAL_MS) {
@@ -32,37 +32,37 @@ export class Places {
     this.#interval = interval;
   }
 
-  /** Requests a place. The caller must free it, whether it was granted or not. @param size units of capacity */
-  ask(sender: Sender, size = 1): Place {
+  /** Requests a reservation. The caller must release it, whether it was granted or not. @param size units of capacity */
+  request(sender: Sender, size = 1): Reservation {
     const { all, ofSystem, ofCaller } = this.#bounds;
-    const place = new Place(sender, Math.min(size, all, ofSystem, ofCaller), (one) => this.#leave(one));
-    if (this.#waiting.size === 0 && this.#hasRoom(place)) {
-      this.#grant(place);
-      return place;
+    const reservation = new Reservation(sender, Math.min(size, all, ofSystem, ofCaller), (one) => this.#leave(one));
+    if (this.#waiting.size === 0 && this.#hasRoom(reservation)) {
+      this.#grant(reservation);
+      return reservation;
     }
     const key = lineOf(sender);
     const line = this.#waiting.get(key) ?? new Set();
-    this.#waiting.set(key, line.add(place));
+    this.#waiting.set(key, line.add(reservation));
     this.#fill();
-    return place;
+    return reservation;
   }
 
-  #leave(place: Place): void {
-    if (this.#held.delete(place)) this.#count(place, -place.size);
-    else if (!this.#leaveLine(place)) return;
+  #leave(reservation: Reservation): void {
+    if (this.#held.delete(reservation)) this.#count(reservation, -reservation.size);
+    else if (!this.#leaveLine(reservation)) return;
     this.#fill();
   }
 
-  #leaveLine(place: Place): boolean {
-    const key = lineOf(place.sender);
+  #leaveLine(reservation: Reservation): boolean {
+    const key = lineOf(reservation.sender);
     const line = this.#waiting.get(key);
-    if (!line?.delete(place)) return false;
+    if (!line?.delete(reservation)) return false;
     if (line.size === 0) this.#waiting.delete(key);
     return true;
   }
 
-  #count({ sender }: Place, size: number): void {
-    this.#taken += size;
+  #count({ sender }: Reservation, size: number): void {
+    this.#used += size;
     this.#bySystem.add(sender.system, size);
     this.#byCaller.add(sender.caller, size);
   }
@@ -77,42 +77,42 @@ export class Places {
     if (this.#held.size === 0) this.#served.clear();
   }
 
-  #grant(place: Place): void {
-    this.#held.add(place);
-    this.#count(place, place.size);
-    this.#served.set(place.sender.caller, ++this.#given);
-    place.grant();
+  #grant(reservation: Reservation): void {
+    this.#held.add(reservation);
+    this.#count(reservation, reservation.size);
+    this.#served.set(reservation.sender.caller, ++this.#grants);
+    reservation.grant();
   }
 
-  #hasRoom(place: Place): boolean {
-    return this.#beyond(place) === null && this.#taken + place.size <= this.#bounds.all;
+  #hasRoom(reservation: Reservation): boolean {
+    return this.#beyond(reservation) === null && this.#used + reservation.size <= this.#bounds.all;
   }
 
   /**
    * Picks by least held by the system, then least held by the caller, then the oldest last grant, then arrival. A large request is not skipped when
    * it does not fit yet; otherwise small ones would starve it.
    */
-  #next(): Place | undefined {
-    let first: Place | undefined;
-    for (const place of this.#heads()) {
-      if (this.#beyond(place) !== null) continue;
-      if (!first || this.#order(place, first) < 0) first = place;
+  #next(): Reservation | undefined {
+    let first: Reservation | undefined;
+    for (const reservation of this.#heads()) {
+      if (this.#beyond(reservation) !== null) continue;
+      if (!first || this.#order(reservation, first) < 0) first = reservation;
     }
-    return first && this.#taken + first.size <= this.#bounds.all ? first : undefined;
+    return first && this.#used + first.size <= this.#bounds.all ? first : undefined;
   }
 
   /** The first request of each line. */
-  *#heads(): IterableIterator<Place> {
+  *#heads(): IterableIterator<Reservation> {
     for (const [head] of this.#waiting.values()) if (head) yield head;
   }
 
   /** Returns whose share is used up; `null` if only the total capacity can be in the way. */
-  #beyond({ sender, size }: Place): 'caller' | 'system' | null {
+  #beyond({ sender, size }: Reservation): 'caller' | 'system' | null {
     if (this.#byCaller.of(sender.caller) + size > this.#bounds.ofCaller) return 'caller';
     return this.#bySystem.of(sender.system) + size > this.#bounds.ofSystem ? 'system' : null;
   }
 
-  #order({ sender: one }: Place, { sender: other }: Place): number {
+  #order({ sender: one }: Reservation, { sender: other }: Reservation): number {
     return (
       this.#bySystem.of(one.system) - this.#bySystem.of(other.system) ||
       this.#byCaller.of(one.caller) - this.#byCaller.of(other.caller) ||
@@ -122,7 +122,7 @@ export class Places {
 
   #startWatch(): void {
     if (this.#timer) return;
-    for (const place of this.#held) place.measure();
+    for (const reservation of this.#held) reservation.measure();
     this.#timer = setInterval(() => this.#revokeSlow(), this.#interval);
     this.#timer.unref();
   }
@@ -131,20 +131,21 @@ export class Places {
     if (!this.#timer) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    for (const place of this.#held) place.forget();
+    for (const reservation of this.#held) reservation.forget();
   }
 
   #revokeSlow(): void {
     const minBytes = minBytesIn(this.#interval);
     const isInTheWay = this.#findBlocking();
-    for (const place of [...this.#held]) if (place.measure() < minBytes && isInTheWay(place)) place.take();
+    for (const reservation of [...this.#held])
+      if (reservation.measure() < minBytes && isInTheWay(reservation)) reservation.revoke();
   }
 
   /**
-   * Returns a predicate for places that block waiting requests. A caller at its own limit is blocked by its own places; otherwise by those of callers
-   * that hold at least as much as the waiting one.
+   * Returns a predicate for reservations that block waiting requests. A caller at its own limit is blocked by its own reservations; otherwise by
+   * those of callers that hold at least as much as the waiting one.
    */
-  #findBlocking(): (place: Place) => boolean {
+  #findBlocking(): (reservation: Reservation) => boolean {
     const callers = new Set<string>();
     const minHeldOf = new Map<string, number>();
     let minHeld = Number.POSITIVE_INFINITY;
