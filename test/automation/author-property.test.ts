@@ -1,6 +1,7 @@
 /** docs/adr/0015: what an administrator may not do over REST he cannot bring about by definitions, whatever the table, at any depth. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { newPhone } from '../functions/forms.ts';
 import { bearerHeaders, callTool } from '../support/mcp.ts';
 import { everything, signInFor } from '../support/oauth.ts';
 import { type Json, path } from '../support/records.ts';
@@ -8,8 +9,6 @@ import { type CallOptions, sampledEngines } from '../support/service.ts';
 import { newName, password, setRole, signUp } from '../support/users.ts';
 import { creates } from './effects.ts';
 import { useWorld } from './world.ts';
-
-let phones = 1;
 
 /** What a table needs beside a name. */
 const bodies: Record<string, () => Json> = {
@@ -121,7 +120,7 @@ for (const engine of sampledEngines())
         const response = await fetch(`${service.url}/functions/${service.appId}/web2table`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify({ table, phone: `05${String(phones++).padStart(8, '0')}` }),
+          body: JSON.stringify({ table, phone: newPhone() }),
         });
         await response.arrayBuffer();
       };

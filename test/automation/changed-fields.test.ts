@@ -89,11 +89,14 @@ onEachEngine((world) => {
     test(`an update fires a trigger where a field of it has another value than before (${caller})`, async () => {
       const table = await world.place(types);
       // By field, the trigger of it.
-      const names = new Map<string, string>();
-      for (const name of fields)
-        names.set(await world.trigger({ table, events: ['update'], changedFields: [name], actions: [] }), name);
-      const ids: string[] = [];
-      for (const _ of cases) ids.push(await world.create(table, initial));
+      const defined = await world.triggers(
+        fields.map((name) => ({ table, events: ['update'], changedFields: [name], actions: [] })),
+      );
+      const names = new Map(fields.map((name, at) => [defined[at], name]));
+      const ids = await world.createAll(
+        table,
+        cases.map(() => initial),
+      );
       await world.settle();
       const options = caller === 'session' ? { session: user.token } : {};
       const n = cases.reduce((sum, [, changes]) => sum + changes.length, 0);

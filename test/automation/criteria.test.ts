@@ -114,8 +114,7 @@ onEachEngine((world) => {
 
   /** One trigger for each criteria; answers which of them, by their place, fired since. */
   const watch = async (table: string, event: string, wheres: readonly Json[]) => {
-    const ids: string[] = [];
-    for (const criteria of wheres) ids.push(await world.trigger({ table, events: [event], criteria, actions: [] }));
+    const ids = await world.triggers(wheres.map((criteria) => ({ table, events: [event], criteria, actions: [] })));
     return async () => {
       const found = await world.log({ triggerId: { $in: ids } });
       for (const row of found)
