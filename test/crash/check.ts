@@ -7,7 +7,7 @@ import { counterPath, table } from './writers.ts';
 /** Number of kills. CRASH_CYCLES sets more of them for a long run. */
 export const CYCLES = Number(process.env.CRASH_CYCLES ?? 3);
 
-/** Makes the tables. */
+/** Creates the tables. */
 export async function prepare(service: Service): Promise<void> {
   const fields = { tag: { type: 'String' }, a: { type: 'String' }, b: { type: 'String' }, c: { type: 'Object' } };
   const made = await service.call('POST', `/platform/schemas/${table}`, { body: { className: table, fields } });

@@ -95,7 +95,7 @@ if (engines.includes('postgres'))
         const all = Promise.allSettled([untilGone(), untilGone(), untilGone()]);
         const enough = n + 7;
         await wait(300 + Math.random() * 400);
-        // A busy machine takes its time.
+        // Takes long on a busy machine.
         await soon(async () => assert.ok(n >= enough), 10_000);
         await killed.kill();
         await all;

@@ -7,7 +7,7 @@ import { create, createMany, tableName } from '../support/query.ts';
 import { onSampledEngine } from './sampled.ts';
 
 const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
-/** What a browser accepts. */
+/** The Accept header of a browser. */
 const page = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
 onSampledEngine((get) => {
@@ -138,7 +138,7 @@ onSampledEngine((get) => {
     for (const none of [undefined, 'identity', 'compress', 'gzip;q=0', ''])
       assert.equal(await encodingOf('/platform/schemas', none), undefined);
     assert.equal(await encodingOf('/', 'gzip'), undefined);
-    // A cache must not give one client's form to another. Bytes count, not characters.
+    // A cache must not serve an encoding that the client does not accept. The threshold counts bytes, not characters.
     assert.match((await fetched('/platform/schemas')).headers.vary ?? '', /accept-encoding/i);
     const hebrew = tableName('Hebrew');
     const short = `/platform/classes/${hebrew}/${await create(get(), hebrew, { s: '\u05d0'.repeat(450) })}`;

@@ -50,13 +50,13 @@ onSampledEngine((get, engine) => {
   });
 
   for (const where of ['{"name":"a#b"}', '%7B%22name%22:%22a#b%22%7D'])
-    test(`Query parameters: an unencoded # returns 500, also where the client sends it: ${where}`, async () => {
+    test(`Query parameters: an unencoded # returns 500, even if the client sends it: ${where}`, async () => {
       const answer = await ask(`GET ${path}?where=${where} HTTP/1.1`);
       assert.equal(answer.status, 500);
       assert.match(answer.body, /server error/);
     });
 
-  test('Requests: every answer carries X-Request-Id, also where the request is hardly one', async () => {
+  test('Requests: every answer carries X-Request-Id, even if the request cannot be parsed', async () => {
     const long = 'a'.repeat(70_000);
     const answers: [status: number, answer: Raw][] = [
       [431, await ask(`GET ${path}?where=${long} HTTP/1.1`)],
@@ -74,7 +74,7 @@ onSampledEngine((get, engine) => {
     }
   });
 
-  test('Conventions CORS: refusals of the edge and streams carry the Origin too', async () => {
+  test('Conventions CORS: early refusals and streams carry the Origin too', async () => {
     const large = tableName('Large');
     await createMany(
       get(),

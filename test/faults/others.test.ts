@@ -54,7 +54,7 @@ async function useAllDescriptors({ service }: World): Promise<void> {
   limitDescriptors(service, 4_096);
 }
 
-/** Many clients that send one request on each connection. Refused connections are allowed, since nobody listens between two services. */
+/** Many clients that send one request on each connection. Refused connections are allowed, since no process listens between two services. */
 function newConnections(url: string) {
   const stopping = new AbortController();
   const answered = new Map<string, number>();

@@ -1,4 +1,7 @@
-/** The connection to PostgreSQL ends between a commit and its answer: the write is in doubt, done once or not at all, and its triggers run once. Reference: faults.md#writes-in-doubt. */
+/**
+ * The connection to PostgreSQL ends between a commit and its answer: the write is in doubt, done once or not at all, and its triggers run once.
+ * Reference: faults.md#writes-in-doubt.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -109,7 +109,7 @@ if (engines.includes('postgres'))
       }
     });
 
-    test("a system's schema renamed away and back: 503 for it alone meanwhile, nothing is made anew, then it is served again", async () => {
+    test("a system's schema renamed away and back: 503 for it alone meanwhile, nothing is recreated, then it is served again", async () => {
       const { service } = line.world;
       const system = await addSystem(service, '--name', 'Second', '--app-id', 'second');
       const other = (method: string, at: string, body?: object) =>
@@ -133,7 +133,7 @@ if (engines.includes('postgres'))
             await wait(100);
           }
           const made = await line.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'rds_second'");
-          assert.deepEqual(made, [], 'nothing is made anew');
+          assert.deepEqual(made, [], 'nothing is recreated');
           await line.sql('ALTER SCHEMA elsewhere RENAME TO rds_second');
         },
       });

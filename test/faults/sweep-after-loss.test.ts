@@ -35,7 +35,7 @@ if (engines.includes('sqlite'))
       const files = await onDisk({ dataDir });
       assert.ok(files.length > 0);
       renameSync(folder, join(home, 'newer'));
-      // With the mark of the newer one beside it, as who puts a copy of the file back leaves it.
+      // The mark of the newer file stays beside it, as after an operator has restored a copy of the file.
       cpSync(join(home, 'newer'), folder, { recursive: true });
       for (const suffix of ['-wal', '-shm']) rmSync(join(folder, `records.sqlite${suffix}`), { force: true });
       cpSync(join(home, 'older', 'records.sqlite'), join(folder, 'records.sqlite'));

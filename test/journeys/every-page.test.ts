@@ -13,7 +13,7 @@ const wide = { width: 1280, height: 800 };
 const narrow = { width: 390, height: 844 };
 /** The width that WCAG 1.4.10 (Reflow) demands. */
 const smallest = { width: 320, height: 640 };
-/** A page is loaded after so long without a request. */
+/** A page counts as loaded after this time without a request. */
 const QUIET_MS = 150;
 
 describe('every page', () => {
@@ -55,7 +55,7 @@ describe('every page', () => {
     ] as const;
   };
 
-  /** Signs in. @returns also a wait until the page has loaded everything */
+  /** Signs in. @returns also a function that waits until the page has loaded everything */
   const signedIn = async (language: 'he' | 'en', options: PersonOptions = {}) => {
     const person = await newPerson(service, { language, ...options });
     const { page } = person;
@@ -67,7 +67,7 @@ describe('every page', () => {
         loading.delete(request);
         changedAt = performance.now();
       });
-    /** Until no request was under way for a while. A request may lead to the next. */
+    /** Waits until no request was under way for a while, since an answer may lead to the next request. */
     const settle = async () => {
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       while (loading.size > 0 || performance.now() - changedAt < QUIET_MS) await wait(10);

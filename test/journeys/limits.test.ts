@@ -32,7 +32,10 @@ describe('what cannot be done', () => {
     const body = { Name: 'Only one', When: { __type: 'Date', iso: when }, Shape: { a: 1 }, Secret: 'x' };
     objectId = (await service.call('POST', `/platform/classes/${table}`, { body })).body.objectId;
   });
-  after(() => service.stop());
+  after(async () => {
+    await signIns.close();
+    await service.stop();
+  });
 
   const grid = (where?: object) =>
     `/console/${service.appId}/${table}${where ? `?where=${encodeURIComponent(JSON.stringify(where))}` : ''}`;
@@ -55,7 +58,6 @@ describe('what cannot be done', () => {
       assert.equal(new URL(page.url()).searchParams.get('where'), '{"Name":"Only one"}');
       assert.equal(await page.getByRole('button', { name: remove }).count(), 0);
       person.assertClean();
-      await person.close();
     });
 
   test('a date that is typed in part, or not at all, does not remove the present one', async () => {
@@ -83,7 +85,6 @@ describe('what cannot be done', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Clear' }).click();
     await soon(async () => assert.equal((await stored()).When, undefined));
-    await person.close();
     await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { When: { __type: 'Date', iso: when } } });
   });
 
@@ -111,7 +112,6 @@ describe('what cannot be done', () => {
     await page.keyboard.press('Enter');
     await soon(async () => assert.equal((await stored()).Secret, 'one\ntwo!?'));
     person.assertClean();
-    await person.close();
     await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Secret: 'x' } });
   });
 
@@ -131,13 +131,13 @@ describe('what cannot be done', () => {
     );
     await person.assertAccessible();
     await page.keyboard.press('Escape');
-    await person.close();
   });
 
-  test('with forced colours the current choice is visible', async () => {
+  test('with forced colours the current choice is visible', async (t) => {
     const person = await opened(dana);
     const { page } = person;
     await page.emulateMedia({ forcedColors: 'active' });
+    t.after(() => page.emulateMedia({ forcedColors: null }));
     await person.open(grid());
     await page.getByRole('button', { name: 'Add filter' }).click();
     await page.keyboard.press('ArrowDown');
@@ -152,7 +152,6 @@ describe('what cannot be done', () => {
     const part = page.getByRole('spinbutton').first();
     await part.waitFor();
     assert.notEqual(await part.evaluate((one: any) => one.ownerDocument.defaultView.getComputedStyle(one).outlineStyle), 'none');
-    await person.close();
   });
 
   test('a cell without an editor says so, and Enter leads to the record', async () => {
@@ -172,7 +171,6 @@ describe('what cannot be done', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/${table}/${objectId}`);
     person.assertClean();
-    await person.close();
   });
 
   test('a user who may list records but not open them has no link to them, and a page that says so; no filter is answered wrongly', async () => {
@@ -194,7 +192,6 @@ describe('what cannot be done', () => {
     await person.open(`${grid()}?order=-Secret,Name`);
     await page.getByText('It was left out').waitFor();
     await name.waitFor();
-    await person.close();
   });
 
   test('a record that may be read alone keeps what it holds, and says that the right is missing', async () => {
@@ -211,7 +208,6 @@ describe('what cannot be done', () => {
     await page.getByRole('alert').filter({ hasText: 'do not have the right' }).waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await cell.waitFor();
-    await person.close();
   });
 
   test('a name that cannot be a field of any table is reported in the same words', async () => {
@@ -221,7 +217,6 @@ describe('what cannot be done', () => {
     await page.getByRole('alert').filter({ hasText: 'does not have' }).waitFor();
     await page.getByRole('heading', { name: 'No records match' }).waitFor();
     assert.equal(await page.getByRole('alert').count(), 1);
-    await person.close();
   });
 
   test('labels of ten thousand characters widen no page, in chips, forms, lists and titles', async () => {
@@ -234,7 +229,7 @@ describe('what cannot be done', () => {
       await service.call('POST', '/platform/classes/_Dictionary', { body: { tblName: table, field, value } });
     const person = await opened(dana);
     const { page } = person;
-    for (const width of [1280, 390]) {
+    for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       await person.open(`${grid({ Shape: { $exists: true }, When: { $exists: true } })}&order=When,Shape`);
       await page.getByRole('gridcell', { name: 'Only one' }).waitFor();
@@ -254,16 +249,16 @@ describe('what cannot be done', () => {
       );
     }
     person.assertClean();
-    await person.close();
   });
 
-  test('an upload is seen, and stopped by the key that began it', async () => {
+  test('an upload is seen, and stopped by the key that began it', async (t) => {
     await service.call('PUT', `/platform/schemas/${table}`, { body: { fields: { F: { type: 'PrivateFile' } } } });
     const person = await opened(dana);
     const { page, context } = person;
     await person.open(`/console/${service.appId}/${table}/${objectId}`);
     const net = await context.newCDPSession(page);
     await net.send('Network.enable');
+    t.after(() => net.detach());
     const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 };
     await net.send('Network.emulateNetworkConditions', slow);
     const input = page.locator('input[type=file]');
@@ -274,7 +269,6 @@ describe('what cannot be done', () => {
     await page.getByRole('progressbar').waitFor({ state: 'hidden' });
     assert.ok(await input.evaluate((one: any) => one === one.ownerDocument.activeElement));
     assert.equal(await page.getByText('big.bin').count(), 0);
-    await person.close();
   });
 
   test('a user who may not read histories sees a note, without an error', async () => {
@@ -285,6 +279,5 @@ describe('what cannot be done', () => {
     await page.getByRole('region', { name: 'Timeline' }).getByText('The history of records is not open to you.').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
     person.assertClean();
-    await person.close();
   });
 });

@@ -38,7 +38,10 @@ for (const engine of engines)
         assert.equal(answer.status, 200, answer.text);
       }
     });
-    after(() => service.stop());
+    after(async () => {
+      await signIns.close();
+      await service.stop();
+    });
 
     /** A third has no city, the others share four. */
     const account = (at: number) => ({ Name: `Account ${at}`, ...(at % 3 > 0 && { City: cities[at % 4] }) });
@@ -90,7 +93,6 @@ for (const engine of engines)
       assert.equal(await grid.focusedRow(), COUNT - 1);
       assertThere(await walk(person, grid, 'PageUp', COUNT - 1 - SHORT), ids);
       person.assertClean();
-      await person.close();
     });
 
     // Languages and engines are independent.
@@ -101,7 +103,6 @@ for (const engine of engines)
         const ids = await idsOf('-createdAt,-objectId');
         for (const part of [1, 0.5, 0.25, 0.75, 0]) await drawTo(grid, part, ids);
         person.assertClean();
-        await person.close();
       });
 
     test('a sort has the order of the API up to its last row, absent values too, from right to left as well', async () => {
@@ -123,7 +124,6 @@ for (const engine of engines)
       await page.keyboard.press('ArrowLeft');
       assert.equal(await page.evaluate(cell), Number(before) + 1, 'the next column stands to the left');
       person.assertClean();
-      await person.close();
     });
 
     test('a filter of the address: as many rows as the API counts, and just those', async () => {
@@ -137,7 +137,6 @@ for (const engine of engines)
       assert.equal(rows.at(-1)?.index, ids.length - 1);
       for (const { index, objectId } of rows) assert.equal(objectId, ids[index]);
       person.assertClean();
-      await person.close();
     });
   });
 

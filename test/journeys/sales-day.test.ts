@@ -1,4 +1,4 @@
-/** Journeys 2 and 6: a day of sales in Hebrew, right to left, by keys alone. */
+/** Journeys 2 and 6: a day of sales in Hebrew, right to left, with the keyboard only. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newPerson, type Person } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-/** Journey 5: two people at one record. Different fields merge, the same field asks, nothing that somebody typed is lost. */
+/** Journey 5: two people edit one record. Changes of different fields merge, those of one field open a dialog, and no typed text is lost. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Data directories as earlier versions left them, made of SQL dumps. */
+/** Data directories of earlier versions, restored from SQL dumps. */
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

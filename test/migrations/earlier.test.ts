@@ -1,4 +1,7 @@
-/** Data directories of every earlier version open, with all their data. The names of `fixtures/` say what each version had. Reference: migration.md#upgrades-of-stored-systems. */
+/**
+ * Data directories of every earlier version open, with all their data. The names of `fixtures/` say what each version had.
+ * Reference: migration.md#upgrades-of-stored-systems.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { removeDirectory } from '../support/data.ts';
@@ -63,7 +66,7 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
 
     it('has the tables of a new system', async () => {
       const template = [...(await tables()).keys()].filter((name) => name !== 'Books');
-      // Its operator had dropped one.
+      // One was dropped.
       assert.equal(template.length, beforeUsers ? 111 : 110);
     });
 
@@ -102,7 +105,7 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
       if (version !== 'functions') return;
       const [first, second, third] = await find('_Trigger');
       assert.deepEqual([first?.Name, first?.Active], ['Chain', false]);
-      // A client had made fields of these names.
+      // Fields that a client had created under these names.
       assert.deepEqual([second?.nextRun_before, second?.lastRun_before], ['tomorrow', 5]);
       assert.deepEqual(
         [third?.events, third?.actions],
@@ -114,7 +117,7 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
     });
 
     if (beforeUsers) {
-      it('keeps what its operator had made under names of new fields', async () => {
+      it('keeps what was made under names of new fields', async () => {
         const [log] = await find('_RequestLog', { duration_before: { $exists: true } });
         assert.equal(log?.duration_before, 'long');
         const [user] = await find('_User', { objectId: 'userNoName' });
@@ -148,7 +151,7 @@ for (const version of ['first-catalogue', 'records', 'users', 'files', 'function
         assert.deepEqual(names(await find('_User', { $relatedTo: key }), 'objectId'), ['userDana00']);
       });
     } else
-      it('gets nothing back that its operator had dropped', async () => {
+      it('does not recreate what was dropped', async () => {
         const known = await tables();
         assert.equal(known.has('Warehouses'), false);
         assert.equal(known.get('Accounts')?.fields.ExternalId, undefined);

@@ -1,4 +1,4 @@
-/** Data that a later version of the service has written is refused, with a message that says so. Reference: migration.md#upgrades-of-stored-systems. */
+/** Data that a later version has written is refused with a message that says so. Reference: migration.md#upgrades-of-stored-systems. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
 import { removeDirectory } from '../support/data.ts';

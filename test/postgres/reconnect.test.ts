@@ -1,4 +1,7 @@
-/** PostgreSQL goes away and comes back: the service reports it, stays, recovers, and loses no acknowledged write. Reference: faults.md#passing-faults. */
+/**
+ * PostgreSQL goes away and comes back: the service reports it, stays, recovers, and loses no acknowledged write.
+ * Reference: faults.md#passing-faults.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

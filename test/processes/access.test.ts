@@ -58,7 +58,7 @@ describeProcesses('access over two processes', (stores) => {
     assert.equal((await login(b, { username: user.username, password })).status, 404);
   });
 
-  test('a user who is blocked on one is out on the other, and comes in again', async () => {
+  test('a user who is blocked on one is signed out on the other, and can sign in again after being unblocked', async () => {
     const user = await signUp(a);
     await warm(() => me(b, user.token));
     await changeUser(a, user, { active: false });

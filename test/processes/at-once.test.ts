@@ -99,7 +99,7 @@ describeProcesses('decisions of two processes at once', (stores) => {
     });
   });
 
-  test('administrators who are taken out by both: one stays', async () => {
+  test('administrators are removed by both: one stays', async () => {
     const admin = (await of(0).use('Get-Roles', { role: 'Admin' })).results[0];
     const [one, other] = [await signUp(a), await signUp(a)];
     for (const { id } of [one, other]) await of(0).use('Set-User-Roles', { userId: id, roles: ['Admin'] });

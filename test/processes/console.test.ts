@@ -44,7 +44,7 @@ describeProcesses('the console', ([one, other]) => {
     await soon(async () => assert.equal((await there.api('GET', 'me')).body.code, 209));
   });
 
-  test('a write at the other is told of, once it is written', async () => {
+  test('a write at the other is signalled once it is committed', async () => {
     let { now } = await changes(visitor);
     await other.call('POST', '/platform/classes/Accounts', { body: { Name: 'Written elsewhere' } });
     const began = performance.now();
@@ -58,7 +58,7 @@ describeProcesses('the console', ([one, other]) => {
     }
   });
 
-  test('a browser that is led to one and the other in turn is told nothing when nothing is written', async () => {
+  test('a browser that is routed to both in turn receives no signal when nothing is written', async () => {
     // A process does not know what was written before its first poll, and signals what was written just before it twice.
     for (const each of [visitor, atOther]) await changes(each);
     await wait(SIGNAL_MS + 1_000);

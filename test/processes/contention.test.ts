@@ -1,4 +1,4 @@
-/** The same rows, written by many clients by way of several processes: sums are exact, no lock surfaces, nothing is lost. */
+/** Many clients write the same rows through several processes: sums are exact, no client sees a lock, nothing is lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dataForTest } from '../support/data.ts';

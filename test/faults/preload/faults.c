@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* CHANGE: what a read-only file system refuses to open. */
+/* CHANGE: opening for writing, which a read-only file system refuses. */
 enum { READ = 1, WRITE = 2, SYNC = 4, OPEN = 8, TRUNCATE = 16, CHANGE = 32 };
 enum { HALF = 1, FLIP = 2 };
 enum { RULES = 16, TEXT = 128 };
@@ -31,14 +31,14 @@ struct rule {
   int32_t error;
   uint32_t effect;
   uint64_t delay_us;
-  /* How many calls were met. */
+  /* Number of calls that met the rule. */
   uint64_t met;
-  /* Part of the path; empty: each file. */
+  /* Substring of the path; empty: every file. */
   char path[TEXT];
 };
 
 struct control {
-  /* Set by the process: that it is here. */
+  /* Set by the process when the library is loaded. */
   uint64_t is_loaded;
   int64_t clock_offset_ns;
   uint64_t reserved[6];
@@ -51,7 +51,7 @@ static char journal_of[TEXT];
 static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t flushes;
 
-/* The C library's own. */
+/* Declares `real`, the function of the C library. */
 #define REAL(result, name, ...)                    \
   static result (*real)(__VA_ARGS__);              \
   if (!real) real = (result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
@@ -64,10 +64,10 @@ __attribute__((constructor)) static void begin(void) {
   void *mapped = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (mapped == MAP_FAILED) return;
-  const char *noted = getenv("FAULTS_JOURNAL"), *of = getenv("FAULTS_JOURNAL_OF");
-  if (noted && of) {
+  const char *journal_path = getenv("FAULTS_JOURNAL"), *of = getenv("FAULTS_JOURNAL_OF");
+  if (journal_path && of) {
     strncpy(journal_of, of, TEXT - 1);
-    journal = open(noted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    journal = open(journal_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   }
   control = mapped;
   __atomic_store_n(&control->is_loaded, 1, __ATOMIC_SEQ_CST);
@@ -82,7 +82,7 @@ static int path_of(int fd, char *path, size_t size) {
   return path[0] == '/' ? 0 : -1;
 }
 
-/* The rule that a call meets, its delay over; NULL: none. Either the path is given or the descriptor. */
+/* Returns the rule that a call meets, after its delay, or NULL. Takes either a path or a descriptor. */
 static struct rule *meet(uint32_t call, int fd, const char *path) {
   if (!control) return NULL;
   char found[4096];
@@ -96,7 +96,7 @@ static struct rule *meet(uint32_t call, int fd, const char *path) {
       if (!is_file) return NULL;
       path = found;
     }
-    /* Devices and the process's own table of files are no storage. */
+    /* Devices and /proc are no storage. */
     if ((!strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9)) || !strncmp(path, "/proc/", 6)) return NULL;
     if (!strstr(path, rule->path)) continue;
     __atomic_add_fetch(&rule->met, 1, __ATOMIC_RELAXED);
@@ -109,7 +109,7 @@ static struct rule *meet(uint32_t call, int fd, const char *path) {
   return NULL;
 }
 
-/* Whether a call fails of it; errno is set then. */
+/* Returns whether the rule makes the call fail, and sets errno. */
 static int is_failed(struct rule *rule) {
   if (!rule || !rule->error) return 0;
   errno = rule->error;
@@ -123,7 +123,7 @@ static void flip(struct rule *rule, void *bytes, ssize_t length) {
 
 static size_t part(struct rule *rule, size_t count) { return rule && rule->effect & HALF && count > 1 ? count / 2 : count; }
 
-/* --- what is not flushed yet --- */
+/* --- journal of writes that are not flushed yet --- */
 
 enum { WRITTEN = 1, FLUSH_BEGAN = 2, FLUSHED = 3 };
 
@@ -131,32 +131,32 @@ struct entry {
   uint32_t kind;
   uint32_t path_length;
   int64_t offset;
-  /* Bytes that were there before, which follow the path. */
+  /* Length of the overwritten bytes, which follow the path. */
   int64_t length;
   int64_t size_before;
   uint64_t flush;
 };
 
-static int is_noted(int fd, char *path, size_t size) {
+static int is_recorded(int fd, char *path, size_t size) {
   return journal >= 0 && path_of(fd, path, size) == 0 && strstr(path, journal_of) != NULL;
 }
 
-static void note(const char *path, struct entry entry, const void *bytes) {
+static void record(const char *path, struct entry entry, const void *bytes) {
   entry.path_length = strlen(path);
   struct iovec parts[3] = {{&entry, sizeof entry}, {(void *)path, entry.path_length}, {(void *)bytes, bytes ? entry.length : 0}};
   REAL(ssize_t, "writev", int, const struct iovec *, int);
   if (real(journal, parts, 3) < 0) abort();
 }
 
-/* Notes what lies where something else is about to be. Called under the lock. */
-static void note_before(int fd, const char *path, int64_t offset, int64_t count) {
+/* Records the bytes that are about to be overwritten. The caller holds the lock. */
+static void record_before(int fd, const char *path, int64_t offset, int64_t count) {
   struct stat now;
   if (fstat(fd, &now) != 0) abort();
   int64_t length = offset >= now.st_size ? 0 : now.st_size - offset < count ? now.st_size - offset : count;
   void *bytes = malloc(length + 1);
   REAL(ssize_t, "pread64", int, void *, size_t, off64_t);
   if (!bytes || real(fd, bytes, length, offset) != length) abort();
-  note(path, (struct entry){.kind = WRITTEN, .offset = offset, .length = length, .size_before = now.st_size}, bytes);
+  record(path, (struct entry){.kind = WRITTEN, .offset = offset, .length = length, .size_before = now.st_size}, bytes);
   free(bytes);
 }
 
@@ -206,9 +206,9 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
   if (is_failed(rule)) return -1;
   count = part(rule, count);
   char path[4096];
-  if (!is_noted(fd, path, sizeof path)) return real(fd, bytes, count, offset);
+  if (!is_recorded(fd, path, sizeof path)) return real(fd, bytes, count, offset);
   pthread_mutex_lock(&journal_lock);
-  note_before(fd, path, offset, count);
+  record_before(fd, path, offset, count);
   ssize_t length = real(fd, bytes, count, offset);
   pthread_mutex_unlock(&journal_lock);
   return length;
@@ -231,15 +231,15 @@ ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) { re
 static int flush(int (*real)(int), int fd) {
   if (is_failed(meet(SYNC, fd, NULL))) return -1;
   char path[4096];
-  if (!is_noted(fd, path, sizeof path)) return real(fd);
+  if (!is_recorded(fd, path, sizeof path)) return real(fd);
   pthread_mutex_lock(&journal_lock);
   uint64_t number = ++flushes;
-  note(path, (struct entry){.kind = FLUSH_BEGAN, .flush = number}, NULL);
+  record(path, (struct entry){.kind = FLUSH_BEGAN, .flush = number}, NULL);
   pthread_mutex_unlock(&journal_lock);
   int failed = real(fd);
   if (failed) return failed;
   pthread_mutex_lock(&journal_lock);
-  note(path, (struct entry){.kind = FLUSHED, .flush = number}, NULL);
+  record(path, (struct entry){.kind = FLUSHED, .flush = number}, NULL);
   pthread_mutex_unlock(&journal_lock);
   return 0;
 }
@@ -258,9 +258,9 @@ int ftruncate64(int fd, off64_t length) {
   REAL(int, "ftruncate64", int, off64_t);
   if (is_failed(meet(TRUNCATE, fd, NULL))) return -1;
   char path[4096];
-  if (!is_noted(fd, path, sizeof path)) return real(fd, length);
+  if (!is_recorded(fd, path, sizeof path)) return real(fd, length);
   pthread_mutex_lock(&journal_lock);
-  note_before(fd, path, length, INT64_MAX - length);
+  record_before(fd, path, length, INT64_MAX - length);
   int failed = real(fd, length);
   pthread_mutex_unlock(&journal_lock);
   return failed;
