@@ -12,7 +12,7 @@ const writers = 6;
 
 for (const engine of engines)
   describe(`crash (${engine})`, () => {
-    test(`Records: ${cycles} kills in the middle of writes lose nothing`, { timeout: 60_000 + cycles * 10_000 }, async (t) => {
+    test(`Records: ${cycles} kills in the middle of writes lose nothing`, { timeout: 120_000 + cycles * 10_000 }, async (t) => {
       const data = await makeData(engine);
       const records = new RecordModel();
       const counter = new CounterModel();

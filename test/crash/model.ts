@@ -39,7 +39,7 @@ export class RecordModel {
   /** Waits until a number of further writes are acknowledged, which may take long on a busy machine. */
   async confirms(more: number): Promise<void> {
     const enough = this.confirmations + more;
-    await soon(async () => assert.ok(this.confirmations >= enough), 10_000);
+    await soon(async () => assert.ok(this.confirmations >= enough), 30_000);
   }
 
   /** Number of records that must be stored. */

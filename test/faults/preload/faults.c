@@ -1,7 +1,7 @@
 /*
- * Faults on purpose, preloaded into a process (LD_PRELOAD): calls of the C library on files whose path holds a text are slowed, fail, or answer
- * other bytes, while a file that the test and the process share says so (FAULTS_CONTROL; its layout is that of control.ts). The wall clock can
- * be set off. What is written and not yet flushed can be noted (FAULTS_JOURNAL), so that a test can take it back as a power cut would.
+ * Injects faults into a process (LD_PRELOAD). Calls of the C library on files whose path contains a string are delayed, fail, or transfer other
+ * bytes, as rules in a shared file say (FAULTS_CONTROL; its layout is that of control.ts). The wall clock can be shifted. Writes that are not
+ * flushed yet can be recorded in a journal (FAULTS_JOURNAL), so that a test can revert them as a power cut would.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
