@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall } from './kernel/door.ts';
+import { closeListener, type ListeningSocket, waitForQuiet } from './kernel/listening-socket.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { type AcceptingHandle, type ClientHandle, listeningHandle } from './kernel/socket-handle.ts';
 
@@ -42,7 +42,7 @@ export function reportListening(address: string): void {
  */
 export async function servePrimary(count: number, stopped: Promise<void>, listening: (address: string) => void): Promise<void> {
   const ended = new Set<Promise<void>>();
-  const door = watchDoor();
+  const socket = watchListeningSocket();
   let ending = false;
   let ready = 0;
   const failed = Promise.withResolvers<never>();
@@ -54,7 +54,7 @@ export async function servePrimary(count: number, stopped: Promise<void>, listen
     });
     const end = new Promise<void>((resolve) => {
       worker.once('exit', () => {
-        door.processEnded();
+        socket.processEnded();
         resolve();
         ended.delete(end);
         if (ending) return;
@@ -73,8 +73,8 @@ export async function servePrimary(count: number, stopped: Promise<void>, listen
     broadcast('drain');
     // Connections still in the accept queue are handed to workers that take requests.
     if (ready >= count) {
-      await lastCall(() => door.accepted);
-      await closeDoor(door);
+      await waitForQuiet(() => socket.accepted);
+      await closeListener(socket);
     }
     broadcast('end');
     await Promise.race([Promise.all(ended), wait(END_TIMEOUT_MS, undefined, { ref: false })]);
@@ -106,7 +106,7 @@ export function stopRequested(drain: () => void): Promise<void> {
 }
 
 /** The listening socket shared by all workers. */
-interface SharedDoor extends Door {
+interface SharedListeningSocket extends ListeningSocket {
   /** Closes connections that were handed to a terminated worker before they arrived there; Node would leak them. */
   processEnded(): void;
 }
@@ -116,23 +116,23 @@ interface SharedDoor extends Door {
  * worker.
  * Node exposes no API for this socket, and closes it, including its accept queue, when the last worker has closed its own.
  */
-function watchDoor(): SharedDoor {
+function watchListeningSocket(): SharedListeningSocket {
   const handles: AcceptingHandle[] = [];
   /** Connections that have been handed over but not yet received by the worker; Node closes the primary's copy on receipt. */
   const inTransit = new Set<ClientHandle>();
-  /** Connections held back while parked. */
-  let parked: (() => void)[] | undefined;
-  const door: SharedDoor & { accepted: number } = {
+  /** Connections held back while paused. */
+  let held: (() => void)[] | undefined;
+  const socket: SharedListeningSocket & { accepted: number } = {
     accepted: 0,
     get handle() {
       return handles[0];
     },
-    park() {
-      parked ??= [];
+    pause() {
+      held ??= [];
     },
-    unpark() {
-      const hands = parked ?? [];
-      parked = undefined;
+    resume() {
+      const hands = held ?? [];
+      held = undefined;
       for (const hand of hands) hand();
     },
     close() {
@@ -156,19 +156,19 @@ function watchDoor(): SharedDoor {
       process.nextTick(() => {
         const handOver = handle.onconnection;
         handle.onconnection = (error, client) => {
-          door.accepted++;
+          socket.accepted++;
           const hand = () => {
             if (client) follow(client, inTransit);
             handOver(error, client);
           };
-          if (parked) parked.push(hand);
+          if (held) held.push(hand);
           else hand();
         };
       });
     });
     return server;
   };
-  return door;
+  return socket;
 }
 
 /** Tracks a connection in a set until it is closed in this process. */

@@ -5,8 +5,8 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { clearPassing, passingName } from './passing-files.ts';
 import { hasEnded, processMark } from './process-mark.ts';
+import { clearTemporaryFiles, temporaryName } from './temporary-files.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'rds-marks-'));
 after(() => rm(directory, { recursive: true }));
@@ -55,13 +55,13 @@ test('files of ended processes are cleared at once, others after an hour', linux
   const { mark, kill } = await another();
   await kill();
   const elsewhere = `${'0'.repeat(12)}-5-5`;
-  const [gone, kept] = [`.x.${mark}.abc.part`, passingName('.x', 'part')];
+  const [gone, kept] = [`.x.${mark}.abc.part`, temporaryName('.x', 'part')];
   const [young, old] = [`.x.${elsewhere}.abc.part`, `.x.${elsewhere}.def.part`];
   const others = [`.y.${mark}.abc.part`, `.x.${mark}.abc.other`, 'x'];
   for (const name of [gone, kept, young, old, ...others]) await writeFile(join(directory, name), 'half');
   const before = Date.now() / 1_000 - 3_700;
   await utimes(join(directory, old), before, before);
-  await clearPassing(directory, '.x', 'part');
+  await clearTemporaryFiles(directory, '.x', 'part');
   assert.deepEqual((await readdir(directory)).sort(), [kept, young, ...others].sort());
-  await assert.rejects(clearPassing(join(directory, 'nowhere'), '.x', 'part'), { code: 'ENOENT' });
+  await assert.rejects(clearTemporaryFiles(join(directory, 'nowhere'), '.x', 'part'), { code: 'ENOENT' });
 });

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { passingName } from '../../kernel/passing-files.ts';
+import { temporaryName } from '../../kernel/temporary-files.ts';
 import { DiskStore } from './disk.ts';
 import { clearAbandoned } from './index.ts';
 import { fileStoreCases, newId, received } from './testing/cases.ts';
@@ -56,10 +56,10 @@ test('the place of a system that has no files yet is there once it was made', as
 });
 
 test('what a process was receiving that has ended is removed at once', { skip: process.platform !== 'linux' }, async () => {
-  const module = new URL('../../kernel/passing-files.ts', import.meta.url).href;
-  const script = `process.stdout.write((await import(${JSON.stringify(module)})).passingName('upload', 'part'))`;
+  const module = new URL('../../kernel/temporary-files.ts', import.meta.url).href;
+  const script = `process.stdout.write((await import(${JSON.stringify(module)})).temporaryName('upload', 'part'))`;
   const gone = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  const own = passingName('upload', 'part');
+  const own = temporaryName('upload', 'part');
   for (const name of [gone, own]) await writeFile(join(store.incoming, name), 'half');
   await clearAbandoned(store.incoming);
   assert.deepEqual(await readdir(store.incoming), [own]);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { clearPassing } from '../../kernel/passing-files.ts';
+import { clearTemporaryFiles } from '../../kernel/temporary-files.ts';
 import { DiskStore } from './disk.ts';
 import { type FileStore, INCOMING_END } from './port.ts';
 
@@ -38,5 +38,5 @@ async function open(directory: string, filesUrl: Config['filesUrl'], report: (fa
 
 /** Removes partial files of crashed processes from a directory of `receive`; other processes may be receiving there. Never throws. */
 export async function clearAbandoned(directory: string): Promise<void> {
-  await clearPassing(directory, '', INCOMING_END).catch(() => {});
+  await clearTemporaryFiles(directory, '', INCOMING_END).catch(() => {});
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Suffix of files that are being received (`passingName`). */
+/** Suffix of files that are being received (`temporaryName`). */
 export const INCOMING_END = 'part';
 
 /** Received bytes in a synced temporary file of this process, until a store takes them over or they are discarded. */

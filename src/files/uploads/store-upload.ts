@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fail } from '../../errors/fail.ts';
-import { passingName } from '../../kernel/passing-files.ts';
+import { temporaryName } from '../../kernel/temporary-files.ts';
 import { withFileFaults } from '../stores/faults.ts';
 import { INCOMING_END, type ReceivedFile } from '../stores/port.ts';
 import { SAMPLE_BYTES } from '../types/index.ts';
@@ -31,7 +31,7 @@ export async function receive(
   maxBytes: number,
   onSample: (sample: Buffer, isWhole: boolean) => Promise<void> | void,
 ): Promise<ReceivedFile> {
-  const path = join(directory, passingName('upload', INCOMING_END));
+  const path = join(directory, temporaryName('upload', INCOMING_END));
   const discard = () => unlink(path).catch(() => {});
   const handle = await withFileFaults(() => openNew(path, directory));
   try {

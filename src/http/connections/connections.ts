@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall, turns } from '../../kernel/door.ts';
+import { closeListener, type ListeningSocket, turns, waitForQuiet } from '../../kernel/listening-socket.ts';
 import { listeningHandle, type SocketHandle } from '../../kernel/socket-handle.ts';
 
 /** Polling interval while the server closes. */
@@ -26,7 +26,7 @@ export class Connections {
   #lastShedAt = Number.NEGATIVE_INFINITY;
   /** Number of connections and requests so far. */
   #arrivals = 0;
-  readonly #door: ServerSocket;
+  readonly #socket: ServerSocket;
 
   /** @param max concurrent connections; further ones are closed at once */
   constructor(server: Server, max = Number.POSITIVE_INFINITY) {
@@ -37,7 +37,7 @@ export class Connections {
       // In a cluster, each process closes excess connections itself: the others may be full too.
       (server as { dropMaxConnection?: boolean }).dropMaxConnection = true;
     }
-    this.#door = new ServerSocket(server);
+    this.#socket = new ServerSocket(server);
     followExchanges(server);
     server.on('connection', (connection: Socket) => {
       this.#arrivals++;
@@ -87,8 +87,8 @@ export class Connections {
    */
   async close(bound: number): Promise<void> {
     if (!this.#server.listening) return;
-    await lastCall(() => this.#arrivals);
-    await closeDoor(this.#door);
+    await waitForQuiet(() => this.#arrivals);
+    await closeListener(this.#socket);
     const deadline = performance.now() + bound;
     while (this.#open.size > 0) {
       const now = performance.now();
@@ -116,10 +116,10 @@ class IdleTimes {
 }
 
 /** The listening socket of a server. */
-class ServerSocket implements Door {
+class ServerSocket implements ListeningSocket {
   accepted = 0;
   readonly #server: Server & { pauseOnConnect?: boolean };
-  readonly #parked: Socket[] = [];
+  readonly #paused: Socket[] = [];
   /** The server's `connection` listeners while they are detached. */
   #detachedListeners: ((socket: Socket) => void)[] | undefined;
 
@@ -137,7 +137,7 @@ class ServerSocket implements Door {
     return listeningHandle(this.#server);
   }
 
-  park(): void {
+  pause(): void {
     const server = this.#server;
     server.pauseOnConnect = true;
     this.#detachedListeners = server.listeners('connection').filter((listener) => listener !== this.#count) as ((
@@ -148,16 +148,16 @@ class ServerSocket implements Door {
   }
 
   readonly #keep = (socket: Socket) => {
-    this.#parked.push(socket);
+    this.#paused.push(socket);
   };
 
-  unpark(): void {
+  resume(): void {
     const server = this.#server;
     server.pauseOnConnect = false;
     server.off('connection', this.#keep);
     server.off('connection', this.#count);
     for (const listener of this.#detachedListeners ?? []) server.on('connection', listener);
-    for (const socket of this.#parked.splice(0)) {
+    for (const socket of this.#paused.splice(0)) {
       server.emit('connection', socket);
       socket.resume();
     }

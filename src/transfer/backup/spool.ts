@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { Readable as Source } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { clearPassing, passingName } from '../../kernel/passing-files.ts';
+import { clearTemporaryFiles, temporaryName } from '../../kernel/temporary-files.ts';
 
 /** Fast, since the spool is read once and discarded. */
 const LEVEL = 1;
@@ -32,8 +32,8 @@ export class Spool {
 
   /** @param directory private to the service, since the spool is not encrypted */
   static async open(directory: string): Promise<Spool> {
-    await clearPassing(directory, START, END);
-    const path = join(directory, passingName(START, END));
+    await clearTemporaryFiles(directory, START, END);
+    const path = join(directory, temporaryName(START, END));
     const handle = await open(path, 'wx+', 0o600);
     await unlink(path);
     return new Spool(handle);

@@ -3,8 +3,8 @@ import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { clearPassing, passingName } from '../../../kernel/passing-files.ts';
 import { syncDirectory } from '../../../kernel/sync-directory.ts';
+import { clearTemporaryFiles, temporaryName } from '../../../kernel/temporary-files.ts';
 import type { Destination, KeptBackup } from './destination.ts';
 import { isBackupName } from './names.ts';
 
@@ -32,12 +32,12 @@ export class FolderDestination implements Destination {
     const directory = join(this.#folder, appId);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await clearPassing(directory, '.', PARTIAL);
+      await clearTemporaryFiles(directory, '.', PARTIAL);
     } catch (error) {
       archive.destroy();
       throw error;
     }
-    const partial = join(directory, passingName(`.${name}`, PARTIAL));
+    const partial = join(directory, temporaryName(`.${name}`, PARTIAL));
     try {
       // Flushed to disk before it gets its final name.
       await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true, highWaterMark: CHUNK_BYTES }));

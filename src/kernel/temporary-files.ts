@@ -8,14 +8,14 @@ import { HOUR_MS } from './time.ts';
 const ABANDONED_AFTER_MS = HOUR_MS;
 
 /** Returns a name for a temporary file of this process: `START.MARK.SECRET.END`. @param end without dots */
-export const passingName = (start: string, end: string): string => `${start}.${processMark()}.${newSecret()}.${end}`;
+export const temporaryName = (start: string, end: string): string => `${start}.${processMark()}.${newSecret()}.${end}`;
 
 /**
  * Removes temporary files that a crash left: those of processes that have certainly ended, at once; those of other machines after an hour without
  * writes. Files that cannot be removed stay.
  * @throws errors of the operating system if the directory cannot be read
  */
-export async function clearPassing(directory: string, start: string, end: string): Promise<void> {
+export async function clearTemporaryFiles(directory: string, start: string, end: string): Promise<void> {
   const before = Date.now() - ABANDONED_AFTER_MS;
   for (const name of await readdir(directory)) {
     if (!name.startsWith(start) || !name.endsWith(`.${end}`)) continue;

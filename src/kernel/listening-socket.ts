@@ -13,21 +13,21 @@ const RESEND_MS = 250;
 const BACKLOG = 511;
 
 /** A listening socket. */
-export interface Door {
+export interface ListeningSocket {
   /** Number of connections accepted so far. */
   readonly accepted: number;
   /** `undefined` if it does not listen itself, because another process accepts and hands connections over. */
   readonly handle: SocketHandle | undefined;
   /** Stops reading from accepted connections, so that clients that wait for an answer open no further ones. */
-  park(): void;
+  pause(): void;
   /** Resumes reading. */
-  unpark(): void;
+  resume(): void;
   /** Closes the socket; connections that still wait to be accepted are reset. */
   close(): void;
 }
 
 /** Waits until nothing new arrives, for a second at most. @param arrivals returns their number so far */
-export async function lastCall(arrivals: () => number): Promise<void> {
+export async function waitForQuiet(arrivals: () => number): Promise<void> {
   const deadline = performance.now() + QUIET_TIMEOUT_MS;
   let seen: number;
   do {
@@ -39,31 +39,31 @@ export async function lastCall(arrivals: () => number): Promise<void> {
 }
 
 /** Closes a listening socket at a moment without pending connections; within a second and a half in any case. */
-export async function closeDoor(door: Door): Promise<void> {
+export async function closeListener(socket: ListeningSocket): Promise<void> {
   const deadline = performance.now() + CLOSING_TIMEOUT_MS;
-  door.park();
+  socket.pause();
   try {
     do {
-      const seen = door.accepted;
-      await whenNobodyWaits(door, deadline);
-      if (!door.handle || (await closeWhileFull(door, door.handle))) break;
+      const seen = socket.accepted;
+      await untilNonePending(socket, deadline);
+      if (!socket.handle || (await closeWhileFull(socket, socket.handle))) break;
       await wait(RESEND_MS);
       // No new connections, and the system does not complete one at once.
-      if (door.accepted === seen) break;
+      if (socket.accepted === seen) break;
     } while (performance.now() < deadline);
-    door.close();
+    socket.close();
   } finally {
-    door.unpark();
+    socket.resume();
   }
 }
 
 /** One connection is accepted in each turn of the event loop: after a turn without any, none was pending a moment ago. */
-async function whenNobodyWaits(door: Door, deadline: number): Promise<void> {
+async function untilNonePending(socket: ListeningSocket, deadline: number): Promise<void> {
   let seen: number;
   do {
-    seen = door.accepted;
+    seen = socket.accepted;
     await nextTurn();
-  } while (seen !== door.accepted && performance.now() < deadline);
+  } while (seen !== socket.accepted && performance.now() < deadline);
 }
 
 /**
@@ -71,7 +71,7 @@ async function whenNobodyWaits(door: Door, deadline: number): Promise<void> {
  * the socket is closed. Clients that connect in these microseconds retry by themselves.
  * @returns whether it was closed
  */
-async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean> {
+async function closeWhileFull(socket: ListeningSocket, handle: SocketHandle): Promise<boolean> {
   const { promise: isClosed, resolve } = Promise.withResolvers<boolean>();
   const own: { address?: string; port?: number } = {};
   if (handle.getsockname(own) !== 0 || own.port === undefined) return false;
@@ -81,7 +81,7 @@ async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean
   // Node connects in the next tick, before any connection is accepted.
   process.nextTick(() => {
     const isFull = isConnected(filler);
-    if (isFull) door.close();
+    if (isFull) socket.close();
     else handle.listen(BACKLOG);
     filler.destroy();
     resolve(isFull);
