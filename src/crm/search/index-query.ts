@@ -1,4 +1,4 @@
-import type { SoughtWord, SoughtWords } from '../../query/model/filter.ts';
+import type { SearchWord, SearchWords } from '../../query/model/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { PHONE_END, SEARCH_INDEX } from '../../schema/search-index.ts';
 import { countsOf, type PhoneQuery } from './phones.ts';
@@ -22,7 +22,7 @@ export function indexQueryOf(
   names: readonly string[],
   phone: PhoneQuery | null,
   query: string,
-): SoughtWords | null {
+): SearchWords | null {
   const queryable = new Set(names);
   const indexed = table.indexes.get(SEARCH_INDEX)?.keys ?? [];
   const fields = indexed.flatMap(([name]) => (queryable.has(name) ? [fieldOf(table, name)] : []));
@@ -31,7 +31,7 @@ export function indexQueryOf(
   return { words, ...phoneTokens(phone, query), fields, limit: MAX_FOUND };
 }
 
-function wordsOf(query: string): SoughtWord[] {
+function wordsOf(query: string): SearchWord[] {
   const parts = query.normalize('NFC').toLowerCase().split(/\s+/);
   const words = parts.flatMap((part) => wordsOfPart(part.split(separators).filter((word) => word !== '')));
   return words.filter(({ word }) => plain.test(word)).slice(0, MAX_WORDS);
@@ -42,14 +42,14 @@ function wordsOf(query: string): SoughtWord[] {
  * address)
  * is too frequent to be selective and is left to the terms of the search.
  */
-function wordsOfPart(words: readonly string[]): SoughtWord[] {
+function wordsOfPart(words: readonly string[]): SearchWord[] {
   const last = words.at(-1) ?? '';
   const isKept = words.length === 1 || last.length > (words.length === 2 ? 1 : 3);
   const whole = words.slice(0, -1).map((word) => ({ word, isWhole: true }));
   return isKept && last !== '' ? [...whole, { word: last, isWhole: false }] : whole;
 }
 
-function phoneTokens(phone: PhoneQuery | null, query: string): Pick<SoughtWords, 'tokens' | 'starts'> {
+function phoneTokens(phone: PhoneQuery | null, query: string): Pick<SearchWords, 'tokens' | 'starts'> {
   const number = /^\s*#?\d{1,15}\s*$/.test(query) ? [String(Number(query.replace('#', '')))] : [];
   if (phone === null) return { tokens: number, starts: [] };
   const counts = countsOf(phone).map(String);

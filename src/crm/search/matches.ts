@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import type { SoughtWords } from '../../query/model/filter.ts';
+import type { SearchWords } from '../../query/model/filter.ts';
 import type { FindOptions } from '../../query/model/options.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { hasSearchIndex } from '../../schema/search-index.ts';
@@ -25,7 +25,7 @@ export async function readMatches(
   context: CrmContext,
   table: TableSchema,
   { terms, ...options }: Matches,
-  words: SoughtWords | null,
+  words: SearchWords | null,
 ): Promise<Row[]> {
   const { className } = table;
   const find = (among: readonly JsonObject[], within?: FindOptions['within']) => {
@@ -49,6 +49,6 @@ export async function readMatches(
   const others =
     newest.length >= MIN_RANKED
       ? []
-      : await find(terms, (grant) => ({ kind: 'candidates', table: grant.table, sought: words, guard: grant.rows }));
+      : await find(terms, (grant) => ({ kind: 'candidates', table: grant.table, search: words, guard: grant.rows }));
   return [...new Map([...named, ...newest, ...others].map((row) => [row.objectId, row])).values()];
 }

@@ -61,7 +61,7 @@ export type Filter =
   | { readonly kind: 'regex'; readonly ref: FieldRef; readonly regex: Regex }
   | { readonly kind: 'text'; readonly table: TableSchema; readonly search: TextSearch }
   /** A superset of the matching records by the search index of the table, or all; other conditions have to decide. Never from a client. */
-  | { readonly kind: 'candidates'; readonly table: TableSchema; readonly sought: SoughtWords; readonly guard: RowGuard | null }
+  | { readonly kind: 'candidates'; readonly table: TableSchema; readonly search: SearchWords; readonly guard: RowGuard | null }
   /** The records whose place in the order of creation is after `after` and up to `upTo`. Never from a client. */
   | { readonly kind: 'places'; readonly after: number; readonly upTo: number }
   /** The records created last. Never from a client. */
@@ -108,15 +108,15 @@ export interface TextSearch {
 }
 
 /** A word of a search index. */
-export interface SoughtWord {
+export interface SearchWord {
   readonly word: string;
   readonly isWhole: boolean;
 }
 
 /** A lookup in a search index: all words, or any of the others. */
-export interface SoughtWords {
+export interface SearchWords {
   /** Lower-case letters and digits; each a word of the record, or the beginning of one. */
-  readonly words: readonly SoughtWord[];
+  readonly words: readonly SearchWord[];
   /** Phones and numbers, in the form of the index. */
   readonly tokens: readonly string[];
   /** The beginnings of phones. */

@@ -1,4 +1,4 @@
-import type { Comparison, FieldRef, JsonOperand, Regex, SoughtWords, TextSearch } from '../../query/model/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex, SearchWords, TextSearch } from '../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { Storage, StoredValue } from '../../values/types/type.ts';
@@ -103,7 +103,7 @@ export interface Dialect {
    * Writes whether the record is one of those that a search index finds (`Filter`, `candidates`).
    * @param restrict writes further conditions on a record, preceded by ` AND `, under an alias of the table
    */
-  candidates(out: SqlOut, alias: string, table: TableSchema, sought: SoughtWords, restrict: (alias: string) => void): void;
+  candidates(out: SqlOut, alias: string, table: TableSchema, search: SearchWords, restrict: (alias: string) => void): void;
 
   /** Writes whether a path inside a json column has a value other than null. */
   jsonExists(out: SqlOut, alias: string, ref: FieldRef): void;

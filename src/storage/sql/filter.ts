@@ -93,7 +93,7 @@ function writeCondition(out: SqlWriter, filter: Filter, alias: string): void {
       out.dialect.search(out, alias, filter.table, filter.search);
       break;
     case 'candidates':
-      out.dialect.candidates(out, alias, filter.table, filter.sought, (inner) => {
+      out.dialect.candidates(out, alias, filter.table, filter.search, (inner) => {
         if (filter.guard) writeGuard(out.add(' AND '), filter.guard, filter.table, inner);
       });
       break;

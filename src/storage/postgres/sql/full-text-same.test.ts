@@ -50,16 +50,16 @@ const same = (a: number | null | undefined, b: number | null) => a === b || Math
 
 test('both engines find what the shared functions say, and find it as relevant', async () => {
   await fc.assert(
-    fc.asyncProperty(search, async (sought) => {
-      const found = texts.flatMap((one, at) => (textMatcher(sought)(one) ? [1_000 + at] : [])).join(' ');
+    fc.asyncProperty(search, async (requested) => {
+      const found = texts.flatMap((one, at) => (textMatcher(requested)(one) ? [1_000 + at] : [])).join(' ');
       for (const tables of engines) {
         const engine = tables.dialect.constructor.name;
-        assert.equal(await tables.ids('T', { kind: 'text', table: tables.table('T'), search: sought }), found, engine);
+        assert.equal(await tables.ids('T', { kind: 'text', table: tables.table('T'), search: requested }), found, engine);
         // Otherwise SQLite's score uses statistics of all records.
-        const guarded = prefixedWords(sought).size === 0;
-        const scores = await textScores(tables, sought, guarded);
+        const guarded = prefixedWords(requested).size === 0;
+        const scores = await textScores(tables, requested, guarded);
         for (const [at, one] of texts.entries()) {
-          const expected = textScorer(sought)(one);
+          const expected = textScorer(requested)(one);
           assert.ok(same(scores.get(`${1_000 + at}`), expected), `${engine} ${at} ${scores.get(`${1_000 + at}`)} ${expected}`);
         }
       }

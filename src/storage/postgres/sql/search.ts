@@ -1,4 +1,4 @@
-import type { SoughtWords } from '../../../query/model/filter.ts';
+import type { SearchWords } from '../../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { MAX_SEARCHED_LENGTH, PHONE_END, type SearchRole, searchRole } from '../../../schema/search-index.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
@@ -60,7 +60,7 @@ export function writeCandidates(
   out: SqlOut,
   alias: string,
   table: TableSchema,
-  { words, tokens, starts, fields, limit }: SoughtWords,
+  { words, tokens, starts, fields, limit }: SearchWords,
   restrict: (alias: string) => void,
 ): void {
   const numbers = fields.filter(({ type }) => type === 'Number');

@@ -103,8 +103,8 @@ export class FilledTable {
   async #found(word: string): Promise<string[]> {
     const { table } = this;
     const fields = (table.indexes.get(SEARCH_INDEX)?.keys ?? []).map(([name]) => fieldOf(table, name));
-    const sought = { words: [{ word, isWhole: true }], tokens: [], starts: [], fields, limit: 100 };
-    const filter: Filter = { kind: 'candidates', table, guard: null, sought };
+    const search = { words: [{ word, isWhole: true }], tokens: [], starts: [], fields, limit: 100 };
+    const filter: Filter = { kind: 'candidates', table, guard: null, search };
     const shape = { includes: [], order: [], skip: 0, limit: 1000, count: false, withScore: false };
     const { results } = await this.#store().reader.find({ table, fields: [fieldOf(table, 'objectId')], filter, ...shape });
     let text = '';

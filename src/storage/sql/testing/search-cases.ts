@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowGuard } from '../../../access/index.ts';
-import type { Filter, SoughtWords } from '../../../query/model/filter.ts';
+import type { Filter, SearchWords } from '../../../query/model/filter.ts';
 import { fieldOf } from '../../../schema/model.ts';
 import { SEARCH_INDEX, wantedSearchIndex } from '../../../schema/search-index.ts';
 import { compileUpdate } from '../mutation.ts';
 import type { EngineTables } from './tables.ts';
 
 /** Words match by their beginning; those that end with a dot match whole words. */
-interface Sought extends Partial<Omit<SoughtWords, 'words'>> {
+interface Search extends Partial<Omit<SearchWords, 'words'>> {
   readonly words: readonly string[];
 }
 
-const cases: [name: string, sought: Sought, found: string][] = [
+const cases: [name: string, search: Search, found: string][] = [
   ['a word', { words: ['כהן'] }, 'a b'],
   ['the beginning of a word', { words: ['כה'] }, 'a b e'],
   ['a whole word', { words: ['כהן.'] }, 'a b'],
@@ -58,17 +58,17 @@ export async function testSearch(tables: EngineTables): Promise<void> {
   await tables.add('S', { objectId: 'f', Name: long });
   await tables.add('S', { objectId: 'g' });
 
-  const filterOf = ({ words, ...more }: Sought, guard: RowGuard | null = null): Filter => {
+  const filterOf = ({ words, ...more }: Search, guard: RowGuard | null = null): Filter => {
     const table = tables.table('S');
     const fields = (table.indexes.get(SEARCH_INDEX)?.keys ?? []).map(([name]) => fieldOf(table, name));
     return {
       kind: 'candidates',
       table,
       guard,
-      sought: { words: wordsOf(words), tokens: [], starts: [], limit: 100, fields, ...more },
+      search: { words: wordsOf(words), tokens: [], starts: [], limit: 100, fields, ...more },
     };
   };
-  const found = (sought: Sought, guard?: RowGuard) => tables.ids('S', filterOf(sought, guard));
+  const found = (search: Search, guard?: RowGuard) => tables.ids('S', filterOf(search, guard));
 
   let fillers = 0;
   /** Adds records until those listed as changed are in the index: before that they count as found. */
@@ -77,7 +77,7 @@ export async function testSearch(tables: EngineTables): Promise<void> {
   };
   await settle();
 
-  for (const [name, sought, ids] of cases) test(`a search index: ${name}`, async () => assert.equal(await found(sought), ids));
+  for (const [name, search, ids] of cases) test(`a search index: ${name}`, async () => assert.equal(await found(search), ids));
 
   test('a search index: it ends with the limit, of records that the caller may find', async () => {
     assert.equal((await found({ words: ['כה'], limit: 2 })).split(' ').length, 2);

@@ -1,4 +1,4 @@
-import type { SoughtWords } from '../../../query/model/filter.ts';
+import type { SearchWords } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { SEARCH_INDEX } from '../../../schema/search-index.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
@@ -17,10 +17,10 @@ export function writeCandidates(
   out: SqlOut,
   alias: string,
   table: TableSchema,
-  sought: SoughtWords,
+  search: SearchWords,
   restrict: (alias: string) => void,
 ): void {
-  const match = matchOf(sought);
+  const match = matchOf(search);
   if (match === null) {
     out.add('false');
     return;
@@ -37,13 +37,13 @@ export function writeCandidates(
   restrict('s');
   out
     .add(' ORDER BY c.rowid DESC LIMIT ')
-    .bind(sought.limit)
+    .bind(search.limit)
     .add(') UNION ALL SELECT seq FROM ')
     .name(changesName(table))
     .add(')');
 }
 
-function matchOf({ words, tokens, starts }: SoughtWords): string | null {
+function matchOf({ words, tokens, starts }: SearchWords): string | null {
   const any = [...tokens.map(quoted), ...starts.map(beginning)];
   if (words.length > 0)
     any.push(`(${words.map(({ word, isWhole }) => (isWhole ? quoted(word) : beginning(word))).join(' AND ')})`);
