@@ -28,7 +28,7 @@ const layers = [
   ['http', 'mcp', 'oauth', 'console', 'cli'],
   ['index.ts'],
   ['stores.ts'],
-  ['workshop.ts'],
+  ['command-context.ts'],
   ['backup-schedule.ts'],
   ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts', 'background.ts'],
   ['run.ts'],
@@ -65,7 +65,7 @@ function pattern(layer) {
  * @param {number} level its place in the list
  */
 function allowed(layer, level) {
-  const wires = ['stores.ts', 'workshop.ts', 'backup-schedule.ts', 'app.ts', 'move.ts', 'run.ts'].includes(layer);
+  const wires = ['stores.ts', 'command-context.ts', 'backup-schedule.ts', 'app.ts', 'move.ts', 'run.ts'].includes(layer);
   const below = layers.slice(0, level).flat();
   const readable = wires || layer.startsWith('storage/') ? below : below.filter((name) => !engines.includes(name));
   const meets = byEntrance.includes(layer);

@@ -3,6 +3,7 @@ import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
 import { WriteRelay } from './automation/matching/trigger-observer.ts';
 import { startBackups } from './backup-schedule.ts';
+import { type ContextOf, hooksWith, masterContexts, missingLogger, openBytes, openFiles } from './command-context.ts';
 import type { Config, Secrets } from './config/index.ts';
 import { Console } from './console/index.ts';
 import { ensureSearchIndexes } from './crm/search/search-index.ts';
@@ -19,7 +20,6 @@ import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts'
 import { Administration, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
 import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
-import { type ContextOf, hooksWith, masterContexts, missingLogger, openBytes, openFiles } from './workshop.ts';
 
 /** Time for requests in flight to finish, after a signal and after a fault, in milliseconds. */
 const DRAIN_TIMEOUTS_MS = { signal: 30_000, fault: 3_000 };
@@ -41,7 +41,7 @@ export interface App {
 }
 
 /**
- * Composes the service. Adapters are constructed here and in `openWorkshop` only.
+ * Composes the service. Adapters are constructed here and in `openCommandContext` only.
  * @param fault called with uncaught errors of the service, after which the process must end
  * @throws OperatorError if another process serves DATA_DIR or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */

@@ -1,3 +1,4 @@
+import type { ContextOf } from './command-context.ts';
 import type { Config } from './config/index.ts';
 import type { Logger } from './observe/index.ts';
 import type { Stores } from './stores.ts';
@@ -5,7 +6,6 @@ import type { Systems } from './systems/index.ts';
 import { BackupSchedule } from './transfer/backup/schedule/backup-schedule.ts';
 import { BackupTurns } from './transfer/backup/schedule/backup-turns.ts';
 import { notifyAdministrators } from './transfer/backup/schedule/notify-administrators.ts';
-import type { ContextOf } from './workshop.ts';
 
 /**
  * Starts scheduled backups if BACKUP_URL is set. Reference: backup.md#scheduled-backups.

@@ -45,7 +45,7 @@ export const missingLogger =
 export type Use = 'used' | 'first' | 'adopting';
 
 /** The stores of the service, opened for a command. Other processes may serve them at the same time. */
-export interface Workshop {
+export interface CommandContext {
   readonly administration: Administration;
   /** Returns a context with master rights for the records of a store. */
   readonly contextOf: ContextOf;
@@ -74,7 +74,7 @@ export interface Workshop {
  * @param use what the command may create
  * @throws OperatorError if DATA_DIR is unexpectedly empty, or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
-export async function openWorkshop(config: Config, databaseUrl: string | undefined, use: Use): Promise<Workshop> {
+export async function openCommandContext(config: Config, databaseUrl: string | undefined, use: Use): Promise<CommandContext> {
   if (databaseUrl === undefined && use === 'used') await refuseEmpty(config);
   makeDataDirectory(config);
   const log = createLog(config.logLevel);

@@ -1,16 +1,16 @@
 import { isAbsolute, relative } from 'node:path';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
+import type { CommandContext, Use } from './command-context.ts';
 import { type Config, loadSettings, type Settings } from './config/index.ts';
 import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
 import { exitGracefully, isWorker, reportListening, servePrimary, stopRequested } from './processes.ts';
 import { tuneForRequests } from './v8-tuning.ts';
-import type { Use, Workshop } from './workshop.ts';
 
 const print = (line: string) => console.log(line);
 
-// app.ts and workshop.ts are imported after the settings have been read, so that a malformed setting is reported at once and as a single line.
+// app.ts and command-context.ts are imported after the settings have been read, so that a malformed setting is reported at once and as a single line.
 const actions: Actions = {
   async start() {
     tuneForRequests();
@@ -30,19 +30,20 @@ const actions: Actions = {
     await undoMoveMark(config, secrets.databaseUrl);
   },
   ask,
-  withAdministration: (work, use = 'used') => inWorkshop(use, ({ administration, contextOf }) => work(administration, contextOf)),
+  withAdministration: (work, use = 'used') =>
+    withCommandContext(use, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
-    inWorkshop('used', (workshop) =>
-      workshop.withRecords(appId, (context) =>
+    withCommandContext('used', (command) =>
+      command.withRecords(appId, (context) =>
         work(
           context,
-          () => workshop.otherProcesses(),
-          () => workshop.files(),
+          () => command.otherProcesses(),
+          () => command.files(),
         ),
       ),
     ),
-  withBackups: (work, use = 'used') => inWorkshop(use, ({ backups }) => work(backups)),
-  withFiles: (appId, work) => inWorkshop('used', (workshop) => workshop.withFiles(appId, work)),
+  withBackups: (work, use = 'used') => withCommandContext(use, ({ backups }) => work(backups)),
+  withFiles: (appId, work) => withCommandContext('used', (context) => context.withFiles(appId, work)),
 };
 
 /** @param address on which the service listens */
@@ -79,7 +80,7 @@ async function serveAsPrimary({ config, secrets }: Settings): Promise<void> {
   const faults = (await import('./faults.ts')).faultsOf(config);
   process.on('uncaughtException', faults.report);
   const stopped = stopSignal(life);
-  const systems = await inWorkshop('first', async ({ administration, contextOf }) => {
+  const systems = await withCommandContext('first', async ({ administration, contextOf }) => {
     await addFirstSystem(administration, contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     return administration.systems().length;
   });
@@ -130,14 +131,14 @@ async function ask(question: string): Promise<string | null> {
   }
 }
 
-async function inWorkshop<T>(use: Use, work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
+async function withCommandContext<T>(use: Use, work: (context: CommandContext) => T | Promise<T>): Promise<T> {
   const { config, secrets } = loadSettings(process.cwd());
-  const { openWorkshop } = await import('./workshop.ts');
-  const workshop = await openWorkshop(config, secrets.databaseUrl, use);
+  const { openCommandContext } = await import('./command-context.ts');
+  const context = await openCommandContext(config, secrets.databaseUrl, use);
   try {
-    return await work(workshop);
+    return await work(context);
   } finally {
-    await workshop.close();
+    await context.close();
   }
 }
 

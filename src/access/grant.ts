@@ -59,6 +59,6 @@ export function bothOf(a: RowGuard | null, b: RowGuard | null): RowGuard | null 
 }
 
 /** Returns the fields that a caller does not see, or sees masked. Needed for records that are not read through the caller's guard. */
-export function unseenIn({ hiddenFields, masks }: Pick<Grant, 'hiddenFields' | 'masks'>): ReadonlySet<string> {
+export function hiddenFieldsOf({ hiddenFields, masks }: Pick<Grant, 'hiddenFields' | 'masks'>): ReadonlySet<string> {
   return masks.size === 0 ? hiddenFields : new Set([...hiddenFields, ...masks.keys()]);
 }

@@ -10,7 +10,7 @@ export {
   visibilityOf,
 } from './authorize.ts';
 export { deletionsOf } from './copies.ts';
-export { bothOf, type Grant, type Mask, type Masks, type RowGuard, type SubjectNames, unseenIn } from './grant.ts';
+export { bothOf, type Grant, hiddenFieldsOf, type Mask, type Masks, type RowGuard, type SubjectNames } from './grant.ts';
 export {
   ADMIN,
   type AgentPermission,

@@ -62,6 +62,6 @@ export function inDoubtSince(cause: unknown): ServiceError {
 }
 
 /** Returns the error to report for a write that was not done: a timeout of a read of its own becomes `unavailable`, since 124 is for reads. */
-export function endOfWrite(error: unknown): unknown {
+export function errorOfWrite(error: unknown): unknown {
   return isTimeout(error) ? unavailableSince(error) : error;
 }

@@ -1,6 +1,6 @@
 import { anonymous, master } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
-import { endOfWrite } from '../errors/system-faults.ts';
+import { errorOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
 import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
@@ -96,7 +96,7 @@ export class Functions {
       return await form(this.#contextOf(system, name), input);
     } catch (error) {
       if (error instanceof ServiceError && error.key === 'valueTooLarge') fail('formTooLarge');
-      throw endOfWrite(error);
+      throw errorOfWrite(error);
     }
   }
 

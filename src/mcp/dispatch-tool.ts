@@ -5,7 +5,7 @@ import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
-import { endOf, type Progress } from '../records/index.ts';
+import { errorToReport, type Progress } from '../records/index.ts';
 import type { CallerRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import { type Tool, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
@@ -56,7 +56,7 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
   try {
     return { result: resultOf(await runTool(scope, tool, principal, args, progress), tool), status: 200 };
   } catch (thrown) {
-    const error = endOf(thrown, progress);
+    const error = errorToReport(thrown, progress);
     if (!(error instanceof ServiceError))
       services.conditions.met('a tool failed', { tool: tool.name, ...faultPlace(error) }, error);
     return { result: errorResult(error), status: error instanceof ServiceError ? error.status : 500 };

@@ -4,7 +4,7 @@ import type { BearerVerdict } from '../access/index.ts';
 import type { Addresses } from '../config/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
-import { endOfWrite } from '../errors/system-faults.ts';
+import { errorOfWrite } from '../errors/system-faults.ts';
 import { chooseLanguage } from '../kernel/language.ts';
 import { networkOf } from '../kernel/network.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
@@ -195,7 +195,7 @@ export class OAuth {
 
   /** @param isPage whether a browser displays the answer */
   #refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, isPage: boolean): void {
-    const error = endOfWrite(thrown);
+    const error = errorOfWrite(thrown);
     const { status, why } = endOf(error);
     if (why === 'fault') this.#report(error);
     const retryAfter = retryAfterOf(error);

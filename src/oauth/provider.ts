@@ -4,7 +4,7 @@ import { agentPermissions } from '../access/index.ts';
 import { isPassing } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
 import { chooseLanguage } from '../kernel/language.ts';
-import { endOf, type Progress } from '../records/index.ts';
+import { errorToReport, type Progress } from '../records/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
 import { normalizeClient } from './clients/metadata.ts';
 import type { Fetch } from './clients/ssrf-safe-fetch.ts';
@@ -83,7 +83,7 @@ export function makeProvider(parts: ProviderParts): Provider {
   (provider as EventEmitter).on('error', report);
   provider.on('server_error', (context, error) => {
     report(error);
-    answerPassing(context as unknown as KoaContextWithOIDC, endOf(error, parts.progress(), true));
+    answerPassing(context as unknown as KoaContextWithOIDC, errorToReport(error, parts.progress(), true));
   });
   provider.use(async (context, next) => {
     const { path, method } = context;
@@ -103,7 +103,7 @@ export function makeProvider(parts: ProviderParts): Provider {
       await revokeAccessToken(context as unknown as KoaContextWithOIDC, parts);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      answerPassing(context as unknown as KoaContextWithOIDC, endOf(error, parts.progress(), true));
+      answerPassing(context as unknown as KoaContextWithOIDC, errorToReport(error, parts.progress(), true));
     }
   });
   return provider;

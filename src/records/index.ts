@@ -1,6 +1,6 @@
 export {
   claimsFunction,
-  endOf,
+  errorToReport,
   functionReferer,
   type Progress,
   type RecordContext,
@@ -34,7 +34,7 @@ export { countRows, type OwnQuery, readFirst, readRow, readRows } from './read/s
 export { definitionFields } from './read/trigger-definitions.ts';
 export { versionedCache } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
-export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/batch-write.ts';
+export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';

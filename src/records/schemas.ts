@@ -17,7 +17,7 @@ import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { RecordContext } from './context/context.ts';
 import { readLabels } from './read/labels.ts';
 import { readDefinitions, switchOffDefinitions } from './read/trigger-definitions.ts';
-import { type RecordWrite, type SchemaPlan, writeTogether } from './write/batch-write.ts';
+import { type RecordWrite, type SchemaPlan, writeAtomically } from './write/batch-write.ts';
 
 /**
  * Returns the schema records of all tables. Reference: schemas.md#read-a-schema.
@@ -122,7 +122,7 @@ async function changeSchema(
   alongside: readonly RecordWrite[] = [],
 ): Promise<SchemaRecord> {
   let table: TableSchema | undefined;
-  await writeTogether(context, alongside, (schema) => {
+  await writeAtomically(context, alongside, (schema) => {
     const changes = plan(schema);
     table = applyChanges(schema, changes).tables.get(className);
     return changes;

@@ -3,7 +3,7 @@ import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../au
 import { fail, isPassing } from '../errors/fail.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
-import { claimsFunction, endOf, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
+import { claimsFunction, errorToReport, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
 import { cachedPrincipal, principalOfSession } from '../users/index.ts';
 
@@ -179,7 +179,7 @@ export async function callerOf(system: System, credentials: Credentials, address
 
 /** How a request ends. */
 export interface RequestEnding {
-  /** Answers with an error. @param error in the form for clients (see `endOf`) */
+  /** Answers with an error. @param error in the form for clients (see `errorToReport`) */
   refuse(error: unknown): void;
   /** Logs the request after it was answered. */
   log?(): void;
@@ -202,7 +202,7 @@ async function execute(request: CallerRequest, ending: RequestEnding, run: () =>
     try {
       await run();
     } catch (error) {
-      ending.refuse(endOf(error, request.progress, ending.mayWrite));
+      ending.refuse(errorToReport(error, request.progress, ending.mayWrite));
     }
     ending.log?.();
   } finally {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt } from '../errors/fail.ts';
-import { createRecord, endOf } from '../records/index.ts';
+import { createRecord, errorToReport } from '../records/index.ts';
 import { masterContext } from '../records/testing/context.ts';
 import { importedHashesField } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
@@ -90,7 +90,7 @@ test('a login whose session was opened as the store went is in doubt: nobody is 
   const client = { installationId: null, network: '192.0.2.3', isGone: () => false };
   const context = { ...masterContext(leaving, userTableRules), progress };
   const error = await new Users(1).logIn(context, { username: 'known', password }, client).catch((thrown) => thrown);
-  assert.ok(isInDoubt(endOf(error, progress)), String(error));
+  assert.ok(isInDoubt(errorToReport(error, progress)), String(error));
 });
 
 test('a user whose hash another service made changes his password, and one whose hash is replaced meanwhile signs in', async () => {

@@ -10,7 +10,7 @@ import { openStores } from '../../src/stores.ts';
 import { Administration } from '../../src/systems/index.ts';
 import { newEntry } from '../../src/systems/new-entry.ts';
 import { provision } from '../../src/systems/provision.ts';
-import { openBytes } from '../../src/workshop.ts';
+import { openBytes } from '../../src/command-context.ts';
 import type { Service } from '../support/service.ts';
 import type { System } from './cli.ts';
 

@@ -2,10 +2,10 @@ import {
   actsAsMaster,
   authorize,
   type Grant,
+  hiddenFieldsOf,
   mayCreateTable,
   type Principal,
   refuseOutright,
-  unseenIn,
 } from '../../access/index.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
@@ -28,7 +28,7 @@ export function authorizeTrigger(trigger: Trigger, schema: Schema, caller: Princ
   const principal: Principal = caller.kind === 'user' ? { kind: 'user', userId: caller.userId, roles: caller.roles } : caller;
   const author = new Author(schema, principal);
   const grant = author.mayRead(trigger.table);
-  const hidden = grant ? unseenIn(grant) : new Set<string>();
+  const hidden = grant ? hiddenFieldsOf(grant) : new Set<string>();
   for (const name of trigger.changedFields) if (hidden.has(name)) fail('fieldDenied', name, trigger.table);
   if (trigger.criteria !== null) {
     const table = schema.tables.get(trigger.table);

@@ -1,4 +1,4 @@
-import { actorId, authorize, master, type Principal, unseenIn } from '../../access/index.ts';
+import { actorId, authorize, hiddenFieldsOf, master, type Principal } from '../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/model/filter.ts';
@@ -74,7 +74,7 @@ function parsedAs(
 ): Filter {
   const grant = authorize(principal, action, table, schema);
   // A snapshot holds unmasked values, so masked fields must be hidden.
-  const visible = inSnapshot ? { ...grant, hiddenFields: unseenIn(grant) } : grant;
+  const visible = inSnapshot ? { ...grant, hiddenFields: hiddenFieldsOf(grant) } : grant;
   const filter = guardedFilter(grant, parseWhere(criteria, visible, { schema, principal, patterns }));
   refuseBacktracking(filter);
   return filter;

@@ -1,4 +1,4 @@
-import { authorize, master, type Principal, unseenIn } from '../../access/index.ts';
+import { authorize, hiddenFieldsOf, master, type Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
@@ -44,5 +44,5 @@ export async function authorityOver(system: AutomationSystem, trigger: Trigger, 
   const ask = (part: Filter) => matchesNow(table, objectId, part)(store);
   const isRead = guard === null || (await evaluate({ kind: 'guard', guard, table }, (field) => record.valueOf(field), ask));
   if (!isRead) throw new ActionFailed(unreadable);
-  return { principal, hidden: unseenIn(grant) };
+  return { principal, hidden: hiddenFieldsOf(grant) };
 }

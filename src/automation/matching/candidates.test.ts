@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, createTogether, type RecordContext, readRows } from '../../records/index.ts';
+import { createAtomically, createRecord, type RecordContext, readRows } from '../../records/index.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { commitShare } from '../model/loop-share.ts';
@@ -58,7 +58,7 @@ test('a record that is made queues the triggers whose criteria it meets', async 
 
 test('what is beyond the share of a turn is left to the runner, until the next turn', async () => {
   await nextTurn();
-  const made = createTogether(context, [
+  const made = createAtomically(context, [
     { className: 'Tags', body: tag('none') },
     { className: 'Tags', body: tag('none') },
   ]);

@@ -1,4 +1,4 @@
-import { authorize, master, type Principal, unseenIn } from '../../access/index.ts';
+import { authorize, hiddenFieldsOf, master, type Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
@@ -59,7 +59,7 @@ function hasChanged(
   if (changedFields.length === 0) return true;
   const table = tableOfRecord(record, schema);
   const { className, fields } = table;
-  const hidden = unseenIn(authorize(principal, 'get', table, schema));
+  const hidden = hiddenFieldsOf(authorize(principal, 'get', table, schema));
   for (const name of changedFields) if (hidden.has(rootOf(name))) fail('fieldDenied', name, className);
   return changedFields
     .map((name) => fields.get(rootOf(name)) ?? fail('invalidTrigger', `changedFields names no field of ${className}: ${name}`))

@@ -23,9 +23,9 @@ import type { Actions, Print } from '../terminal/actions.ts';
 import { counted } from '../terminal/counted.ts';
 import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
 import { identitiesFrom } from '../terminal/identities.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
-interface BackupOptions extends TellOptions {
+interface BackupOptions extends ProgressOptions {
   to?: string;
   system?: string[];
   /** `--no-files` */
@@ -41,7 +41,7 @@ interface ListOptions {
   json?: true;
 }
 
-interface VerifyOptions extends TellOptions {
+interface VerifyOptions extends ProgressOptions {
   identity?: string;
 }
 
@@ -51,7 +51,7 @@ const destinations = 'folder or s3://bucket/prefix?endpoint=…&region=…';
 
 /** `backup`, `backup list`, `backup verify`. Reference: backup.md#backup. */
 export function addBackupCommands(program: Command, { withBackups }: Actions, print: Print): void {
-  const backup = addTellOptions(program.command('backup'))
+  const backup = addProgressOptions(program.command('backup'))
     // Options of `backup` must precede `list` and `verify`, whose options have the same names.
     .enablePositionalOptions()
     .description('back up systems while they are served, one file each; prints application id, records, files, bytes, file')
@@ -69,7 +69,7 @@ export function addBackupCommands(program: Command, { withBackups }: Actions, pr
     .option('--identity <file>', 'file with the age secret key, to read encrypted backups')
     .option('--json', 'print one JSON object a line')
     .action((options: ListOptions) => list(options, print));
-  addTellOptions(backup.command('verify <file>'))
+  addProgressOptions(backup.command('verify <file>'))
     .description('read a whole backup and compare it with its checksums')
     .option('--identity <file>', 'file with the age secret key, if the backup is encrypted')
     .action((file: string, options: VerifyOptions) => verify(file, options, print));
@@ -85,31 +85,31 @@ async function run(withBackups: Actions['withBackups'], options: BackupOptions, 
     throw new OperatorError('--to - takes one --system: the standard output holds one backup');
   if (isStream && retention) throw new OperatorError('--keep needs a place where backups are kept');
   // Standard output carries the backup itself.
-  const tell = isStream ? (line: string) => void process.stderr.write(`${line}\n`) : print;
+  const printLine = isStream ? (line: string) => void process.stderr.write(`${line}\n`) : print;
   await withBackups(async (backups) => {
     const entries = chosen(backups, system);
     const destination = isStream ? new StreamDestination(process.stdout) : await openDestination(to, '--to');
-    const teller = new Teller(options);
+    const reporter = new ProgressReporter(options);
     let failed = 0;
     let incomplete = 0;
     try {
       for (const entry of entries)
         try {
-          const made = await backups.make(entry, destination, { withFiles: options.files, encrypter }, eventsOf(entry, teller));
-          teller.clear();
-          tell(options.json ? JSON.stringify(rowOf(made)) : lineOf(made));
-          if (noteMissing(made, teller)) incomplete++;
-          if (retention) await prune(destination, entry.appId, retention, teller);
+          const made = await backups.make(entry, destination, { withFiles: options.files, encrypter }, eventsOf(entry, reporter));
+          reporter.clear();
+          printLine(options.json ? JSON.stringify(rowOf(made)) : lineOf(made));
+          if (reportMissing(made, reporter)) incomplete++;
+          if (retention) await prune(destination, entry.appId, retention, reporter);
         } catch (error) {
-          teller.clear();
+          reporter.clear();
           if (entries.length === 1) throw forOperator(error);
           // The other systems are backed up nevertheless.
           failed++;
           const text = `${entry.appId}: ${reasonOf(error)}`;
-          teller.note(`record-service: ${text}`, { appId: entry.appId, error: reasonOf(error) });
+          reporter.note(`record-service: ${text}`, { appId: entry.appId, error: reasonOf(error) });
         }
     } finally {
-      teller.clear();
+      reporter.clear();
       destination.close();
     }
     if (failed > 0) throw new OperatorError(`${failed} of ${entries.length} systems were not backed up`);
@@ -130,10 +130,10 @@ function chosen(backups: Backups, appIds: readonly string[] | undefined): readon
   });
 }
 
-const eventsOf = ({ appId }: SystemEntry, teller: Teller) => ({
+const eventsOf = ({ appId }: SystemEntry, reporter: ProgressReporter) => ({
   reading: (what: string, done: number, share: number) =>
-    teller.progress({ what: `${appId}: ${what}`, done, unit: 'records', share }),
-  readingFiles: (done: number) => teller.progress({ what: `${appId}: files`, done, unit: 'files' }),
+    reporter.progress({ what: `${appId}: ${what}`, done, unit: 'records', share }),
+  readingFiles: (done: number) => reporter.progress({ what: `${appId}: files`, done, unit: 'files' }),
 });
 
 const rowOf = ({ appId, records, files, bytes, file, missingFiles, deletedFiles }: MadeBackup) => ({
@@ -150,11 +150,11 @@ const lineOf = ({ appId, records, files, bytes, file }: MadeBackup) =>
   [appId, counted(records, 'record'), counted(files, 'file'), counted(bytes, 'byte'), file].join('\t');
 
 /** @returns whether bytes of files are missing unexpectedly */
-function noteMissing({ appId, missingFiles, deletedFiles }: MadeBackup, teller: Teller): boolean {
+function reportMissing({ appId, missingFiles, deletedFiles }: MadeBackup, reporter: ProgressReporter): boolean {
   if (deletedFiles > 0)
-    teller.note(`${appId}: ${counted(deletedFiles, 'file')} were deleted meanwhile and are not in it`, { appId, deletedFiles });
+    reporter.note(`${appId}: ${counted(deletedFiles, 'file')} were deleted meanwhile and are not in it`, { appId, deletedFiles });
   if (missingFiles > 0)
-    teller.note(`${appId}: the bytes of ${counted(missingFiles, 'file')} are missing, before this backup`, {
+    reporter.note(`${appId}: the bytes of ${counted(missingFiles, 'file')} are missing, before this backup`, {
       appId,
       missingFiles,
     });
@@ -162,7 +162,7 @@ function noteMissing({ appId, missingFiles, deletedFiles }: MadeBackup, teller: 
 }
 
 /** Deletes the backups of a system that the retention rule does not keep. */
-async function prune(destination: Destination, appId: string, retention: Retention, teller: Teller): Promise<void> {
+async function prune(destination: Destination, appId: string, retention: Retention, reporter: ProgressReporter): Promise<void> {
   const all: { kept: KeptBackup; at: number }[] = [];
   for await (const kept of destination.list(appId)) all.push({ kept, at: timeOfBackup(kept.name) ?? 0 });
   const stay = keptOf(
@@ -173,7 +173,7 @@ async function prune(destination: Destination, appId: string, retention: Retenti
   for (const { kept, at } of all) {
     if (stay.has(at)) continue;
     await destination.remove(kept);
-    teller.note(`${appId}: deleted ${kept.file}, which --keep does not keep`, { appId, deleted: kept.file });
+    reporter.note(`${appId}: deleted ${kept.file}, which --keep does not keep`, { appId, deleted: kept.file });
   }
 }
 
@@ -226,19 +226,19 @@ function listedRow({ appId, name, bytes, file }: KeptBackup, summary: BackupSumm
 
 async function verify(file: string, options: VerifyOptions, print: Print): Promise<void> {
   const identities = await identitiesFrom(options.identity);
-  const teller = new Teller(options);
+  const reporter = new ProgressReporter(options);
   try {
     const summary = await verifyBackup(await openBackupFile(file), identities, (what, done, of) =>
-      teller.progress({ what, done, unit: 'bytes', share: of === 0 ? 1 : done / of }),
+      reporter.progress({ what, done, unit: 'bytes', share: of === 0 ? 1 : done / of }),
     );
-    teller.clear();
+    reporter.clear();
     const { appId, madeAt, records, files } = summary;
     if (options.json) print(JSON.stringify({ appId, madeAt, records, files, outcome: 'agree' }));
     else print(`${counted(records, 'record')}, ${counted(files, 'file')}: all checksums agree`);
   } catch (error) {
     throw error instanceof OperatorError ? new OperatorError(`${oneLine(file)}: ${error.message}`, { cause: error }) : error;
   } finally {
-    teller.clear();
+    reporter.clear();
   }
 }
 

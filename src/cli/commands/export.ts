@@ -7,9 +7,9 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { ExportParameters, exportFormats, exportRecords } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { forOperator } from '../terminal/format-error.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
-interface CommandOptions extends TellOptions {
+interface CommandOptions extends ProgressOptions {
   system: string;
   table: string;
   to: string;
@@ -24,7 +24,7 @@ interface CommandOptions extends TellOptions {
 
 /** `export`. */
 export function addExportCommand(program: Command, { withRecords }: Actions, print: Print): void {
-  addTellOptions(program.command('export'))
+  addProgressOptions(program.command('export'))
     .description('write the records of a table to a file')
     .requiredOption('--system <app-id>', 'application id of the system')
     .requiredOption('--table <name>', 'table')
@@ -39,14 +39,14 @@ export function addExportCommand(program: Command, { withRecords }: Actions, pri
     .action((options: CommandOptions) =>
       withRecords(options.system, async (context) => {
         const { table, to, quiet } = options;
-        const teller = new Teller(options);
+        const reporter = new ProgressReporter(options);
         try {
           const pieces = await exportRecords(context, table, new ExportParameters(parametersOf(options)));
           const target = await openTarget(to);
           try {
             for await (const piece of pieces) {
               await target.write(piece);
-              teller.progress({ what: table, done: pieces.count, unit: 'records', share: pieces.share });
+              reporter.progress({ what: table, done: pieces.count, unit: 'records', share: pieces.share });
             }
             await target.finish();
           } catch (error) {
@@ -54,15 +54,15 @@ export function addExportCommand(program: Command, { withRecords }: Actions, pri
             await target.discard();
             throw error;
           }
-          teller.clear();
-          const told = options.json
+          reporter.clear();
+          const line = options.json
             ? JSON.stringify({ records: pieces.count })
             : `${pieces.count} ${pieces.count === 1 ? 'record' : 'records'}`;
           // Standard output carries the file itself.
-          if (to !== '-') print(told);
-          else if (!quiet) teller.note(told, { records: pieces.count });
+          if (to !== '-') print(line);
+          else if (!quiet) reporter.note(line, { records: pieces.count });
         } catch (error) {
-          teller.clear();
+          reporter.clear();
           throw forOperator(error);
         }
       }),

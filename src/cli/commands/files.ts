@@ -5,12 +5,12 @@ import { DAY_MS, isoText } from '../../kernel/time.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { counted } from '../terminal/counted.ts';
 import { forOperator, withRefusals } from '../terminal/format-error.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
 interface Of {
   system?: string;
 }
-interface SweepOptions extends Of, TellOptions {
+interface SweepOptions extends Of, ProgressOptions {
   days: number;
   dryRun?: true;
 }
@@ -35,14 +35,14 @@ const reasons: Readonly<Record<Orphan['why'], string>> = {
 /** `files sweep|usage|quota`. */
 export function addFilesCommands(program: Command, { withFiles }: Actions, print: Print): void {
   const files = program.command('files').description('manage the stored files of a system');
-  addTellOptions(files.command('sweep'))
+  addProgressOptions(files.command('sweep'))
     .description('delete unreferenced files; prints system, name, bytes, time of upload, reason')
     .option('--system <app-id>', 'application id of the system (default: all)')
     .option('--days <n>', 'minimum age of a file to be deleted, in days', upTo(36_500), 1)
     .option('--dry-run', 'print what would be deleted, and delete nothing')
-    .action(async ({ system, days, dryRun, ...tell }: SweepOptions) => {
+    .action(async ({ system, days, dryRun, ...output }: SweepOptions) => {
       const options = { olderThan: Date.now() - days * DAY_MS, remove: !dryRun };
-      const teller = new Teller(tell);
+      const reporter = new ProgressReporter(output);
       const total = { files: 0, bytes: 0, removed: !dryRun };
       let spared = 0;
       const refused = await withFiles(system, async (files, of, isOnly) => {
@@ -50,12 +50,12 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
           of,
           options,
           (orphan) => {
-            teller.clear();
-            print(tell.json ? JSON.stringify(asObject(of.appId, orphan)) : asLine(of.appId, orphan));
+            reporter.clear();
+            print(output.json ? JSON.stringify(asObject(of.appId, orphan)) : asLine(of.appId, orphan));
           },
-          tell.quiet
+          output.quiet
             ? undefined
-            : (done, all) => teller.progress({ what: of.appId, done, unit: LOOKED, share: isOnly ? done / all : undefined }),
+            : (done, all) => reporter.progress({ what: of.appId, done, unit: LOOKED, share: isOnly ? done / all : undefined }),
         );
         total.files += swept.files;
         total.bytes += swept.bytes;
@@ -63,12 +63,12 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
         if (swept.spared > 0) {
           const since = isoText(of.doubtedUntil ?? 0);
           const text = `${of.appId}: ${counted(swept.spared, 'file')} of before ${since} stay: what says whose they are may be missing`;
-          teller.note(text, { system: of.appId, spared: swept.spared, before: since });
+          reporter.note(text, { system: of.appId, spared: swept.spared, before: since });
         }
-      }).finally(() => teller.clear());
-      if (tell.json) print(JSON.stringify(total));
+      }).finally(() => reporter.clear());
+      if (output.json) print(JSON.stringify(total));
       else print(`${dryRun ? 'would remove' : 'removed'} ${counted(total.files, 'file')}, ${total.bytes} bytes`);
-      tellRefused(refused, teller);
+      reportRefused(refused, reporter);
       if (spared > 0) throw withRefusals('files were spared');
     });
   files
@@ -83,7 +83,7 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
         if (!isOnly) print(`${of.appId}:`);
         printUsage(usage, print);
       });
-      tellRefused(refused, new Teller({ ...(json && { json }) }));
+      reportRefused(refused, new ProgressReporter({ ...(json && { json }) }));
     });
   files
     .command('quota')
@@ -101,10 +101,10 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
 }
 
 /** Reports the systems that were skipped. @throws CommanderError with exit code 2 if there are any */
-function tellRefused(refused: ReadonlyMap<string, unknown>, teller: Teller): void {
+function reportRefused(refused: ReadonlyMap<string, unknown>, reporter: ProgressReporter): void {
   for (const [system, error] of refused) {
     const { message } = forOperator(error) as Error;
-    teller.note(`${system} was passed over: ${message}`, { system, refused: message });
+    reporter.note(`${system} was passed over: ${message}`, { system, refused: message });
   }
   if (refused.size > 0) throw withRefusals('systems were passed over');
 }

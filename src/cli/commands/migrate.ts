@@ -4,9 +4,9 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { type MigrationEvents, migrateParse } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
-interface ParseOptions extends TellOptions {
+interface ParseOptions extends ProgressOptions {
   from: string;
   system: string;
   filesFrom?: string;
@@ -18,7 +18,7 @@ interface ParseOptions extends TellOptions {
 /** `migrate parse`. */
 export function addMigrateCommands(program: Command, { withRecords }: Actions, print: Print): void {
   const migrate = program.command('migrate').description('migrate the data of another service into a system');
-  addTellOptions(migrate.command('parse'))
+  addProgressOptions(migrate.command('parse'))
     .description('migrate a Parse Server: objects, users with passwords, roles, permissions, relations, indexes')
     .requiredOption('--from <place>', 'postgres://…, mongodb://…, or a directory of dumps')
     .requiredOption('--system <app-id>', 'application id of the target system')
@@ -30,7 +30,7 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
     .option('--dry-run', 'report what would be done, and write nothing')
     .option('--continue', 'keep objects that exist already, and add the missing ones')
     .action(async (options: ParseOptions) => {
-      const teller = new Teller(options);
+      const reporter = new ProgressReporter(options);
       const report = await withRecords(options.system, (context, otherProcesses, files) =>
         migrateParse(
           {
@@ -41,7 +41,7 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
             isContinued: options.continue === true,
           },
           { appId: options.system, store: context.store, otherProcesses, files },
-          new Events(teller),
+          new Events(reporter),
         ),
       )
         .catch((error) => {
@@ -49,8 +49,8 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
             ? new OperatorError(`${oneLine(error.message)}; the same command with --continue goes on`)
             : forOperator(error);
         })
-        .finally(() => teller.clear());
-      for (const detail of report.details) teller.note(oneLine(detail), { detail });
+        .finally(() => reporter.clear());
+      for (const detail of report.details) reporter.note(oneLine(detail), { detail });
       const { classes, parts, line } = report;
       if (options.json) print(JSON.stringify({ classes, report: parts, dryRun: options.dryRun === true }));
       else print(oneLine(line));
@@ -69,20 +69,20 @@ function namesIn(text: string): string[] {
 
 /** Reports the progress of a migration: examination first, then writing. */
 class Events implements MigrationEvents {
-  readonly #teller: Teller;
+  readonly #reporter: ProgressReporter;
   #isWriting = false;
 
-  constructor(teller: Teller) {
-    this.#teller = teller;
+  constructor(reporter: ProgressReporter) {
+    this.#reporter = reporter;
   }
 
   examining(className: string, done: number): void {
-    this.#teller.progress({ what: className, done, unit: 'objects looked at' });
+    this.#reporter.progress({ what: className, done, unit: 'objects looked at' });
   }
 
   writing(what: string, done: number, share: number): void {
-    if (!this.#isWriting) this.#teller.begin();
+    if (!this.#isWriting) this.#reporter.begin();
     this.#isWriting = true;
-    this.#teller.progress({ what, done, unit: 'objects', share });
+    this.#reporter.progress({ what, done, unit: 'objects', share });
   }
 }

@@ -5,16 +5,16 @@ import type { MoveEvents } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { counted } from '../terminal/counted.ts';
 import { forOperator } from '../terminal/format-error.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
-interface MoveOptions extends TellOptions {
+interface MoveOptions extends ProgressOptions {
   to?: 'postgres' | 'embedded';
   undoMark?: true;
 }
 
 /** `move`. */
 export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions, print: Print): void {
-  addTellOptions(program.command('move'))
+  addProgressOptions(program.command('move'))
     .description(
       'copy all systems with their keys to the other engine, which serves them from then on; continues an interrupted move',
     )
@@ -32,12 +32,12 @@ export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions
         return;
       }
       if (to === undefined) throw new OperatorError('--to or --undo-mark must be given');
-      const teller = new Teller(options);
-      const { systems, records } = await move(to, new Events(teller, options, print))
+      const reporter = new ProgressReporter(options);
+      const { systems, records } = await move(to, new Events(reporter, options, print))
         .catch((error) => {
           throw isUnavailable(error) || isInDoubt(error) ? new OperatorError(lost) : forOperator(error);
         })
-        .finally(() => teller.clear());
+        .finally(() => reporter.clear());
       if (options.json) print(JSON.stringify({ systems, records }));
       else print(`moved ${grouped(systems, 'system')} and ${grouped(records, 'record')}; counts and checksums are the same`);
     });
@@ -49,22 +49,22 @@ const grouped = (count: number, what: string) => counted(count, what, count.toLo
 
 /** Reports the progress of a move: one line per system, and the current position. */
 class Events implements MoveEvents {
-  readonly #teller: Teller;
-  readonly #options: TellOptions;
+  readonly #reporter: ProgressReporter;
+  readonly #options: ProgressOptions;
   readonly #print: Print;
 
-  constructor(teller: Teller, options: TellOptions, print: Print) {
-    this.#teller = teller;
+  constructor(reporter: ProgressReporter, options: ProgressOptions, print: Print) {
+    this.#reporter = reporter;
     this.#options = options;
     this.#print = print;
   }
 
   copying(system: string, className: string, done: number, share: number): void {
-    this.#teller.progress({ what: `${system}: ${className}`, done, unit: 'records copied', share: share / 2 });
+    this.#reporter.progress({ what: `${system}: ${className}`, done, unit: 'records copied', share: share / 2 });
   }
 
   comparing(system: string, className: string, done: number, share: number): void {
-    this.#teller.progress({ what: `${system}: ${className}`, done, unit: 'records compared', share: (1 + share) / 2 });
+    this.#reporter.progress({ what: `${system}: ${className}`, done, unit: 'records compared', share: (1 + share) / 2 });
   }
 
   moved(system: string, records: number): void {
@@ -81,7 +81,7 @@ class Events implements MoveEvents {
   }
 
   #say(text: string, object: object): void {
-    this.#teller.clear();
+    this.#reporter.clear();
     this.#print(this.#options.json ? JSON.stringify(object) : text);
   }
 }

@@ -5,9 +5,9 @@ import type { Actions, Print } from '../terminal/actions.ts';
 import { counted } from '../terminal/counted.ts';
 import { oneLine } from '../terminal/format-error.ts';
 import { identitiesFrom } from '../terminal/identities.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
-interface RestoreOptions extends TellOptions {
+interface RestoreOptions extends ProgressOptions {
   as?: string;
   replace?: true;
   withoutFiles?: true;
@@ -17,7 +17,7 @@ interface RestoreOptions extends TellOptions {
 
 /** `restore`. Reference: backup.md#restore. */
 export function addRestoreCommand(program: Command, { withBackups, ask }: Actions, print: Print): void {
-  addTellOptions(program.command('restore <file>'))
+  addProgressOptions(program.command('restore <file>'))
     .description(
       'restore a system from a backup: a file, s3://…, or - for standard input; it is served once everything is compared',
     )
@@ -30,7 +30,7 @@ export function addRestoreCommand(program: Command, { withBackups, ask }: Action
       const { as, replace } = options;
       if ((as === undefined) === (replace === undefined)) throw new OperatorError('either --as NEWID or --replace must be given');
       const identities = await identitiesFrom(options.identity);
-      const teller = new Teller(options);
+      const reporter = new ProgressReporter(options);
       try {
         const restored = await withBackups(async (backups) => {
           const source = await openBackupFile(file);
@@ -41,23 +41,23 @@ export function addRestoreCommand(program: Command, { withBackups, ask }: Action
               appId: as ?? null,
               withFiles: !options.withoutFiles,
               isActive: options.active === true,
-              confirm: (appId) => confirmReplace(appId, teller, ask),
+              confirm: (appId) => confirmReplace(appId, reporter, ask),
             },
             {
-              adding: (what, done, of) => teller.progress({ what, done, unit: 'records added', share: shareOf(done, of) / 2 }),
+              adding: (what, done, of) => reporter.progress({ what, done, unit: 'records added', share: shareOf(done, of) / 2 }),
               comparing: (what, done, of) =>
-                teller.progress({ what, done, unit: 'records compared', share: (1 + shareOf(done, of)) / 2 }),
-              files: (done) => teller.progress({ what: 'files', done, unit: 'files' }),
+                reporter.progress({ what, done, unit: 'records compared', share: (1 + shareOf(done, of)) / 2 }),
+              files: (done) => reporter.progress({ what: 'files', done, unit: 'files' }),
             },
           );
         }, 'first');
-        teller.clear();
+        reporter.clear();
         if (options.json) print(JSON.stringify({ ...restored, credentials: undefined, ...restored.credentials }));
         else for (const line of linesOf(restored, options)) print(line);
       } catch (error) {
         throw error instanceof OperatorError ? new OperatorError(`${oneLine(file)}: ${error.message}`, { cause: error }) : error;
       } finally {
-        teller.clear();
+        reporter.clear();
       }
     });
 }
@@ -65,8 +65,8 @@ export function addRestoreCommand(program: Command, { withBackups, ask }: Action
 const shareOf = (done: number, of: number) => (of === 0 ? 1 : done / of);
 
 /** Asks for confirmation on a terminal before a present system is set aside. @throws OperatorError if it is declined */
-async function confirmReplace(appId: string, teller: Teller, ask: Actions['ask']): Promise<void> {
-  teller.clear();
+async function confirmReplace(appId: string, reporter: ProgressReporter, ask: Actions['ask']): Promise<void> {
+  reporter.clear();
   const typed = await ask(`${appId} is in force: it is put aside for 14 days. Type its application id again: `);
   if (typed !== null && typed.trim() !== appId) throw new OperatorError('that is another id; nothing was done');
 }

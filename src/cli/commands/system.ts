@@ -7,7 +7,7 @@ import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import type { StoreState } from '../../systems/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { warnOfShort } from '../terminal/format-error.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 import { addAdministrator, administratorFrom } from '../users/administrator.ts';
 
 interface AddOptions {
@@ -18,7 +18,7 @@ interface AddOptions {
   adminPassword?: string;
 }
 
-interface RemoveOptions extends TellOptions {
+interface RemoveOptions extends ProgressOptions {
   now?: true;
 }
 
@@ -67,15 +67,15 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     .option('--json', 'print one JSON object a line')
     .action(async ({ removed, json }: ListOptions) => {
       await withAdministration(async (administration) => {
-        const tell = (row: object) => print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
+        const printRow = (row: object) => print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
         if (removed) {
-          for (const system of administration.removedSystems()) tell(removedRow(system));
+          for (const system of administration.removedSystems()) printRow(removedRow(system));
           return;
         }
         const entries = new Map(administration.systems().map((system) => [system.appId, system]));
         for await (const state of administration.storeStates()) {
           const entry = entries.get(state.appId);
-          if (entry) tell({ ...systemRow(entry), ...heldRow(entry, json), ...stateRow(state) });
+          if (entry) printRow({ ...systemRow(entry), ...heldRow(entry, json), ...stateRow(state) });
         }
       });
     });
@@ -96,10 +96,10 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
       await withAdministration((administration) => administration.forgetSystem(appId));
       print(`Forgot ${appId}; what it has stays where it is`);
     });
-  addTellOptions(system.command('remove <app-id>'))
+  addProgressOptions(system.command('remove <app-id>'))
     .description('stop serving a system, and delete it with all its data after 14 days; on a terminal it asks for the id again')
     .option('--now', 'delete it at once; also a system that was removed before')
-    .action(async (appId: string, { now, ...tell }: RemoveOptions) => {
+    .action(async (appId: string, { now, ...output }: RemoveOptions) => {
       await withAdministration(async (administration) => {
         // No question is asked about an impossible request.
         if (!administration.removedSystems().some((system) => now && system.appId === appId)) administration.checkSystem(appId);
@@ -107,12 +107,12 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
         const typed = await ask(`${what} Type its application id again: `);
         if (typed !== null && typed.trim() !== appId) throw new OperatorError('that is another id; nothing was done');
         if (now) {
-          await withProgress(appId, tell, (removed) => administration.deleteSystem(appId, removed));
-          print(tell.json ? JSON.stringify({ appId, outcome: 'deleted' }) : `Deleted ${appId}`);
+          await withProgress(appId, output, (removed) => administration.deleteSystem(appId, removed));
+          print(output.json ? JSON.stringify({ appId, outcome: 'deleted' }) : `Deleted ${appId}`);
           return;
         }
         const until = isoText(await administration.removeSystem(appId));
-        if (tell.json) print(JSON.stringify({ appId, outcome: 'removed', until }));
+        if (output.json) print(JSON.stringify({ appId, outcome: 'removed', until }));
         else print(`Removed ${appId}; until ${until} it comes back by: record-service system restore ${appId}`);
       });
     });
@@ -144,17 +144,17 @@ const heldRow = ({ appId, heldAt }: SystemEntry, isJson = false) =>
   };
 
 /** Shows the progress of a deletion in files; the store does not report progress on records. */
-async function withProgress(appId: string, tell: TellOptions, work: (removed: (files: number) => void) => Promise<void>) {
-  const teller = new Teller(tell);
+async function withProgress(appId: string, output: ProgressOptions, work: (removed: (files: number) => void) => Promise<void>) {
+  const reporter = new ProgressReporter(output);
   let done = 0;
-  const ticking = setInterval(() => teller.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK_MS);
+  const ticking = setInterval(() => reporter.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK_MS);
   try {
     await work((files) => {
       done += files;
     });
   } finally {
     clearInterval(ticking);
-    teller.clear();
+    reporter.clear();
   }
 }
 

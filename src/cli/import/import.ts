@@ -20,11 +20,11 @@ import {
 import { type DateOrder, dateOrders } from '../../values/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
-import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 import { Rejects } from './rejects.ts';
 import { Source } from './source.ts';
 
-interface ImportOptions extends TellOptions {
+interface ImportOptions extends ProgressOptions {
   system: string;
   table: string;
   file: string;
@@ -44,7 +44,7 @@ interface ImportOptions extends TellOptions {
 
 /** `import`. Reference: import.md#import-command. */
 export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
-  addTellOptions(program.command('import'))
+  addProgressOptions(program.command('import'))
     .description('import the rows of a file as records; exit code 2 if rows were rejected')
     .requiredOption('--system <app-id>', 'application id of the system')
     .requiredOption('--table <name>', 'table')
@@ -73,20 +73,22 @@ export function addImportCommand(program: Command, { withRecords, ask }: Actions
     .action(async (options: ImportOptions) => {
       if (options.dryRun && options.continue)
         throw new OperatorError('--dry-run writes nothing that --continue could go on from');
-      const teller = new Teller(options);
-      const source = await Source.open(options.file, (done) => teller.progress({ what: 'standard input', done, unit: 'bytes' }));
+      const reporter = new ProgressReporter(options);
+      const source = await Source.open(options.file, (done) =>
+        reporter.progress({ what: 'standard input', done, unit: 'bytes' }),
+      );
       try {
         const request = await requestOf(options);
         const rejected = await withRecords(options.system, async (context, otherProcesses) => {
           try {
-            return await run({ context, otherProcesses, source, options, request, teller }, { ask, print });
+            return await run({ context, otherProcesses, source, options, request, reporter }, { ask, print });
           } catch (error) {
             throw forOperator(error);
           }
         });
         if (rejected > 0) throw withRefusals('rows were rejected');
       } finally {
-        teller.clear();
+        reporter.clear();
         await source.close();
       }
     });
@@ -125,19 +127,19 @@ interface Run {
   readonly source: Source;
   readonly options: ImportOptions;
   readonly request: ImportRequest;
-  readonly teller: Teller;
+  readonly reporter: ProgressReporter;
 }
 
 /** @returns how many rows were rejected */
 async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print: Print }): Promise<number> {
-  const { context, source, options, request, teller } = importing;
+  const { context, source, options, request, reporter } = importing;
   const { table } = options;
   refuseImport(context, request);
-  teller.begin();
-  const looked = (done: number) => teller.progress({ what: table, done, unit: 'rows looked at', share: source.share() });
+  reporter.begin();
+  const looked = (done: number) => reporter.progress({ what: table, done, unit: 'rows looked at', share: source.share() });
   const plan = await planImport(context, source, request, looked);
-  teller.clear();
-  for (const note of plan.notes) teller.note(note, { note });
+  reporter.clear();
+  for (const note of plan.notes) reporter.note(note, { note });
   warnOfSlowMatch(importing);
   const continued = options.continue
     ? await ImportProgress.resume(context.store, idOf(plan, table), termsOf(plan, request))
@@ -147,14 +149,14 @@ async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print:
     throw new OperatorError(`${table} was dropped since: begin anew, without --continue`);
   if (continued?.isOver) {
     const text = `nothing is left: ${continued.progress.counts.done} rows were dealt with before`;
-    teller.note(text, { note: text });
-    tell({ done: 0, created: 0, updated: 0, rejected: 0 }, options, print);
+    reporter.note(text, { note: text });
+    printResult({ done: 0, created: 0, updated: 0, rejected: 0 }, options, print);
     return 0;
   }
   const before = continued?.progress.counts.done ?? 0;
-  if (before > 0) teller.note(`going on after ${before} rows`, { goingOnAfter: before });
+  if (before > 0) reporter.note(`going on after ${before} rows`, { goingOnAfter: before });
   if (!request.skipTriggers) await warnOfTriggers(importing, ask);
-  const rejects = await Rejects.open(teller, plan.unit, options.rejected, options.file, continued !== null);
+  const rejects = await Rejects.open(reporter, plan.unit, options.rejected, options.file, continued !== null);
   try {
     const progress = options.dryRun
       ? null
@@ -175,7 +177,7 @@ async function refuseOtherFile({ context, options: { table } }: Run): Promise<vo
 }
 
 async function execute(
-  { context, otherProcesses, options, request, teller }: Run,
+  { context, otherProcesses, options, request, reporter }: Run,
   plan: ImportPlan,
   progress: ImportProgress | null,
   rejects: Rejects,
@@ -184,7 +186,7 @@ async function execute(
   const { table } = options;
   const first = progress?.counts.done ?? 0;
   let reached = progress?.counts;
-  teller.begin();
+  reporter.begin();
   const importing = importRecords(context, request, plan, {
     otherProcesses,
     progress,
@@ -194,20 +196,20 @@ async function execute(
       progressed(counts) {
         reached = counts;
         const share = plan.rows === first ? 1 : (counts.done - first) / (plan.rows - first);
-        teller.progress({ what: table, done: counts.done - first, unit: 'rows', share });
+        reporter.progress({ what: table, done: counts.done - first, unit: 'rows', share });
       },
     },
   });
   const result = await importing.catch((error) => {
-    teller.clear();
+    reporter.clear();
     const records = (reached?.created ?? 0) + (reached?.updated ?? 0);
     const text = `the import broke off after ${records} records, which stay in ${table}; --continue goes on there`;
-    if (records > 0 && progress) teller.note(text, { brokeOff: table, created: reached?.created, updated: reached?.updated });
+    if (records > 0 && progress) reporter.note(text, { brokeOff: table, created: reached?.created, updated: reached?.updated });
     throw error;
   });
-  teller.clear();
-  tellLeftOut(result.leftOut, request, plan.unit, teller);
-  tell(result, options, print);
+  reporter.clear();
+  reportLeftOut(result.leftOut, request, plan.unit, reporter);
+  printResult(result, options, print);
   return result.rejected;
 }
 
@@ -226,7 +228,7 @@ const termsOf = ({ format }: ImportPlan, { map, dateOrder, encoding, matchOn, lo
     map: Object.fromEntries(map),
   });
 
-function tell(
+function printResult(
   { done: rows, created, updated, rejected }: { done: number; created: number; updated: number; rejected: number },
   { json, dryRun }: ImportOptions,
   print: Print,
@@ -238,26 +240,31 @@ function tell(
 /** Fields that `--keep-times` imports for new records. */
 const takenOver: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
 
-function tellLeftOut(leftOut: ReadonlyMap<string, number>, { keepTimes }: ImportRequest, unit: string, teller: Teller): void {
+function reportLeftOut(
+  leftOut: ReadonlyMap<string, number>,
+  { keepTimes }: ImportRequest,
+  unit: string,
+  reporter: ProgressReporter,
+): void {
   for (const [field, count] of leftOut) {
     const text = `${field} of ${count} ${count === 1 ? unit : `${unit}s`} was not taken over`;
     const hint = !keepTimes && takenOver.has(field) ? '; --keep-times takes it over' : '';
-    teller.note(`${text}${hint}`, { notTakenOver: field, rows: count });
+    reporter.note(`${text}${hint}`, { notTakenOver: field, rows: count });
   }
 }
 
 /** Warns if matching has to read the whole table for every thousand rows. */
-function warnOfSlowMatch({ context, request: { className, matchOn }, teller }: Run): void {
+function warnOfSlowMatch({ context, request: { className, matchOn }, reporter }: Run): void {
   const table = context.store.schema().tables.get(className);
   if (!table || matchOn.length === 0 || matchOn.includes('objectId')) return;
   const isIndexed = [...table.indexes.values()].some(({ keys: [first] }) => first !== undefined && matchOn.includes(first[0]));
   if (isIndexed) return;
   const text = `${className} has no index that begins with ${matchOn.join(' or ')}: to match rows its records are read over and over`;
-  teller.note(text, { note: text });
+  reporter.note(text, { note: text });
 }
 
 /** Reports the triggers that the records would run, and asks for confirmation on a terminal. @throws OperatorError if it is declined */
-async function warnOfTriggers({ context: { store }, options, request, teller }: Run, ask: Actions['ask']): Promise<void> {
+async function warnOfTriggers({ context: { store }, options, request, reporter }: Run, ask: Actions['ask']): Promise<void> {
   await activeTriggers.ready(store);
   const fires = (events: ReadonlySet<string>) => events.has('create') || (request.matchOn.length > 0 && events.has('update'));
   const firing = activeTriggers.of(store, options.table).filter(({ events }) => fires(events));
@@ -265,7 +272,7 @@ async function warnOfTriggers({ context: { store }, options, request, teller }: 
   const triggers = firing.map(({ id, name, actions }) => ({ id, name, actions: actions.map(({ type }) => type) }));
   const texts = triggers.map(({ id, name, actions }) => `${JSON.stringify(oneLine(name ?? id))} (${actions.join(', ')})`);
   const runs = options.dryRun ? 'would run' : 'runs';
-  teller.note(`each record ${runs} these triggers: ${texts.join(', ')}; --skip-triggers runs none`, { triggers });
+  reporter.note(`each record ${runs} these triggers: ${texts.join(', ')}; --skip-triggers runs none`, { triggers });
   if (options.dryRun) return;
   const answer = await ask('Go on? [y/N] ');
   if (answer !== null && !/^y(es)?$/i.test(answer.trim())) throw new OperatorError('nothing was imported');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /** Output options of a long command. */
-export interface TellOptions {
+export interface ProgressOptions {
   readonly quiet?: true;
   readonly json?: true;
 }
@@ -28,7 +28,7 @@ const TERMINAL_INTERVAL_MS = 200;
 const LOG_INTERVAL_MS = 10_000;
 
 /** Adds `--quiet` and `--json` to a long command. */
-export function addTellOptions(command: Command): Command {
+export function addProgressOptions(command: Command): Command {
   return command.option('--quiet', 'show no progress').option('--json', 'print one JSON object a line, progress included');
 }
 
@@ -36,8 +36,8 @@ export function addTellOptions(command: Command): Command {
  * Reports the progress of a long command on stderr: on a terminal one line that is rewritten, with rate and time left; otherwise a line every ten
  * seconds. Reference: commands.md#progress.
  */
-export class Teller {
-  readonly #options: TellOptions;
+export class ProgressReporter {
+  readonly #options: ProgressOptions;
   readonly #screen: Screen;
   readonly #now: () => number;
   #began: number;
@@ -45,7 +45,7 @@ export class Teller {
   #onScreen = false;
 
   /** @param now milliseconds of a monotonic clock */
-  constructor(options: TellOptions, screen: Screen = process.stderr, now: () => number = () => performance.now()) {
+  constructor(options: ProgressOptions, screen: Screen = process.stderr, now: () => number = () => performance.now()) {
     this.#options = options;
     this.#screen = screen;
     this.#now = now;

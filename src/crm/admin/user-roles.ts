@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { type RecordWrite, writeTogether } from '../../records/index.ts';
+import { type RecordWrite, writeAtomically } from '../../records/index.ts';
 import { ADMIN_KEY } from '../../users/index.ts';
 import { inTurn } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
@@ -26,7 +26,7 @@ async function replaceRoles(context: CrmContext, userId: string, roles: readonly
     ...added.map((role) => change(role, 'AddRelation', userId)),
     ...removed.map((role) => change(role, 'RemoveRelation', userId)),
   ];
-  if (writes.length > 0) await writeTogether(context, writes);
+  if (writes.length > 0) await writeAtomically(context, writes);
   return { objectId: userId, roles: namesOf(roles), added: namesOf(added), removed: namesOf(removed) };
 }
 

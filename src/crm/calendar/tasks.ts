@@ -1,7 +1,7 @@
 import { mayUse } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type RecordWrite, writeTogether } from '../../records/index.ts';
+import { type RecordWrite, writeAtomically } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { createRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
@@ -145,7 +145,7 @@ export async function completeTask(context: CrmContext, id: string, comment: str
     ...(isDone ? [] : [{ kind: 'update', className: TASKS, objectId: id, body } as const]),
     ...(comment === undefined ? [] : [await noteOf(context, id, comment)]),
   ];
-  const written = writes.length > 0 ? await writeTogether(context, writes) : [];
+  const written = writes.length > 0 ? await writeAtomically(context, writes) : [];
   const noteId = comment === undefined ? undefined : written.at(-1)?.objectId;
   const before = statuses.rows?.find((status) => status.objectId === now);
   return {

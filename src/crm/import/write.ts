@@ -1,6 +1,6 @@
 import { mayView } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { checkTogether, type RecordWrite } from '../../records/index.ts';
+import { checkWrites, type RecordWrite } from '../../records/index.ts';
 import { Overtaken } from '../../storage/port.ts';
 import { bodyOf, createRow, updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
@@ -99,7 +99,7 @@ export function rowWriter(
     return { action: 'updated', objectId, ...same };
   };
 
-  const check = (write: RecordWrite): Promise<void> => checkTogether(context, [write]);
+  const check = (write: RecordWrite): Promise<void> => checkWrites(context, [write]);
 
   return async (item, row) => {
     const { key } = item;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { checkTogether, createTogether } from '../../records/index.ts';
+import { checkWrites, createAtomically } from '../../records/index.ts';
 import { inTurn } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
 import { getRow, hasField } from '../queries/records.ts';
@@ -44,8 +44,8 @@ export async function createQuote(
   return inTurn(context, QUOTES, async (held) => {
     const number = await nextNumber(held, QUOTES);
     const writes = writesFor(context, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
-    if (dryRun === true) await checkTogether(context, writes);
-    else await createTogether(held, writes);
+    if (dryRun === true) await checkWrites(context, writes);
+    else await createAtomically(held, writes);
     return { writes, rows, totals, number };
   });
 }

@@ -1,7 +1,7 @@
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { newSiteId } from '../../kernel/ids.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { checkTogether, type OnlyIf } from '../../records/index.ts';
+import { checkWrites, type OnlyIf } from '../../records/index.ts';
 import { type FieldType, fieldOf, type TableSchema } from '../../schema/model.ts';
 import { parseIsoDate } from '../../values/index.ts';
 import { updateRow } from '../commands/records.ts';
@@ -91,7 +91,7 @@ export async function writeVersioned(context: CrmContext, read: Versioned, data:
   const isNumber = tableIfAny(context, className)?.fields.get('Version')?.type === 'Number';
   const body = { ...data, Version: isNumber ? Number(next) : next };
   if (dryRun) {
-    await checkTogether(context, [{ kind: 'update', className, objectId: row.objectId, body }]);
+    await checkWrites(context, [{ kind: 'update', className, objectId: row.objectId, body }]);
     return next;
   }
   try {

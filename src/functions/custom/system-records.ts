@@ -7,8 +7,8 @@ import { FindParameters, type NamedParameters, ReadParameters } from '../../quer
 import {
   aggregateRows,
   configFlag,
+  createAtomically,
   createRecord,
-  createTogether,
   deleteRecord,
   findRecords,
   findRows,
@@ -90,7 +90,7 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
           });
           return { own, all };
         },
-        ({ own, all }) => createTogether(writing(own), all),
+        ({ own, all }) => createAtomically(writing(own), all),
         true,
       ),
     update: (table, objectId, fields) =>

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { configFlag, createRecord, createTogether, type RecordContext } from '../../records/index.ts';
+import { configFlag, createAtomically, createRecord, type RecordContext } from '../../records/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
@@ -78,7 +78,7 @@ async function createLinked(context: RecordContext, form: LinkedRow): Promise<Li
 async function createBoth(context: RecordContext, form: LinkedRow): Promise<LinkedIds> {
   const { accounts, contact, target } = form;
   const accountId = newIdFor(accounts.className);
-  const [, row] = await createTogether(context, [
+  const [, row] = await createAtomically(context, [
     { className: accounts.className, body: await newContact(context.store, accounts, contact), objectId: accountId },
     { className: target.className, body: withAccount(form, accountId) },
   ]);

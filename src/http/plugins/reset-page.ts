@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
 import { retryAfterOf } from '../../errors/render.ts';
-import { endOfWrite } from '../../errors/system-faults.ts';
+import { errorOfWrite } from '../../errors/system-faults.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { faultPlace } from '../../observe/index.ts';
 import { withSystem } from '../../requests/index.ts';
@@ -62,7 +62,7 @@ async function answer(
     const { appId } = request.params as { appId: string };
     made = (await withSystem(systems, appId, ({ store }) => make(store))) ?? { status: 404, html: messagePage('unknown') };
   } catch (thrown) {
-    const error = endOfWrite(thrown);
+    const error = errorOfWrite(thrown);
     if (!(error instanceof ServiceError)) conditions.met('a password reset failed', faultPlace(error), error);
     const retryAfter = retryAfterOf(error);
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));

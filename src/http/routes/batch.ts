@@ -4,7 +4,7 @@ import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../.
 import { renderError } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { prefix } from '../../kernel/prefix.ts';
-import { endOf, type Progress } from '../../records/index.ts';
+import { errorToReport, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
@@ -207,7 +207,7 @@ async function answer(
       mayBeStored: headers?.['cache-control'] !== 'no-store',
     };
   } catch (thrown) {
-    const error = endOf(thrown, progress, true);
+    const error = errorToReport(thrown, progress, true);
     if (!(error instanceof ServiceError)) reportFault(error);
     const text = `{"error":${renderError(error).json}}`;
     if (isInDoubt(error)) return { text, outcome: 'inDoubt' };

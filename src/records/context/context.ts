@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/index.ts';
 import { isPassing } from '../../errors/fail.ts';
-import { endOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
+import { errorOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
 import type { SharedPatterns } from '../../query/regex/index.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -88,7 +88,7 @@ export interface Progress {
  * done. Reference: faults.md#writes-in-doubt.
  * @param isWrite whether the request was to write: only reads report a timeout
  */
-export function endOf(error: unknown, { hasWritten }: Progress, isWrite = false): unknown {
+export function errorToReport(error: unknown, { hasWritten }: Progress, isWrite = false): unknown {
   if (hasWritten && isPassing(error)) return inDoubtSince(error);
-  return isWrite ? endOfWrite(error) : error;
+  return isWrite ? errorOfWrite(error) : error;
 }

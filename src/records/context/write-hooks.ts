@@ -45,7 +45,7 @@ export interface AddedSteps {
   readonly after?: readonly Mutation[];
 }
 
-/** Audit and automation observe every write, whatever its protocol. `workshop.ts` passes them to `records/`. */
+/** Audit and automation observe every write, whatever its protocol. `command-context.ts` passes them to `records/`. */
 export interface WriteObserver {
   /** Reads what its steps depend on, before a write is planned. */
   ready?(context: RecordContext): Promise<void>;

@@ -14,7 +14,7 @@ import { openAnyway } from '../../storage/testing/open.ts';
 import type { RuledWrite, WriteObserver } from '../context/write-hooks.ts';
 import { readRows } from '../read/system-reads.ts';
 import { masterContext } from '../testing/context.ts';
-import { checkTogether, createTogether, writeTogether } from './batch-write.ts';
+import { checkWrites, createAtomically, writeAtomically } from './batch-write.ts';
 import { createRecord } from './create.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
 
@@ -38,21 +38,21 @@ const names = async (className: string) =>
 
 test('records that are created together are all there, or none; a later one may bring what an earlier one brings, too', async () => {
   const context = masterContext(store);
-  const created = await createTogether(context, [
+  const created = await createAtomically(context, [
     { className: 'Twins', body: { Name: 'one', Size: 1 }, objectId: 'chosen0001' },
     { className: 'Twins', body: { Name: 'two', Size: 2, More: true } },
   ]);
   assert.equal(created[0]?.objectId, 'chosen0001');
   assert.deepEqual(await names('Twins'), ['one', 'two']);
   await assert.rejects(
-    createTogether(context, [
+    createAtomically(context, [
       { className: 'Twins', body: { Name: 'three', Other: 1 } },
       { className: 'Twins', body: { Size: 'text' } },
     ]),
     { code: 111 },
   );
   await assert.rejects(
-    createTogether(context, [
+    createAtomically(context, [
       { className: 'Twins', body: { Name: 'three' } },
       { className: 'Twins', body: {}, objectId: 'chosen0001' },
     ]),
@@ -75,7 +75,7 @@ test('writes of one turn of the event loop are carried out in their order, howev
   await Promise.all([
     createRecord(slow, 'Ordered', { Name: '1' }),
     createRecord(quick, 'Ordered', { Name: '2' }),
-    createTogether(slow, [together, { ...together, body: { Name: '4' } }]),
+    createAtomically(slow, [together, { ...together, body: { Name: '4' } }]),
     createRecord(quick, 'Ordered', { Name: '5' }),
   ]);
   assert.deepEqual(await names('Ordered'), ['1', '2', '3', '4', '5']);
@@ -100,7 +100,7 @@ test('observers hear of a write of which nobody knows whether it was carried out
   };
   const hooks = { ...context.hooks, observers: [observer] };
   const create = (objectId: string) =>
-    createTogether({ ...context, hooks }, [{ className: 'Lost', body: { Name: 'a' }, objectId }]);
+    createAtomically({ ...context, hooks }, [{ className: 'Lost', body: { Name: 'a' }, objectId }]);
   await assert.rejects(create('lost000001'), { key: 'unavailable' });
   isAway = false;
   await assert.rejects(create('lost000001'), { code: 137 });
@@ -115,7 +115,7 @@ test('a caller who keeps the schema makes no field and no table', async () => {
   assert.ok(!store.schema().tables.get('Leads')?.fields.has('Gone'));
   await assert.rejects(createRecord(context, 'Nothing', { Name: 'a' }), { code: 103 });
   await assert.rejects(
-    createTogether(context, [
+    createAtomically(context, [
       { className: 'Leads', body: { Name: 'third' } },
       { className: 'Nothing', body: {} },
     ]),
@@ -126,12 +126,12 @@ test('a caller who keeps the schema makes no field and no table', async () => {
 
 test('creates, updates and deletes of one commit: all of them or none, in their order', async () => {
   const context = masterContext(store);
-  const [kept, gone] = await createTogether(context, [
+  const [kept, gone] = await createAtomically(context, [
     { className: 'Mixed', body: { Name: 'kept' } },
     { className: 'Mixed', body: { Name: 'gone' } },
   ]);
   assert.ok(kept && gone);
-  const written = await writeTogether(context, [
+  const written = await writeAtomically(context, [
     { kind: 'create', className: 'Mixed', body: { Name: 'new' }, objectId: 'chosen0002' },
     { kind: 'update', className: 'Mixed', objectId: kept.objectId, body: { Name: 'changed' } },
     { kind: 'update', className: 'Mixed', objectId: 'chosen0002', body: { Name: 'newer' } },
@@ -143,7 +143,7 @@ test('creates, updates and deletes of one commit: all of them or none, in their 
   );
   assert.deepEqual(await names('Mixed'), ['changed', 'newer']);
   await assert.rejects(
-    writeTogether(context, [
+    writeAtomically(context, [
       { kind: 'update', className: 'Mixed', objectId: kept.objectId, body: { Name: 'again' } },
       { kind: 'delete', className: 'Mixed', objectId: gone.objectId, body: {} },
     ]),
@@ -157,12 +157,12 @@ test('schema changes are of the same commit as the records that come with them',
   const field = { kind: 'addField', className: 'Leads', name: 'Grown', type: 'String' } as const;
   const failing = { kind: 'create', className: 'Leads', body: { Grown: { no: 'text' } } } as const;
   await assert.rejects(
-    writeTogether(context, [failing], () => [field]),
+    writeAtomically(context, [failing], () => [field]),
     { code: 111 },
   );
   assert.ok(!store.schema().tables.get('Leads')?.fields.has('Grown'));
   const fitting = { kind: 'create', className: 'Leads', body: { Name: 'grown', Grown: 'text' } } as const;
-  await writeTogether(context, [fitting], () => [field]);
+  await writeAtomically(context, [fitting], () => [field]);
   assert.ok(store.schema().tables.get('Leads')?.fields.has('Grown'));
   assert.equal((await names('Leads')).at(-1), 'grown');
 });
@@ -170,9 +170,9 @@ test('schema changes are of the same commit as the records that come with them',
 test('writes that are only checked fail as they would, and leave nothing', async () => {
   const context = masterContext(store);
   const make = (body: JsonObject) => ({ kind: 'create', className: 'Unborn', body }) as const;
-  await checkTogether(context, [make({ Size: 1 })]);
-  await assert.rejects(checkTogether(context, [make({ Size: 1 }), make({ Size: 'text' })]), { code: 111 });
-  await assert.rejects(checkTogether({ ...context, principal: anonymous }, [make({})]), { code: 119 });
+  await checkWrites(context, [make({ Size: 1 })]);
+  await assert.rejects(checkWrites(context, [make({ Size: 1 }), make({ Size: 'text' })]), { code: 111 });
+  await assert.rejects(checkWrites({ ...context, principal: anonymous }, [make({})]), { code: 119 });
   assert.ok(!store.schema().tables.has('Unborn'));
 });
 

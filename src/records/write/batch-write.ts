@@ -26,8 +26,8 @@ export interface Written {
  * @param records in the order in which they are created
  * @throws what `createRecord` throws, for the first record that fails
  */
-export async function createTogether(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
-  const written = await writeTogether(
+export async function createAtomically(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
+  const written = await writeAtomically(
     context,
     records.map((record) => ({ kind: 'create', ...record })),
   );
@@ -42,7 +42,7 @@ export type SchemaPlan = (schema: Schema) => readonly SchemaChange[];
  * @param before schema changes of the same commit; called again if the schema changes before its turn
  * @throws what the operations on single records throw, for the first that fails; what `before` throws
  */
-export async function writeTogether(
+export async function writeAtomically(
   context: RecordContext,
   writes: readonly RecordWrite[],
   before: SchemaPlan = () => [],
@@ -54,9 +54,9 @@ export async function writeTogether(
 /**
  * Checks whether several writes could be committed together, without writing: names, types, permissions of tables and fields, rules of system
  * tables. Does not check what only the commit knows: whether a record exists, is writable for the caller, or holds a duplicate value.
- * @throws what `writeTogether` throws for these
+ * @throws what `writeAtomically` throws for these
  */
-export async function checkTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
+export async function checkWrites(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
   const attempt = { at: Date.now(), earlier: [], looksAhead: true };
   planRecords(await prepareAll(context, writes, attempt), context.store.schema(), []);
 }

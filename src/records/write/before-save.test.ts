@@ -15,7 +15,7 @@ import type { RecordContext } from '../context/context.ts';
 import type { TableRules } from '../context/write-hooks.ts';
 import { readRow } from '../read/system-reads.ts';
 import { masterContext } from '../testing/context.ts';
-import { writeTogether } from './batch-write.ts';
+import { writeAtomically } from './batch-write.ts';
 import { retryOutdated } from './before-save.ts';
 import type { PreparedRecord } from './commit.ts';
 import { createRecord } from './create.ts';
@@ -71,7 +71,7 @@ const values = async () => {
 /** One write, alone or among others of its commit. */
 const ways = {
   alone: (body: { a?: number; b?: number }) => updateRecord(ruled, className, objectId, body),
-  together: (body: { a?: number; b?: number }) => writeTogether(ruled, [{ kind: 'update', className, objectId, body }]),
+  together: (body: { a?: number; b?: number }) => writeAtomically(ruled, [{ kind: 'update', className, objectId, body }]),
 };
 
 for (const [way, change] of Object.entries(ways)) {
@@ -104,7 +104,7 @@ for (const [way, change] of Object.entries(ways)) {
     assert.equal(asked, 5);
     assert.deepEqual(await values(), [0, 0]);
     asked = 0;
-    meanwhile = once(() => writeTogether(ruled, [{ kind: 'delete', className, objectId, body: {} }]));
+    meanwhile = once(() => writeAtomically(ruled, [{ kind: 'delete', className, objectId, body: {} }]));
     await assert.rejects(change({ a: 1 }), { code: 101 });
   });
 }

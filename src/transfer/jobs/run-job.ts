@@ -3,7 +3,7 @@ import type { Principal } from '../../access/index.ts';
 import { isInDoubt, isPassing, isRefusal, type ServiceError as Refusal, ServiceError } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { type RecordContext, type RecordWrite, writeTogether } from '../../records/index.ts';
+import { type RecordContext, type RecordWrite, writeAtomically } from '../../records/index.ts';
 import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
@@ -209,7 +209,7 @@ class RunningJob {
       return this.#steps(schema, counts);
     };
     const context = { ...this.#context, alongside };
-    const written = await this.#committing(counts, () => this.#orStoreProgress(() => writeTogether(context, writes)));
+    const written = await this.#committing(counts, () => this.#orStoreProgress(() => writeAtomically(context, writes)));
     return written?.map(({ objectId }) => objectId) ?? [];
   }
 
@@ -221,7 +221,7 @@ class RunningJob {
       return [{ kind: 'require', table: tableOf(schema, importTable), filter: { kind: 'never' }, missing: 'outOfStorage' }];
     };
     try {
-      await writeTogether({ ...this.#context, alongside }, this.#writesOf(tasks), (schema) => this.#wouldBe.changes(schema));
+      await writeAtomically({ ...this.#context, alongside }, this.#writesOf(tasks), (schema) => this.#wouldBe.changes(schema));
     } catch (error) {
       if (!isMissingJob(error)) throw error;
     }

@@ -7,7 +7,7 @@ import {
   type RecordContext,
   type RecordWrite,
   updateRecord,
-  writeTogether,
+  writeAtomically,
 } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
@@ -44,20 +44,20 @@ test('writes of one commit count together: they take out all administrators but 
   const [one, other, third] = members as [string, string, string];
   const each = ways.flatMap((a) => ways.flatMap((b) => [...ways, remove].map((c) => [a, b, c] as const)));
   for (const [first, second, last] of each) {
-    await assert.rejects(writeTogether(context, [first(one), second(other), last(third)]), { key: 'lastAdministrator' });
+    await assert.rejects(writeAtomically(context, [first(one), second(other), last(third)]), { key: 'lastAdministrator' });
     assert.deepEqual(await active(), members);
   }
-  await writeTogether(context, [block(one), takeOut(other)]);
+  await writeAtomically(context, [block(one), takeOut(other)]);
   assert.deepEqual(await active(), [third]);
-  await assert.rejects(writeTogether(context, [block(other), takeOut(third)]), { key: 'lastAdministrator' });
+  await assert.rejects(writeAtomically(context, [block(other), takeOut(third)]), { key: 'lastAdministrator' });
 });
 
 test('members of another role are taken out of that as before', async () => {
   const { objectId } = await createRecord(context, '_Role', { name: 'Night shift', users: relation('AddRelation', ...members) });
   const leaveAll: RecordWrite = { kind: 'update', className: '_Role', objectId, body: { users: null } };
   const [one, other] = members as [string, string];
-  await writeTogether(context, [block(one), leaveAll, block(other)]);
-  await assert.rejects(writeTogether(context, [leaveAll, block(members[2] as string)]), { key: 'lastAdministrator' });
+  await writeAtomically(context, [block(one), leaveAll, block(other)]);
+  await assert.rejects(writeAtomically(context, [leaveAll, block(members[2] as string)]), { key: 'lastAdministrator' });
 });
 
 /** The active members of Admin. */

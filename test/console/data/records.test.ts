@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { ConflictError } from '../../../src/console/data/index.ts';
 import { idOfKey } from '../../../src/console/data/records/idempotency.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
-import { createTogether } from '../../../src/records/index.ts';
+import { createAtomically } from '../../../src/records/index.ts';
 import { pointer } from '../../support/records.ts';
 import { sampledEngines } from '../../support/service.ts';
 import { type Answer, type Caller, openSystem, type TestSystem } from './system.ts';
@@ -66,7 +66,7 @@ for (const engine of sampledEngines())
     it('what another process made for a request is not made again', async () => {
       const idFor = (requestId: string) => idOfKey(JSON.stringify(['app', sales.id, 'Accounts', requestId]));
       const make = async (caller: Caller, objectId: string) =>
-        createTogether(await caller.context(), [{ className: 'Accounts', body: { Name: 'Elsewhere' }, objectId }]);
+        createAtomically(await caller.context(), [{ className: 'Accounts', body: { Name: 'Elsewhere' }, objectId }]);
       await make(sales, idFor('elsewhere'));
       const { record } = await post(sales, { Name: 'Here' }, 'elsewhere');
       assert.deepEqual([record.objectId, record.Name], [idFor('elsewhere'), 'Elsewhere']);

@@ -30,7 +30,7 @@ import { openAnyway } from '../../../src/storage/testing/open.ts';
 import { provision } from '../../../src/systems/provision.ts';
 import { Registration, System } from '../../../src/systems/system.ts';
 import { userCaller } from '../../../src/users/index.ts';
-import { hooksWith } from '../../../src/workshop.ts';
+import { hooksWith } from '../../../src/command-context.ts';
 import { unique } from '../../support/records.ts';
 import type { EngineName } from '../../support/service.ts';
 

@@ -6,7 +6,7 @@ import { pointedAt } from '../../../crm/wire/values.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
-import { createTogether, readRow } from '../../../records/index.ts';
+import { createAtomically, readRow } from '../../../records/index.ts';
 import { isSiteTable } from '../../../schema/system-tables.ts';
 import type { ApiEndpoint } from '../../protocol/api-endpoint.ts';
 import type { CreateRequest, RecordAnswer } from '../../protocol/protocol.ts';
@@ -41,7 +41,7 @@ export const postRecord: ApiEndpoint = {
 async function create(context: CrmContext, className: string, fields: JsonObject, key: string): Promise<string> {
   const chosen = isSiteTable(className) ? {} : { objectId: idOfKey(key) };
   try {
-    const [created] = await createTogether(context, [{ className, body: silenced(context, fields), ...chosen }]);
+    const [created] = await createAtomically(context, [{ className, body: silenced(context, fields), ...chosen }]);
     return created?.objectId ?? '';
   } catch (error) {
     const isTaken = error instanceof ServiceError && error.key === 'duplicateValue';

@@ -13,7 +13,7 @@ import {
 } from '../../../crm/schema/dictionary.ts';
 import { labelOf, MAX_LABEL_LENGTH } from '../../../crm/schema/fields.ts';
 import { type JsonObject, own } from '../../../kernel/json.ts';
-import { getSchema, writeTogether } from '../../../records/index.ts';
+import { getSchema, writeAtomically } from '../../../records/index.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
 import { names, object, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
@@ -86,7 +86,7 @@ export const setTerminologyDictionary = defineTool({
     const terms = readTerms(sent);
     return inTurn(call, DICTIONARY, async (context) => {
       const writes = termWrites(await dictionaryRows(context.store, TERMS), terms);
-      const written = await writeTogether(context, writes);
+      const written = await writeAtomically(context, writes);
       return { terms: terms.size, changed: written.length };
     });
   },
@@ -129,7 +129,7 @@ export const setFieldLabels = defineTool({
       badArguments(`labels: ${className} has no field ${unknown.slice(0, 20).join(', ').slice(0, 500)}`, { next: 'Get-Schema' });
     return inTurn(call, DICTIONARY, async (context) => {
       const writes = await labelWrites(context.store, className, labels);
-      const written = await writeTogether(context, writes);
+      const written = await writeAtomically(context, writes);
       return { className, labelled: [...labels.keys()], changed: written.length };
     });
   },

@@ -3,7 +3,7 @@ import { getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import { pointer, wireDate } from '../../../crm/wire/values.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { createTogether } from '../../../records/index.ts';
+import { createAtomically } from '../../../records/index.ts';
 import { names, objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
@@ -29,7 +29,7 @@ export const notifyUser = defineTool({
     await requireUsers(call, users);
     const body = { Content: content, Date: wireDate(Date.now()), ...(icon !== undefined && { Icon: icon }), ...about };
     const records = users.map((user) => ({ className: '_Notification', body: { ...body, User: pointer('_User', user) } }));
-    const made = await createTogether(call, records);
+    const made = await createAtomically(call, records);
     return { results: made.map(({ objectId: made }, at) => ({ objectId: made, userId: users[at] ?? null })) };
   },
 });
