@@ -45,6 +45,7 @@ for (const engine of sampledEngines())
           const { status, body, headers } = await call(fn, asked);
           assert.deepEqual([status, body], [400, { error: 'User function not found' }]);
           assert.match(headers['content-type'] ?? '', /^application\/json/);
+          assert.equal(headers['cache-control'], 'no-store');
         }
       });
     test('other methods and other paths: 404', async () => {

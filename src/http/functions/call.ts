@@ -20,6 +20,8 @@ export async function answerCall(
   reply: FastifyReply,
   unread?: unknown,
 ): Promise<void> {
+  // A GET may create a record, so no cache may answer it, nor repeat a refusal.
+  reply.header('cache-control', 'no-store');
   const callerRequest = new CallerRequest(services, request);
   let credentials: Credentials = headerCredentials(request.headers);
   callerRequest.recordCredentials(credentials);
@@ -38,7 +40,6 @@ export async function answerCall(
       if (appId === '' || name === '') fail('notFound');
       const system = await callerRequest.acquire(appId);
       const json = await services.functions.call(system, name, () => callOf(services, request, callerRequest, system, read()));
-      // A GET may create a record, so no cache may answer it.
       sendReply(services, reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });
     },
     refuse(error) {
@@ -62,7 +63,7 @@ function callOf(
   system: System,
   { fields, isForm, credentials }: CallInput,
 ): FunctionCall {
-  // A session is resolved only when the function asks for its user.
+  // Only the keys are looked at here; `user` and `caller` resolve a session.
   const principal = callerRequest.setCaller(system.principalFor(credentials, callerRequest.address) ?? anonymous);
   return {
     input: fields,

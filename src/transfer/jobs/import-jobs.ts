@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { master, type Principal } from '../../access/index.ts';
 import { fail, isPassing, ServiceError, serviceError } from '../../errors/fail.ts';
+import { TooManyRequests } from '../../errors/too-many-requests.ts';
 import type { Files, KeptBody } from '../../files/index.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -14,6 +15,8 @@ import { addJob, changeJob, dropRejects, type JobRow, unfinishedJobs } from './j
 import { type JobRequest, readStored, storedRequest } from './parameters.ts';
 import { finishJob, runRows, TakenOver } from './run-job.ts';
 
+/** `Retry-After` of a refused job: a job takes seconds to minutes. */
+const RETRY_AFTER_SECONDS = 30;
 /** Maximum size of a request body. Reference: import.md#import-jobs. */
 export const MAX_BODY_BYTES = 200 * 1024 * 1024;
 /** Maximum number of unfinished jobs per system. */
@@ -63,7 +66,8 @@ export class ImportJobs {
   async add(system: System, context: RecordContext, request: JobRequest, bytes: AsyncIterable<Buffer>): Promise<string> {
     const { appId, store } = system;
     const arriving = this.#arriving.get(appId) ?? 0;
-    if (arriving >= MAX_ARRIVING || (await unfinishedJobs(store, MAX_JOBS)).length >= MAX_JOBS) fail('tooManyRequests');
+    if (arriving >= MAX_ARRIVING || (await unfinishedJobs(store, MAX_JOBS)).length >= MAX_JOBS)
+      throw new TooManyRequests(RETRY_AFTER_SECONDS);
     this.#arriving.set(appId, arriving + 1);
     try {
       const { id: body } = await this.#keep(system, bytes);
