@@ -44,7 +44,9 @@ onEachEngine((get) => {
     let code: number | null = null;
     for (let run = 0; run < kills && code === null; run++) code = await killed(get(), [...args, '--continue'], count);
     const last = await command(get(), ...args, '--continue');
-    const isOver = code !== null;
+    // The last kill may come between the end of the import and the exit of the process.
+    const isOver = /nothing is left: 12000 rows/.test(last.stderr);
+    assert.ok(isOver || code === null, last.stderr);
     assert.deepEqual([last.code, last.stdout], isOver ? [0, line(0)] : [2, line(rows - 120, 0, 120)], last.stderr);
     assert.equal(await count(), rows - 120);
     const found = await find(get(), table, { keys: 'n', limit: rows });
