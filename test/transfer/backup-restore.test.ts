@@ -265,13 +265,13 @@ for (const engine of engines)
       await keysHold(other);
       assert.equal(await status(added), 200);
       await other.stop();
-      if (engines.length < 2) return;
+      // Moves in both directions are tested by move.test.ts.
+      if (engines.length < 2 || engine !== 'sqlite') return;
       // A move leaves the files in place.
       const { dataDir } = data;
-      const database = data.database ?? (await emptyDatabase());
-      const target = engine === 'sqlite' ? 'postgres' : 'embedded';
-      await done({ dataDir, database }, ['move', '--to', target, '--quiet']);
-      const there = await startService(engine === 'sqlite' ? { dataDir, database } : { dataDir });
+      const database = await emptyDatabase();
+      await done({ dataDir, database }, ['move', '--to', 'postgres', '--quiet']);
+      const there = await startService({ dataDir, database });
       await isServed(there, system);
       await keysHold(there);
       const moved = await backUp(there, folder, system.appId);

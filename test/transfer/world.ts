@@ -114,10 +114,11 @@ async function send(service: Service, method: string, path: string, body?: unkno
   assert.ok(answer.status < 300, `${method} ${path} ${answer.text.slice(0, 300)}`);
 }
 
-/** Reads everything of both systems with their master keys. @returns the response texts by system, path and query */
+/** Reads everything of both systems with their master keys, or of one if both are the same. @returns the response texts by system, path and query */
 export async function readAll(service: Service, { other }: World): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
-  for (const system of [service, other]) {
+  // A caller that looks at one system passes it as both.
+  for (const system of other.appId === service.appId ? [service] : [service, other]) {
     const read = async (path: string, query: Row = {}) => {
       const { status, text } = await callSystem(service, system, 'GET', path, { query });
       assert.equal(status, 200, `${path} ${text.slice(0, 300)}`);
