@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runCommand } from '../files/commands/run.ts';
-import { dataForTest, type OwnData } from '../support/data.ts';
+import { dataForTest, makeData, type OwnData } from '../support/data.ts';
 import { create, createMany, find, tableName } from '../support/query.ts';
 import { anyEngine, engines, type Service, startService } from '../support/service.ts';
 import { makeLong } from './long.ts';
@@ -47,9 +47,12 @@ for (const engine of engines)
     let data: OwnData;
     let running: Service | undefined;
     before(async () => {
-      data = await dataForTest(engine);
+      data = await makeData(engine);
     });
-    after(() => running?.stop());
+    after(async () => {
+      await running?.stop();
+      await data.remove();
+    });
 
     /** Returns the service of the test before, or starts one on its data if that has ended. */
     const serving = async (env: Record<string, string> = {}): Promise<Service> => {
