@@ -7,7 +7,7 @@ import { addSystem } from '../systems/cli.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService({ env: { TRUST_PROXY: 'on' } });
+  service = await startService({ env: { TRUST_PROXY: 'on' }, hasRealPasswords: true });
 });
 after(() => service.stop());
 
