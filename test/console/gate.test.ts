@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { Visitor } from '../support/console.ts';
 import { fileObject, uploadFile } from '../support/files.ts';
 import { storeOf } from '../support/records.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
 import { newRole, signUp, type User } from '../support/users.ts';
 
@@ -135,9 +135,8 @@ describe('the gate', () => {
 });
 
 test('below a path, addresses begin with it', async () => {
-  const service = await startService({ engine: anyEngine[0] ?? 'sqlite', env: { BASE_URL: 'http://localhost:8080/service' } });
+  const service = await sharedService(anyEngine[0] ?? 'sqlite', { BASE_URL: 'http://localhost:8080/service' });
   const visitor = new Visitor(service);
   const sent = await visitor.send('GET', '/console/testapp/Accounts');
   assert.equal(sent.headers.location, '/service/console/sign-in?returnTo=%2Fservice%2Fconsole%2Ftestapp%2FAccounts&app=testapp');
-  await service.stop();
 });

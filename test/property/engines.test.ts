@@ -11,7 +11,7 @@ import { rows, seeding, targets, write } from './engines/writes.ts';
 import { settings } from './settings.ts';
 
 const requestsPerTable = 40;
-const parameters = settings<[Json[], Json[], Request[]]>(30);
+const parameters = settings<[Json[], Json[], Request[]]>(15);
 
 // TEST_ENGINES may leave out one of the two that are compared.
 describe('engines property', { skip: engines.length < 2 }, () => {

@@ -20,7 +20,7 @@ import { settings } from './settings.ts';
 
 const wheresPerTable = 40;
 const now = Date.parse('2024-03-01T00:00:00Z');
-const parameters = { seed: Math.trunc(Math.random() * 2 ** 31), ...settings<[JsonValue[], JsonValue[], JsonValue[]]>(60) };
+const parameters = { seed: Math.trunc(Math.random() * 2 ** 31), ...settings<[JsonValue[], JsonValue[], JsonValue[]]>(30) };
 
 test('Events: criteria match the records that a query finds', { timeout: 300_000 }, async (context) => {
   context.diagnostic(`PROPERTY_SEED=${parameters.seed}`);

@@ -14,7 +14,7 @@ import { engines, type Service, startService } from '../support/service.ts';
 import { sameForBoth } from './hostile/answers.ts';
 import { hostileRequest, mayBe500, type RawRequest } from './hostile/requests.ts';
 
-const RUNS = 500;
+const RUNS = 250;
 const inside =
   /SQLITE_|no such (?:table|column)|node:internal|\bat [\w.]+ \(|\.[jt]s:\d|\/src\/|\/tmp\/|relation "|column "|syntax error/;
 const { PROPERTY_RUNS = '1', PROPERTY_SEED } = process.env;

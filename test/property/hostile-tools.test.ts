@@ -11,7 +11,7 @@ import { type Service, sampledEngines, startService } from '../support/service.t
 import { hostileArguments, type ListedTool, type Usual } from './hostile/tools.ts';
 
 /** Calls of each tool. */
-const RUNS = 6;
+const RUNS = 3;
 const inside =
   /SQLITE_|no such (?:table|column)|node:internal|\bat [\w.]+ \((?:file|node|\/)|\.[jt]s:\d|\/src\/|\/tmp\/|relation \\*"|column \\*"|syntax error at/;
 const { PROPERTY_RUNS = '1', PROPERTY_SEED } = process.env;

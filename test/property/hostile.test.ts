@@ -57,7 +57,7 @@ for (const engine of sampledEngines())
         await send(service, 'GET', `${at}?limit=5`);
         await unharmed();
       });
-      await fc.assert(property, settings(250));
+      await fc.assert(property, settings(125));
     });
 
     test('Errors: no where is answered with a 500, but for the documented ones', { timeout: 120_000 }, async () => {
@@ -77,7 +77,7 @@ for (const engine of sampledEngines())
           await unharmed();
         },
       );
-      await fc.assert(property, settings(400));
+      await fc.assert(property, settings(200));
     });
 
     test('Errors: no query parameter is answered with a 500', { timeout: 120_000 }, async () => {
@@ -89,7 +89,7 @@ for (const engine of sampledEngines())
         await send(service, 'GET', `/platform/classes-aggregate/FuzzRead?${query}`);
         await unharmed();
       });
-      await fc.assert(property, settings(200));
+      await fc.assert(property, settings(100));
     });
 
     test('Batch: no batch is answered with a 500', { timeout: 120_000 }, async () => {
@@ -106,7 +106,7 @@ for (const engine of sampledEngines())
         await send(service, 'POST', '/platform/batch', body);
         await unharmed();
       });
-      await fc.assert(property, settings(200));
+      await fc.assert(property, settings(100));
     });
 
     test('Schemas: no schema body and no name is answered with a 500', { timeout: 120_000 }, async () => {
@@ -123,7 +123,7 @@ for (const engine of sampledEngines())
         await send(service, 'GET', at);
         await unharmed();
       });
-      await fc.assert(property, settings(150));
+      await fc.assert(property, settings(75));
     });
   });
 

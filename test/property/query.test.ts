@@ -28,7 +28,7 @@ for (const engine of engines)
         const rows = await load(service, table, named.records);
         for (const query of named.queries) await check(service, table, rows, query, { [target]: named.targets });
       });
-      await fc.assert(property, settings(60));
+      await fc.assert(property, settings(30));
     });
   });
 

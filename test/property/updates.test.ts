@@ -78,7 +78,7 @@ for (const engine of engines)
         );
         assert.deepEqual(stored, expected, JSON.stringify(updates));
       });
-      await fc.assert(property, settings(150));
+      await fc.assert(property, settings(75));
     });
   });
 

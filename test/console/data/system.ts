@@ -1,8 +1,9 @@
 /** A separate system on an engine, in which tests call the data addresses of the console as its users. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import type { Principal } from '../../../src/access/index.ts';
 import { WriteRelay } from '../../../src/automation/matching/trigger-observer.ts';
 import { dataEndpoints } from '../../../src/console/data/index.ts';
@@ -65,27 +66,63 @@ export interface TestSystem {
   define(className: string, definition: JsonObject): Promise<void>;
 }
 
-async function openEngine(name: EngineName): Promise<{ engine: Engine; remove(): Promise<void> | void }> {
-  const settings = { timeLimit: 30_000, report: assert.fail, addressesOf };
-  if (name === 'sqlite') {
-    const directory = mkdtempSync(join(tmpdir(), 'rds-console-'));
-    return { engine: new SqliteEngine(directory, settings), remove: () => rmSync(directory, { recursive: true }) };
-  }
-  const database = await testDatabase();
-  return { engine: await PostgresEngine.connect(database.url, { ...settings, connections: 6 }), remove: () => database.drop() };
+/** What an engine stores in: a directory, or a database. */
+interface Place {
+  open(): Promise<Engine>;
+  copy(): Promise<Place>;
+  remove(): Promise<void>;
+}
+
+const settings = { timeLimit: 30_000, report: assert.fail, addressesOf };
+
+async function directory(source?: string): Promise<Place> {
+  const path = mkdtempSync(join(tmpdir(), 'rds-console-'));
+  if (source) cpSync(source, path, { recursive: true });
+  return {
+    open: async () => new SqliteEngine(path, settings),
+    copy: () => directory(path),
+    remove: async () => rmSync(path, { recursive: true }),
+  };
+}
+
+async function database(template?: string): Promise<Place> {
+  const { url, drop } = await testDatabase(template);
+  return {
+    open: () => PostgresEngine.connect(url, { ...settings, connections: 6 }),
+    copy: () => database(new URL(url).pathname.slice(1)),
+    remove: drop,
+  };
+}
+
+/** By engine: a closed new system, which `openSystem` copies, because creating one on PostgreSQL takes more time than most suites. */
+const provisioned = new Map<EngineName, Promise<Place>>();
+after(async () => {
+  for (const place of provisioned.values()) await (await place).remove();
+});
+
+async function provisionedPlace(name: EngineName): Promise<Place> {
+  const place = await (name === 'sqlite' ? directory() : database());
+  const engine = await place.open();
+  const store = await openAnyway(engine, 'app');
+  await provision(store);
+  await store.close();
+  await engine.close();
+  return place;
 }
 
 const entry = entryOf('app', { name: 'Example Ltd' });
 
 /** Opens a system in the state of a new one. */
 export async function openSystem(name: EngineName): Promise<TestSystem> {
-  const { engine, remove } = await openEngine(name);
+  const source = provisioned.get(name) ?? provisionedPlace(name);
+  provisioned.set(name, source);
+  const place = await (await source).copy();
+  const engine = await place.open();
   const store = await openAnyway(engine, 'app');
-  await provision(store);
   const close = async () => {
     await store.close();
     await engine.close();
-    await remove();
+    await place.remove();
   };
   return systemOf(store, close);
 }

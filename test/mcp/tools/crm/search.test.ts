@@ -28,11 +28,13 @@ onEachEngine('search', (tools) => {
   const duplicates = async (args: object): Promise<Json[]> => (await use('Find-Duplicates', args)).results;
 
   test('a phone in any form finds it in any form', async () => {
-    for (const [, store] of forms) {
+    for (const [stored, store] of forms) {
       const phone = newPhone();
+      // Stored and requested forms are normalised independently: each once with the first form, and each with itself.
+      const requested = stored === forms[0]?.[0] ? forms : forms.filter(([form], at) => at === 0 || form === stored);
       const account = await create('Accounts', { Name: 'a', PhoneNumber: store(phone) });
       const contact = await create('Contacts', { FirstName: 'b', Mobile: store(phone) });
-      for (const [form, ask] of forms) {
+      for (const [form, ask] of requested) {
         assert.deepEqual((await found(ask(phone))).sort(), [account, contact].sort(), form);
         for (const [table, id] of [
           ['Accounts', account],
