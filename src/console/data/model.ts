@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { grantFor, type Principal } from '../../access/index.ts';
 import type { CrmContext } from '../../crm/context.ts';
-import { seen } from '../../crm/queries/field-visibility.ts';
+import { visibleFields } from '../../crm/queries/field-visibility.ts';
 import { knownTables } from '../../crm/queries/records.ts';
 import { TABLE_ITSELF } from '../../crm/schema/dictionary.ts';
 import { allLabels, type TableLabels } from '../../crm/schema/labels.ts';
@@ -76,7 +76,7 @@ const mayDo = ({ principal, store }: CrmContext, action: keyof TableModel['may']
 function tableModel(context: CrmContext, table: TableSchema, labels: TableLabels | undefined): TableModel {
   const { className } = table;
   const label = labels?.get(TABLE_ITSELF);
-  const names = new Set(seen(context, table, table.fields.keys()));
+  const names = new Set(visibleFields(context, table, table.fields.keys()));
   const may = (action: keyof TableModel['may']) => mayDo(context, action, table);
   return {
     name: className,

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { CrmContext } from '../../crm/context.ts';
-import { askable, seen } from '../../crm/queries/field-visibility.ts';
+import { queryableFields, visibleFields } from '../../crm/queries/field-visibility.ts';
 import { listRows } from '../../crm/queries/long-rows.ts';
 import { unless, unseen } from '../../crm/refusals.ts';
 import { searchTable } from '../../crm/search/search.ts';
@@ -89,8 +89,8 @@ async function resultsOf(context: CrmContext, table: TableSchema, { text, limit,
 /** Finds records whose title begins with the text, ordered by title: users who choose a record type its beginning. */
 async function byTitle(context: CrmContext, table: TableSchema, text: string, limit: number): Promise<Ranked[]> {
   const { className } = table;
-  const shown = seen(context, table, titleFieldsOf(table));
-  const [title] = askable(context, table, titleFieldsOf(table));
+  const shown = visibleFields(context, table, titleFieldsOf(table));
+  const [title] = queryableFields(context, table, titleFieldsOf(table));
   const field = title === undefined ? undefined : table.fields.get(title);
   if (field && text !== '' && storageOf(field) !== 'text') return [];
   const where =

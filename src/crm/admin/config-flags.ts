@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import { createRow, updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { callerId } from '../queries/owners.ts';
@@ -67,7 +67,7 @@ export const CONFIG = 'Config';
 export async function setConfigFlag(context: CrmContext, name: string, value: JsonObject, isDry: boolean): Promise<JsonObject> {
   check(name, value);
   // Of two concurrent calls for a new flag, the second finds the row that the first created.
-  return inTurn(context, `Config ${name}`, (held) => setFlag(held, name, value, isDry));
+  return runExclusive(context, `Config ${name}`, (held) => setFlag(held, name, value, isDry));
 }
 
 async function setFlag(context: CrmContext, name: string, value: JsonObject, isDry: boolean): Promise<JsonObject> {

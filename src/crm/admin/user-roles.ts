@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { type RecordWrite, writeAtomically } from '../../records/index.ts';
 import { ADMIN_KEY } from '../../users/index.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
 import { getRow } from '../queries/records.ts';
 import { findRoles, type Role, rolesHolding, rolesNamed } from '../queries/roles.ts';
@@ -15,7 +15,7 @@ import { pointer } from '../wire/values.ts';
 export async function setUserRoles(context: CrmContext, userId: string, names: readonly string[]): Promise<JsonObject> {
   await getRow(context, '_User', userId, { keys: ['objectId'] });
   const roles = rolesNamed(await findRoles(context), names);
-  return inTurn(context, ADMIN_KEY, (held) => replaceRoles(held, userId, roles));
+  return runExclusive(context, ADMIN_KEY, (held) => replaceRoles(held, userId, roles));
 }
 
 async function replaceRoles(context: CrmContext, userId: string, roles: readonly Role[]): Promise<JsonObject> {

@@ -1,6 +1,6 @@
 import { mayView } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import { createRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { linksTo } from '../customers/links.ts';
@@ -55,7 +55,9 @@ export async function scheduleActivity(context: CrmContext, appointment: Appoint
     await requireUser(context, 'ownerId', ownerId);
     data[ownerField(context, table)] = userPointer(ownerId);
   }
-  const created = await (isOwned ? inTurn(context, `${ACTIVITIES} ${ownerId}`, (held) => book(held, ownerId)) : create(context));
+  const created = await (isOwned
+    ? runExclusive(context, `${ACTIVITIES} ${ownerId}`, (held) => book(held, ownerId))
+    : create(context));
   return {
     ...created,
     ...times,

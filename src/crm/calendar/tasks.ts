@@ -6,7 +6,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import { createRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { linksTo, linkTargetOf } from '../customers/links.ts';
-import { askable, seen } from '../queries/field-visibility.ts';
+import { queryableFields, visibleFields } from '../queries/field-visibility.ts';
 import { nullsLast } from '../queries/nulls-last.ts';
 import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../queries/owners.ts';
 import { getRow, oneMore, requireField, tableNamed } from '../queries/records.ts';
@@ -123,7 +123,7 @@ function dueOnly(due: 'overdue' | 'today' | 'week' | 'all', zone: string): JsonO
 
 /** Without a status field, an open task is one without a completion time. */
 const notCompleted = (context: CrmContext, tasks: TableSchema): JsonObject =>
-  askable(context, tasks, ['CompletedAt']).length > 0 ? { CompletedAt: { $exists: false } } : {};
+  queryableFields(context, tasks, ['CompletedAt']).length > 0 ? { CompletedAt: { $exists: false } } : {};
 
 /**
  * Sets a task to the done status, adding the comment as a note in the same commit.
@@ -133,7 +133,7 @@ export async function completeTask(context: CrmContext, id: string, comment: str
   const tasks = tableNamed(context, TASKS);
   const statuses = await statusesOf(context, tasks, STATUS);
   if (!statuses) badArguments(`${TASKS} has no Pointer ${STATUS} that you may see`, { next: 'Get-Schema' });
-  const task = await getRow(context, TASKS, id, { keys: ['objectId', ...seen(context, tasks, [STATUS])] });
+  const task = await getRow(context, TASKS, id, { keys: ['objectId', ...visibleFields(context, tasks, [STATUS])] });
   const now = pointedAt(task[STATUS]);
   const done = doneStatus(statuses);
   const isDone = now === done.objectId;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { CrmContext } from '../context.ts';
-import { seen } from '../queries/field-visibility.ts';
+import { visibleFields } from '../queries/field-visibility.ts';
 import { findRows, type Row, tableIfAny } from '../queries/records.ts';
 import { unless, unseen } from '../refusals.ts';
 import { addDays, dayIn, instantAt } from '../time/time-zone.ts';
@@ -111,6 +111,6 @@ function clock(value: Row[string] | undefined): string | undefined {
 async function rowsOf(context: CrmContext, className: string, fields: readonly string[], where?: JsonObject): Promise<Row[]> {
   const table = tableIfAny(context, className);
   if (!table) return [];
-  const keys = ['objectId', ...seen(context, table, fields)];
+  const keys = ['objectId', ...visibleFields(context, table, fields)];
   return unless(unseen, [], () => findRows(context, className, { where, keys, limit: MAX_ROWS }));
 }

@@ -2,7 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { checkFieldName } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { grantOn, seen } from '../queries/field-visibility.ts';
+import { grantOn, visibleFields } from '../queries/field-visibility.ts';
 import { getRow } from '../queries/records.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { updateRow } from './records.ts';
@@ -41,7 +41,7 @@ export function requireFileField(
   const isOne = (name: string): boolean => types.some((type) => type === about.fields.get(name)?.type);
   if (isOne(field)) return;
   const found = about.fields.get(field)?.type;
-  const others = seen(context, about, about.fields.keys()).filter(isOne).slice(0, MAX_FIELDS_NAMED);
+  const others = visibleFields(context, about, about.fields.keys()).filter(isOne).slice(0, MAX_FIELDS_NAMED);
   badArguments(`${table}.${field} is ${found === undefined ? 'no field' : `of type ${found}`}`, {
     expected: `A field of type ${types.join(' or ')}${others.length > 0 ? `: ${others.join(', ')}` : `, of which ${table} has none`}`,
     next: others.length > 0 ? 'Get-Schema' : 'Add-Fields',

@@ -9,7 +9,7 @@ import type { CrmContext } from '../context.ts';
  * @param work must write through the context that it receives; may be re-run from the start
  * @throws timeout (124) if the caller stopped waiting meanwhile
  */
-export const inTurn = <C extends CrmContext, T>(context: C, what: string, work: (held: C) => Promise<T>): Promise<T> =>
+export const runExclusive = <C extends CrmContext, T>(context: C, what: string, work: (held: C) => Promise<T>): Promise<T> =>
   exclusively(context, what, async (held) => {
     if (context.signal.aborted) throw serviceError('timeout');
     return work({ ...context, ...held });

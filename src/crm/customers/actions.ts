@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { eachItem, type ItemOutcome, reporter } from '../commands/items.ts';
 import { createRow, updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
-import { grantOn, seen } from '../queries/field-visibility.ts';
+import { grantOn, visibleFields } from '../queries/field-visibility.ts';
 import { ownerField, requireUser, userPointer } from '../queries/owners.ts';
 import { getRow, requireField, tableNamed } from '../queries/records.ts';
 import { statusPointer } from '../queries/statuses.ts';
@@ -48,7 +48,9 @@ export interface Conversion {
 export async function convertLead(context: CrmContext, { objectId, statusId, ownerId }: Conversion): Promise<JsonObject> {
   const accounts = tableNamed(context, ACCOUNTS);
   requireField(accounts, 'IsAccount', 'Boolean');
-  const lead = await getRow(context, ACCOUNTS, objectId, { keys: ['objectId', ...seen(context, accounts, ['IsAccount'])] });
+  const lead = await getRow(context, ACCOUNTS, objectId, {
+    keys: ['objectId', ...visibleFields(context, accounts, ['IsAccount'])],
+  });
   if (lead.IsAccount === true) return { objectId: lead.objectId, converted: false, alreadyCustomer: true };
   const data: JsonObject = { IsAccount: true };
   if (statusId !== undefined) data.StatusId = await statusPointer(context, accounts, 'StatusId', statusId);

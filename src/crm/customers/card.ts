@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { askable } from '../queries/field-visibility.ts';
+import { queryableFields } from '../queries/field-visibility.ts';
 import { findRows, oneMore, type Row, tableIfAny } from '../queries/records.ts';
 import { hiddenStatuses, openOnly, statusesOf } from '../queries/statuses.ts';
 import { briefly, briefOf } from '../queries/summary.ts';
@@ -119,7 +119,7 @@ async function rowsOf(context: CrmContext, list: List, accountId: string, limit:
 
 async function read(context: CrmContext, table: TableSchema, list: List, of: JsonObject, limit: number): Promise<Rows> {
   const statuses = list.openBy === undefined ? undefined : await statusesOf(context, table, list.openBy);
-  const [newest] = askable(context, table, [...(list.newest === undefined ? [] : [list.newest]), 'createdAt']);
+  const [newest] = queryableFields(context, table, [...(list.newest === undefined ? [] : [list.newest]), 'createdAt']);
   const names = list.newest === undefined ? list.fields : [...list.fields, list.newest];
   const rows = await findRows(context, list.table, {
     ...briefly(context, table, names),

@@ -3,7 +3,7 @@ import { isDefaultField } from '../../schema/change.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { isSystemTable } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
-import { seen } from '../queries/field-visibility.ts';
+import { visibleFields } from '../queries/field-visibility.ts';
 import { getRow, tableIfAny } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 import { pointedAt, pointer } from '../wire/values.ts';
@@ -88,5 +88,5 @@ export async function linksTo(
 function accountFieldOf(context: CrmContext, className: string): string | undefined {
   const table = tableIfAny(context, className);
   const field = table && linkField(table, ACCOUNT);
-  return table && field !== undefined && seen(context, table, [field]).length > 0 ? field : undefined;
+  return table && field !== undefined && visibleFields(context, table, [field]).length > 0 ? field : undefined;
 }

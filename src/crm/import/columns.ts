@@ -4,7 +4,7 @@ import { isDefaultField } from '../../schema/change.ts';
 import type { Field, FieldType, TableSchema } from '../../schema/model.ts';
 import { isDescribed } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
-import { seen } from '../queries/field-visibility.ts';
+import { visibleFields } from '../queries/field-visibility.ts';
 import { badArguments } from '../refusals.ts';
 import { folded } from '../search/text-match.ts';
 
@@ -22,7 +22,7 @@ export async function fieldFinder(context: CrmContext, table: TableSchema): Prom
   const { className, fields } = table;
   const labels = (await readLabels(context.store, className)).get(className);
   // Labels of fields hidden from the caller are not matched: that would reveal them. Their names are refused later.
-  const visible = new Set(seen(context, table, fields.keys()));
+  const visible = new Set(visibleFields(context, table, fields.keys()));
   const known = [...fields.values()].filter(({ name }) => isDescribed(className, name));
   const labelOf = (name: string) => (visible.has(name) ? labels?.get(name) : undefined);
   const by = (textOf: (field: Field) => string | undefined) => Map.groupBy(known, textOf);
@@ -76,7 +76,7 @@ export function columnsOf(
     if (fault !== undefined) faults.push(fault);
     else if ('name' in field) columns.push({ column, field });
   }
-  const shownFields = seen(
+  const shownFields = visibleFields(
     context,
     table,
     [...table.fields.values()].filter(isOpen).map(({ name }) => name),

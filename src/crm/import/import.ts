@@ -5,7 +5,7 @@ import { memoByObject } from '../../kernel/memo.ts';
 import { holding } from '../../records/index.ts';
 import type { Field } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import { eachItem, type ItemOutcome, reporter, tally } from '../commands/items.ts';
 import type { CrmContext } from '../context.ts';
 import { idsFound } from '../queries/existing-ids.ts';
@@ -76,7 +76,7 @@ export async function importRows(
       return { context: own, data: written, faults: [...faults, ...missing], key, ids, isNamed: named !== undefined };
     });
     const lookAgain: RowOptions['lookAgain'] = (item, work) =>
-      inTurn(context, lockOf(className, item.key ?? ''), async (own) => {
+      runExclusive(context, lockOf(className, item.key ?? ''), async (own) => {
         const found = await matcher.find([item.data]);
         return work({ ...item, context: own, ids: found.get(item.key ?? '') ?? [] });
       });

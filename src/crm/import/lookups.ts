@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { seen } from '../queries/field-visibility.ts';
+import { visibleFields } from '../queries/field-visibility.ts';
 import { findRows, type Row, tableIfAny } from '../queries/records.ts';
 import { folded } from '../search/text-match.ts';
 import { multiSelectTarget } from '../wire/multi-select.ts';
@@ -52,7 +52,7 @@ export async function lookupOf(context: CrmContext, className: string, texts: Re
 
 /** Users match by display name and by both login names. */
 const namesIn = (context: CrmContext, table: TableSchema): string[] =>
-  seen(context, table, table.className === '_User' ? ['name', 'username', 'email'] : titleFieldsOf(table));
+  visibleFields(context, table, table.className === '_User' ? ['name', 'username', 'email'] : titleFieldsOf(table));
 
 function namesOf(row: Row, names: readonly string[]): string[] {
   const texts = names.flatMap((name) =>

@@ -19,18 +19,18 @@ export const hiddenFields = ({ principal }: CrmContext, table: TableSchema): Rea
   visibilityOf(principal, table).hiddenFields;
 
 /** Returns those of the fields that exist and that the caller may use in a `where` or an order. Does not check the permission to read the table. */
-export function askable(context: CrmContext, table: TableSchema, names: Iterable<string>): string[] {
+export function queryableFields(context: CrmContext, table: TableSchema, names: Iterable<string>): string[] {
   const hidden = hiddenFields(context, table);
   return [...names].filter((name) => table.fields.has(name) && !hidden.has(name));
 }
 
 /** Returns those of the fields that exist and that the caller sees, at least in some records. */
-export function seen(context: CrmContext, table: TableSchema, names: Iterable<string>): string[] {
+export function visibleFields(context: CrmContext, table: TableSchema, names: Iterable<string>): string[] {
   const { hiddenFields: hidden, reveals } = visibilityOf(context.principal, table);
   return [...names].filter((name) => table.fields.has(name) && (!hidden.has(name) || reveals.has(name)));
 }
 
 /** Whether a table has a field of this type that the caller may use in a query. */
 export function has(context: CrmContext, table: TableSchema, name: string, type: FieldType): boolean {
-  return table.fields.get(name)?.type === type && askable(context, table, [name]).length > 0;
+  return table.fields.get(name)?.type === type && queryableFields(context, table, [name]).length > 0;
 }

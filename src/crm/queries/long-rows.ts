@@ -1,7 +1,7 @@
 import { own } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
 import { unless } from '../refusals.ts';
-import { seen } from './field-visibility.ts';
+import { visibleFields } from './field-visibility.ts';
 import { type Ask, findRows, type Row, rowsWithIds, tableNamed } from './records.ts';
 
 // Public forms accept texts of a megabyte. Lists that include such records leave out the long values.
@@ -65,7 +65,7 @@ async function rowsInParts(
   const base = await rowsWithIds(context, className, ids, idAlone);
   const rows = new Map(base.map((row) => [row.objectId, row]));
   const there = ids.filter((id) => rows.has(id));
-  const names = keys.length > 0 ? keys : seen(context, table, table.fields.keys());
+  const names = keys.length > 0 ? keys : visibleFields(context, table, table.fields.keys());
   const search = { left: MAX_SEARCHES };
   const leftOut = new Map<string, string[]>();
   for (const name of new Set(names).difference(new Set(Object.keys(base[0] ?? {})))) {

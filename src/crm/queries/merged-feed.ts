@@ -4,7 +4,7 @@ import type { CrmContext } from '../context.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { constraintOf, during, type TimeRange } from '../time/range.ts';
 import { isoOf } from '../wire/values.ts';
-import { has, seen } from './field-visibility.ts';
+import { has, visibleFields } from './field-visibility.ts';
 import { findRows, oneMore, type Row, rowsWithIds, tableIfAny, tableNamed } from './records.ts';
 
 /** Maximum `skip` of a merged list: each table is read up to there. */
@@ -109,7 +109,7 @@ async function whole<S extends Source>(context: CrmContext, spots: readonly Spot
   for (const source of new Set(spots.map((spot) => spot.source))) {
     const ids = spots.filter((spot) => spot.source === source).map(({ objectId }) => objectId);
     const table = tableNamed(context, source.table);
-    const keys = ['objectId', ...source.keys.filter((key) => seen(context, table, [rootOf(key)]).length > 0)];
+    const keys = ['objectId', ...source.keys.filter((key) => visibleFields(context, table, [rootOf(key)]).length > 0)];
     const found = await rowsWithIds(context, source.table, ids, keys);
     rows.set(source, new Map(found.map((row) => [row.objectId, row])));
   }

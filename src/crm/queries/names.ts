@@ -4,7 +4,7 @@ import { pointerOf } from '../../values/types/pointer.ts';
 import type { CrmContext } from '../context.ts';
 import { unless, unseen } from '../refusals.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
-import { seen } from './field-visibility.ts';
+import { visibleFields } from './field-visibility.ts';
 import { shortRowsWithIds } from './long-rows.ts';
 import { tableIfAny } from './records.ts';
 
@@ -17,7 +17,7 @@ import { tableIfAny } from './records.ts';
 export async function namesOf(context: CrmContext, className: string, ids: Iterable<string>): Promise<Map<string, string>> {
   const table = tableIfAny(context, className);
   if (!table) return new Map();
-  const keys = ['objectId', ...seen(context, table, titleFieldsOf(table))];
+  const keys = ['objectId', ...visibleFields(context, table, titleFieldsOf(table))];
   const rows = await unless(unseen, [], () => shortRowsWithIds(context, className, ids, keys));
   return new Map(rows.map((row) => [row.objectId, titleOf(row) ?? '']));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { askable } from './field-visibility.ts';
+import { queryableFields } from './field-visibility.ts';
 import { type Ask, aggregateRows, findRows, type Row } from './records.ts';
 
 /** A query whose order is set by `nullsLast`. */
@@ -13,7 +13,7 @@ type Unordered = Omit<Ask, 'order'> & { readonly where: JsonObject; readonly ski
  */
 export async function nullsLast(context: CrmContext, table: TableSchema, field: string, ask: Unordered): Promise<Row[]> {
   const { className } = table;
-  if (askable(context, table, [field]).length === 0) return findRows(context, className, { ...ask, order: OLDEST });
+  if (queryableFields(context, table, [field]).length === 0) return findRows(context, className, { ...ask, order: OLDEST });
   const part = (isFilled: boolean): JsonObject => ({ $and: [ask.where, { [field]: { $exists: isFilled } }] });
   const filled = await findRows(context, className, { ...ask, where: part(true), order: `${field},${OLDEST}` });
   const left = ask.limit - filled.length;

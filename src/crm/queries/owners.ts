@@ -5,7 +5,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments, unless } from '../refusals.ts';
 import { pointer } from '../wire/values.ts';
-import { askable, hiddenFields, seen } from './field-visibility.ts';
+import { hiddenFields, queryableFields, visibleFields } from './field-visibility.ts';
 import { getRow, tableNamed } from './records.ts';
 
 const USERS = '_User';
@@ -22,7 +22,7 @@ export function callerId({ principal }: CrmContext): string | undefined {
  */
 export async function requireUser(context: CrmContext, argument: string, userId: string): Promise<void> {
   if (userId === callerId(context)) return;
-  const keys = ['objectId', ...seen(context, tableNamed(context, USERS), ['active'])];
+  const keys = ['objectId', ...visibleFields(context, tableNamed(context, USERS), ['active'])];
   const user = await unless(['objectNotFound'], null, () => getRow(context, USERS, userId, { keys }));
   if (!user) badArguments(`${argument}: there is no such user`, { next: 'Get-all-Users' });
   if (user.active === false) badArguments(`${argument}: the user is not active`, { next: 'Get-all-Users' });
@@ -43,7 +43,7 @@ export function ownerFields({ fields }: TableSchema): string[] {
  */
 export function ownerField(context: CrmContext, table: TableSchema, field = 'OwnerId'): string {
   const { className } = table;
-  const fields = askable(context, table, ownerFields(table));
+  const fields = queryableFields(context, table, ownerFields(table));
   if (fields.includes(field)) return field;
   if (hiddenFields(context, table).has(field)) fail('fieldDenied', field, className);
   return badArguments(`${className} has no Pointer ${field.slice(0, 128)} to users`, {

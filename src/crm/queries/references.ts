@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
 import { pointer } from '../wire/values.ts';
-import { askable, seen } from './field-visibility.ts';
+import { queryableFields, visibleFields } from './field-visibility.ts';
 import { countRows, findRows, knownTables, tableNamed } from './records.ts';
 
 /** A table with its fields that point to another table. */
@@ -32,7 +32,7 @@ export function referrersOf(context: CrmContext, className: string): Referrer[] 
       if (type === 'Array' && name.startsWith('array_') && name.endsWith(ending)) add(other, name);
   return knownTables(context).flatMap((table) => {
     const fields = found.get(table.className);
-    const visible = fields ? askable(context, table, fields) : [];
+    const visible = fields ? queryableFields(context, table, fields) : [];
     return visible.length > 0 ? [{ className: table.className, fields: visible }] : [];
   });
 }
@@ -61,7 +61,7 @@ export async function newestReferring(
   const count = await countRows(context, className, where);
   if (count === 0) return null;
   const table = tableNamed(context, className);
-  const keys = ['objectId', 'createdAt', ...seen(context, table, titleFieldsOf(table))];
+  const keys = ['objectId', 'createdAt', ...visibleFields(context, table, titleFieldsOf(table))];
   const rows = limit === 0 ? [] : await findRows(context, className, { where, keys, order: '-createdAt', limit });
   const newest = rows.map(({ objectId, createdAt, ...row }) => {
     const title = titleOf(row);

@@ -59,7 +59,7 @@ export function rolesNamed(roles: readonly Role[], names: readonly string[]): Ro
 }
 
 /** Entities of permissions that stand for all callers, and for all signed-in callers. */
-export const everybody: readonly string[] = ['*', 'requiresAuthentication'];
+export const publicEntities: readonly string[] = ['*', 'requiresAuthentication'];
 
 /**
  * Returns what table permissions grant: names of tables by actions, such as `find get create`.

@@ -4,7 +4,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { pointer } from '../wire/values.ts';
-import { askable, seen } from './field-visibility.ts';
+import { queryableFields, visibleFields } from './field-visibility.ts';
 import { findRows, getRow, type Row, requireField, tableIfAny } from './records.ts';
 
 /** A row of a status table. */
@@ -35,11 +35,11 @@ const MAX_STATUSES = 500;
 /** Returns the statuses of a table by its Pointer field; `undefined` if the field does not exist or is hidden from the caller. */
 export async function statusesOf(context: CrmContext, table: TableSchema, field: string): Promise<Statuses | undefined> {
   const { type, targetClass } = table.fields.get(field) ?? {};
-  if (type !== 'Pointer' || targetClass === undefined || askable(context, table, [field]).length === 0) return undefined;
+  if (type !== 'Pointer' || targetClass === undefined || queryableFields(context, table, [field]).length === 0) return undefined;
   const target = tableIfAny(context, targetClass);
   if (!target) return { field, className: targetClass, rows: [] };
-  const keys = ['objectId', ...seen(context, target, statusFields)];
-  const [order] = askable(context, target, ['SortOrder']);
+  const keys = ['objectId', ...visibleFields(context, target, statusFields)];
+  const [order] = queryableFields(context, target, ['SortOrder']);
   const rows = await unless(unseen, null, () => findRows(context, targetClass, { keys, order, limit: MAX_STATUSES }));
   return { field, className: targetClass, rows };
 }

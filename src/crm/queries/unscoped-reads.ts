@@ -19,7 +19,7 @@ interface StoredQuery {
 /**
  * Reads records ignoring permissions on fields: the result must not reach the caller unchecked. Empty if the table has no such text field.
  */
-export function storedRows<Row>(
+export function unscopedRows<Row>(
   store: Store,
   { className, field: name, values, keys, grant, limit }: StoredQuery,
 ): Promise<Row[]> {

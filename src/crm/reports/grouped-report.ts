@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
-import { askable } from '../queries/field-visibility.ts';
+import { queryableFields } from '../queries/field-visibility.ts';
 import { withPointerNames } from '../queries/names.ts';
 import { aggregateRows, hasField, tableNamed } from '../queries/records.ts';
 import { COUNT, type Report } from './saved-report.ts';
@@ -13,7 +13,7 @@ export async function runGroups(context: CrmContext, report: Report, { skip, lim
   const { table, where, groupBy } = report;
   if (limit === 0) return { results: [], hidden: [] };
   const numbers = report.keys.filter((key) => hasField(context, table, key, 'Number') && !groupBy.includes(key));
-  const sums = askable(context, tableNamed(context, table), numbers);
+  const sums = queryableFields(context, tableNamed(context, table), numbers);
   // Generated names, since a field may have any name.
   const key = Object.fromEntries(groupBy.map((name, at) => [`g${at}`, `$${name}`]));
   const totals = Object.fromEntries(sums.map((name, at) => [`s${at}`, { $sum: `$${name}` }]));

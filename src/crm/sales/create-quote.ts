@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { checkWrites, createAtomically } from '../../records/index.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
 import { getRow, hasField } from '../queries/records.ts';
 import { badArguments, unless } from '../refusals.ts';
@@ -41,7 +41,7 @@ export async function createQuote(
   const totals = totalsOf(rows);
   const quote = quoteOf(context, { ...links, name, currencyId: currencyOf(rows), totals });
   // Serialised, so that no two quotes get the same number.
-  return inTurn(context, QUOTES, async (held) => {
+  return runExclusive(context, QUOTES, async (held) => {
     const number = await nextNumber(held, QUOTES);
     const writes = writesFor(context, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
     if (dryRun === true) await checkWrites(context, writes);

@@ -114,7 +114,7 @@ export function requireFields(context: CrmContext, sent: Iterable<string>): void
 /**
  * Returns the highest number of a table plus 1. Counts records that the caller may not see too, since their numbers are taken. Concurrent calls must
  * be
- * serialised by `inTurn`.
+ * serialised by `runExclusive`.
  * @returns `undefined` if the table does not number its records this way
  */
 export async function nextNumber(context: CrmContext, table: string, field = 'Number'): Promise<number | undefined> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { RecordWrite } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
-import { storedRows } from '../queries/unscoped-reads.ts';
+import { unscopedRows } from '../queries/unscoped-reads.ts';
 
 /** The table of labels and business terms. Reference: system-tables.md#_dictionary. */
 export const DICTIONARY = '_Dictionary';
@@ -16,7 +16,7 @@ export interface DictionaryRow {
 /** Returns the rows of a table in order of creation: of several for a field, the first counts. */
 export function dictionaryRows(store: Store, tblName: string): Promise<DictionaryRow[]> {
   const keys = ['objectId', 'field', 'value'];
-  return storedRows<DictionaryRow>(store, { className: DICTIONARY, field: 'tblName', values: [tblName], keys });
+  return unscopedRows<DictionaryRow>(store, { className: DICTIONARY, field: 'tblName', values: [tblName], keys });
 }
 
 export const addRow = (body: JsonObject): RecordWrite => ({ kind: 'create', className: DICTIONARY, body });

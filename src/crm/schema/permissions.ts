@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { type RecordContext, readRow, updateSchema } from '../../records/index.ts';
 import { planTableChange } from '../../schema/definition.ts';
 import { type ClpAction, clpActions, type TableSchema } from '../../schema/model.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
 import { tableNamed } from '../queries/records.ts';
-import { allRoleNames, everybody } from '../queries/roles.ts';
+import { allRoleNames, publicEntities } from '../queries/roles.ts';
 import { badArguments } from '../refusals.ts';
 
 /** A change of a table's permissions, by action. */
@@ -30,7 +30,7 @@ export const setTablePermissions = (
   sent: JsonObject,
   dryRun: boolean,
 ): Promise<PermissionChange> =>
-  inTurn(context, `permissions ${className}`, (held) => setPermissions(held, className, sent, dryRun));
+  runExclusive(context, `permissions ${className}`, (held) => setPermissions(held, className, sent, dryRun));
 
 async function setPermissions(
   context: CrmContext,
@@ -132,7 +132,7 @@ function entriesOf(place: string, sent: JsonValue): readonly (readonly [string, 
 }
 
 async function entityOf(context: RecordContext, place: string, name: string, { roles, before }: Known): Promise<string> {
-  if (everybody.includes(name) || Object.hasOwn(before, name)) return name;
+  if (publicEntities.includes(name) || Object.hasOwn(before, name)) return name;
   const role = name.startsWith('role:') ? name.slice('role:'.length) : name;
   if (roles.includes(role)) return `role:${role}`;
   if (role === name && (await readRow(context.store, '_User', userFields, name))) return name;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { createSchema, updateSchema } from '../../records/index.ts';
 import { isDefaultField } from '../../schema/change.ts';
 import { readTableDefaults } from '../../systems/index.ts';
-import { inTurn } from '../commands/exclusive.ts';
+import { runExclusive } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
 import { tableNamed } from '../queries/records.ts';
 import { allRoleNames } from '../queries/roles.ts';
@@ -39,7 +39,7 @@ export async function createTable(
     classLevelPermissions,
     ...(timeline && { timeline: { displayFields: {}, index: {} } }),
   };
-  await inTurn(context, DICTIONARY, async (held) => {
+  await runExclusive(context, DICTIONARY, async (held) => {
     const rows = await labelWrites(context.store, className, allLabels);
     await createSchema(held, className, body, rows);
   });
@@ -68,7 +68,7 @@ const ownName = (className: string) =>
  * @throws classMissing (103), invalidArguments (107), permissionDenied (119); errors of the schema
  */
 export const addFields = (context: CrmContext, className: string, fields: readonly JsonObject[]): Promise<JsonObject> =>
-  inTurn(context, DICTIONARY, (held) => addTo(held, className, fields));
+  runExclusive(context, DICTIONARY, (held) => addTo(held, className, fields));
 
 async function addTo(context: CrmContext, className: string, sent: readonly JsonObject[]): Promise<JsonObject> {
   const { store } = context;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { digitsOf } from '../../kernel/phone-key.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { seen } from '../queries/field-visibility.ts';
+import { visibleFields } from '../queries/field-visibility.ts';
 import { findRows, type Row, requireFind } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
@@ -44,7 +44,7 @@ export async function duplicatesOf(context: CrmContext, table: TableSchema, know
     if (places.length === 0)
       badArguments(`${table.className} has no field for ${what} that you may search`, { next: 'Get-Schema' });
   const places = criteria.flatMap((criterion) => [...criterion.fields]);
-  const shown = [...new Set([...seen(context, table, [...titleFieldsOf(table), 'IsAccount']), ...places])];
+  const shown = [...new Set([...visibleFields(context, table, [...titleFieldsOf(table), 'IsAccount']), ...places])];
   const where = { $or: criteria.flatMap(({ terms }) => [...terms]) };
   const rows = await findRows(context, table.className, { where, keys: ['objectId', ...shown], limit, order: 'createdAt' });
   return rows.map((row) => {

@@ -4,7 +4,7 @@ import { digitsOf, phoneKey } from '../../kernel/phone-key.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { derivedFieldsOf } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
-import { storedRows } from '../queries/unscoped-reads.ts';
+import { unscopedRows } from '../queries/unscoped-reads.ts';
 
 /** Maximum number of digits in a search; no phone number has more. */
 const MAX_DIGITS = 20;
@@ -145,6 +145,6 @@ export async function idsByKey(
     // Otherwise records that the caller may not find would use up the limit.
     grant: grantFor(principal, 'find', table, store.schema()),
   };
-  const rows = await storedRows<Record<string, string>>(store, query);
+  const rows = await unscopedRows<Record<string, string>>(store, query);
   return new Map(rows.map((row) => [row.objectId ?? '', row[derived] ?? '']));
 }

@@ -1,7 +1,7 @@
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { isCompanyId, type SearchRole, searchRole } from '../../schema/search-index.ts';
 import type { CrmContext } from '../context.ts';
-import { askable } from '../queries/field-visibility.ts';
+import { queryableFields } from '../queries/field-visibility.ts';
 
 /** Fields of a table that searches look at, by role, as far as the caller may query them. */
 export interface SearchFields {
@@ -20,7 +20,7 @@ export interface SearchFields {
 
 /** Groups fields by role. A field has at most one role (`searchRole`). */
 export function searchFieldsOf(context: CrmContext, table: TableSchema): SearchFields {
-  const all = askable(context, table, table.fields.keys());
+  const all = queryableFields(context, table, table.fields.keys());
   const ofRole = (role: SearchRole) => all.filter((field) => searchRole(fieldOf(table, field)) === role);
   const numbers = ofRole('number');
   return {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { askable, seen } from '../queries/field-visibility.ts';
+import { queryableFields, visibleFields } from '../queries/field-visibility.ts';
 import type { Row } from '../queries/records.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
 import { indexQueryOf } from './index-query.ts';
@@ -38,9 +38,9 @@ export async function searchTable(context: CrmContext, table: TableSchema, query
     ...numberTerms(fields, query),
     ...(ID.test(query.trim()) ? [{ objectId: query.trim() }] : []),
   ];
-  const titles = seen(context, table, titleFieldsOf(table));
+  const titles = visibleFields(context, table, titleFieldsOf(table));
   const searched = [...textsOf(fields), ...fields.phoneCounts, ...fields.counts];
-  const [newest] = askable(context, table, ['updatedAt']);
+  const [newest] = queryableFields(context, table, ['updatedAt']);
   const order = newest && `-${newest}`;
   const keys = ['objectId', ...titles, ...searched];
   const indexed = indexQueryOf(table, searched, phone, query);

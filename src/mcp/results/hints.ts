@@ -1,4 +1,4 @@
-import { seen } from '../../crm/queries/field-visibility.ts';
+import { visibleFields } from '../../crm/queries/field-visibility.ts';
 import { noTable, tableIfAny } from '../../crm/queries/records.ts';
 import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
@@ -102,7 +102,7 @@ class Hints {
     const path = `${place}${table.className}.${root}`;
     if (this.shown.size >= MAX_HINTS || this.#unknown.has(path)) return undefined;
     this.#unknown.add(path);
-    const meant = similarTo(root, seen(this.#call, table, table.fields.keys()));
+    const meant = similarTo(root, visibleFields(this.#call, table, table.fields.keys()));
     this.#addHint(`${place}${table.className} has no field ${root}${meant === undefined ? '.' : `; is ${meant} meant?`}`);
     return undefined;
   }

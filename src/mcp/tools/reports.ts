@@ -1,5 +1,5 @@
 import { createRow, updateRow } from '../../crm/commands/records.ts';
-import { seen } from '../../crm/queries/field-visibility.ts';
+import { visibleFields } from '../../crm/queries/field-visibility.ts';
 import { callerId, userPointer } from '../../crm/queries/owners.ts';
 import { findRows, hasField, oneMore, tableNamed } from '../../crm/queries/records.ts';
 import { briefly, briefOf } from '../../crm/queries/summary.ts';
@@ -74,7 +74,7 @@ async function runRows(call: ToolCall, { table: className, where, order, keys }:
   const table = tableNamed(call, className);
   const roots = [...new Set(keys.map(rootOf))];
   const columns = roots.length > 0 ? roots : [...table.fields.keys()].filter((name) => !isDefaultField(name));
-  const shown = seen(call, table, columns);
+  const shown = visibleFields(call, table, columns);
   const { keys: read = [], include } = briefly(call, table, columns);
   const inside = keys.filter((key) => key.includes('.') && shown.includes(rootOf(key)));
   // A path inside an Object is read alone, unless the whole field is a column too.

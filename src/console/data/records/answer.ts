@@ -1,7 +1,7 @@
 import { grantFor } from '../../../access/index.ts';
 import type { CrmContext } from '../../../crm/context.ts';
 import { getRow, type Row } from '../../../crm/queries/records.ts';
-import { storedRows } from '../../../crm/queries/unscoped-reads.ts';
+import { unscopedRows } from '../../../crm/queries/unscoped-reads.ts';
 import { unless, unseen } from '../../../crm/refusals.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { RecordAnswer } from '../../protocol/protocol.ts';
@@ -44,5 +44,5 @@ export async function mayDo(
   const grant = table ? grantFor(principal, action, table, schema) : null;
   if (!grant?.rows) return grant !== null;
   const record = { className, field: 'objectId', values: [objectId], keys: ['objectId'], limit: 1, grant };
-  return (await storedRows(store, record)).length > 0;
+  return (await unscopedRows(store, record)).length > 0;
 }

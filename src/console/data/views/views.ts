@@ -1,6 +1,6 @@
 import { createRow, updateRow } from '../../../crm/commands/records.ts';
 import type { CrmContext } from '../../../crm/context.ts';
-import { grantOn, seen } from '../../../crm/queries/field-visibility.ts';
+import { grantOn, visibleFields } from '../../../crm/queries/field-visibility.ts';
 import { callerId } from '../../../crm/queries/owners.ts';
 import { findRows, getRow, type Row, tableIfAny } from '../../../crm/queries/records.ts';
 import { unless, unseen } from '../../../crm/refusals.ts';
@@ -94,5 +94,5 @@ async function viewAgain(context: CrmContext, objectId: string): Promise<SavedVi
 /** Returns the fields to read: those that the system has and the caller may see. */
 function keysOf(context: CrmContext): string[] {
   const table = tableIfAny(context, REPORTS);
-  return ['objectId', ...(table ? seen(context, table, viewKeys) : [])];
+  return ['objectId', ...(table ? visibleFields(context, table, viewKeys) : [])];
 }

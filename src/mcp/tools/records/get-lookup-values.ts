@@ -1,4 +1,4 @@
-import { askable, seen } from '../../../crm/queries/field-visibility.ts';
+import { queryableFields, visibleFields } from '../../../crm/queries/field-visibility.ts';
 import { findRows, oneMore, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments, unseen } from '../../../crm/refusals.ts';
 import { contains } from '../../../crm/search/text-match.ts';
@@ -54,9 +54,9 @@ async function valuesOf(
   maxRows: number,
   bytes: number,
 ): Promise<JsonObject> {
-  const titles = askable(call, table, titleFieldsOf(table));
-  const more = seen(call, table, ['SystemKey', 'Active']);
-  const order = [...askable(call, table, ['SortOrder']), ...titles].join(',');
+  const titles = queryableFields(call, table, titleFieldsOf(table));
+  const more = visibleFields(call, table, ['SystemKey', 'Active']);
+  const order = [...queryableFields(call, table, ['SortOrder']), ...titles].join(',');
   const where = search === undefined ? undefined : { $or: titles.map((name) => contains(name, search)) };
   const ask = { where, keys: ['objectId', ...titles, ...more], order, limit: oneMore(maxRows) };
   const rows = await findRows(call, table.className, ask);

@@ -1,4 +1,4 @@
-import { seen } from '../../../crm/queries/field-visibility.ts';
+import { visibleFields } from '../../../crm/queries/field-visibility.ts';
 import { getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { newestReferring, pointingAt, type Referrer, referrersOf } from '../../../crm/queries/references.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
@@ -22,7 +22,7 @@ export const getRelatedRecords = defineTool({
   effect: 'read',
   async run(call, { table: className, objectId: id, relatedTables, limit: maxRows }) {
     const pointedAt = tableNamed(call, className);
-    const keys = ['objectId', ...seen(call, pointedAt, titleFieldsOf(pointedAt))];
+    const keys = ['objectId', ...visibleFields(call, pointedAt, titleFieldsOf(pointedAt))];
     const record = await getRow(call, className, id, { keys });
     const referrers = wanted(referrersOf(call, className), className, relatedTables);
     const results: JsonObject[] = [];

@@ -1,4 +1,4 @@
-import { askable } from '../../../crm/queries/field-visibility.ts';
+import { queryableFields } from '../../../crm/queries/field-visibility.ts';
 import { knownTables, requireFind, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { fillRates, sizeOf } from '../../../crm/reports/table-stats.ts';
@@ -72,7 +72,7 @@ function statsOf(call: ToolCall, table: TableSchema, withFields: boolean): Promi
       const { rows, lastChange } = await sizeOf(call, table);
       const size = { table: table.className, rows, lastChange };
       if (!withFields) return size;
-      const fields = askable(call, table, table.fields.keys());
+      const fields = queryableFields(call, table, table.fields.keys());
       return { ...size, fields: await fillRates(call, table, fields, rows) };
     }),
   );

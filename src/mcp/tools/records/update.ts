@@ -1,4 +1,4 @@
-import { inTurn } from '../../../crm/commands/exclusive.ts';
+import { runExclusive } from '../../../crm/commands/exclusive.ts';
 import { eachItem, reporter } from '../../../crm/commands/items.ts';
 import { matchOf } from '../../../crm/commands/match.ts';
 import { unchangedSince } from '../../../crm/commands/only-if.ts';
@@ -89,7 +89,7 @@ export const upsertRecord = defineTool({
     await requireFind(call, className);
     const where = matchOf(call, className, matchOn, data);
     // Serialised: of two concurrent calls for one new record, the second finds the first's record.
-    return inTurn(call, `${className} ${canonicalJson(where)}`, (held) =>
+    return runExclusive(call, `${className} ${canonicalJson(where)}`, (held) =>
       withAdded(held, className, () => upsert(held, className, where, data)),
     );
   },

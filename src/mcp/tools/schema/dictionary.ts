@@ -1,4 +1,4 @@
-import { inTurn } from '../../../crm/commands/exclusive.ts';
+import { runExclusive } from '../../../crm/commands/exclusive.ts';
 import { findRows, knownTables, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import {
@@ -84,7 +84,7 @@ export const setTerminologyDictionary = defineTool({
   about: DICTIONARY,
   run(call, { terms: sent }) {
     const terms = readTerms(sent);
-    return inTurn(call, DICTIONARY, async (context) => {
+    return runExclusive(call, DICTIONARY, async (context) => {
       const writes = termWrites(await dictionaryRows(context.store, TERMS), terms);
       const written = await writeAtomically(context, writes);
       return { terms: terms.size, changed: written.length };
@@ -127,7 +127,7 @@ export const setFieldLabels = defineTool({
     const unknown = [...labels.keys()].filter((name) => !fields.has(name) || !isDescribed(className, name));
     if (unknown.length > 0)
       badArguments(`labels: ${className} has no field ${unknown.slice(0, 20).join(', ').slice(0, 500)}`, { next: 'Get-Schema' });
-    return inTurn(call, DICTIONARY, async (context) => {
+    return runExclusive(call, DICTIONARY, async (context) => {
       const writes = await labelWrites(context.store, className, labels);
       const written = await writeAtomically(context, writes);
       return { className, labelled: [...labels.keys()], changed: written.length };

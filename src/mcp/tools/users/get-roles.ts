@@ -1,5 +1,5 @@
 import { knownTables } from '../../../crm/queries/records.ts';
-import { everybody, findMembers, findRoles, type Role, rightsOf, rolesNamed } from '../../../crm/queries/roles.ts';
+import { findMembers, findRoles, publicEntities, type Role, rightsOf, rolesNamed } from '../../../crm/queries/roles.ts';
 import { unless, unseen } from '../../../crm/refusals.ts';
 import { titleOf } from '../../../crm/wire/titles.ts';
 import { pointer } from '../../../crm/wire/values.ts';
@@ -34,7 +34,7 @@ export const getRoles = defineTool({
         ...(await aboveOf(call, role)),
         rights: rightsOf(tables, [`role:${role.name}`]),
       });
-    const open = rightsOf(tables, everybody);
+    const open = rightsOf(tables, publicEntities);
     return brief({ results, ...(Object.keys(open).length > 0 && { everybodyWhoSignedIn: open }) });
   },
 });
