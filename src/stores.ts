@@ -73,7 +73,7 @@ export async function openPostgres(
     timeLimit: config.queryTimeout,
     connections: config.databaseConnections,
     alone,
-    mayMakeRegistry: mayCreate,
+    mayCreateRegistry: mayCreate,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: reporter('PostgreSQL', conditions),
@@ -99,7 +99,7 @@ export async function openEmbedded(
     report: reporter('the embedded engine failed', conditions),
     onDamaged: (systemId, isDamaged) =>
       // For `system list`. If the write fails, it is repeated when the damage is met again.
-      void registry.noteStore(systemId, { damagedAt: isDamaged ? Date.now() : null }).catch(() => {}),
+      void registry.recordStore(systemId, { damagedAt: isDamaged ? Date.now() : null }).catch(() => {}),
   });
   return {
     registry,

@@ -38,7 +38,7 @@ export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';
-export { exclusively, holding, retryWhenOvertaken } from './write/exclusive.ts';
+export { exclusively, holding, retryWhenConditionFailed } from './write/exclusive.ts';
 export { isServerSet } from './write/fields.ts';
 export { deleteRecord } from './write/remove.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';

@@ -176,7 +176,7 @@ export type Mutation =
     };
 
 /** A condition of a write no longer holds: what the caller decided by has changed, and it must decide again. Nothing was written. */
-export class Overtaken extends Error {}
+export class ConditionFailed extends Error {}
 
 /** The last writer under a key, as far as a store that several processes share needs it. */
 export interface KeyVersion {
@@ -204,7 +204,7 @@ export type Condition =
 
 /** A write as data: its conditions, then schema changes, then the steps. */
 export interface WritePlan {
-  /** @throws Overtaken if one does not hold */
+  /** @throws ConditionFailed if one does not hold */
   readonly conditions?: readonly Condition[];
   readonly changes: readonly SchemaChange[];
   readonly mutations: readonly Mutation[];

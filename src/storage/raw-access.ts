@@ -29,7 +29,7 @@ export class RowsRefused extends OperatorError {}
 /** Raw reads and inserts. Inserts are neither checked nor logged, and require that the caller has the store to itself. */
 export interface RawAccess extends RawReads {
   /** Returns the position of the last record; 0 if there is none. */
-  lastPlace(table: TableSchema): Promise<number>;
+  lastPosition(table: TableSchema): Promise<number>;
   /** Returns the last member in the order of `members`. */
   lastMember(relation: Field): Promise<StoredMember | null>;
   /**

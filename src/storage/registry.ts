@@ -153,13 +153,13 @@ export interface Registry {
   /** Returns the same of all systems. */
   stores(): Promise<readonly KnownStore[]>;
   /** Records new facts about a store; `version` stays. @throws if another process is writing at that time */
-  noteStore(systemId: string, note: StoreNote): Promise<void>;
+  recordStore(systemId: string, note: StoreNote): Promise<void>;
   /** @returns whether the name was free and the system exists */
   addKey(key: KeyEntry): Promise<boolean>;
   /** @returns whether there was one */
   removeKey(appId: string, name: string): Promise<boolean>;
   /** Records when keys were used, if that is later than the known time; `version` stays. @throws if another process is writing at that time */
-  noteUses(uses: readonly KeyUse[]): Promise<void>;
+  recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Returns when the keys of a system were last used; unused ones are missing. */
   lastUses(appId: string): Promise<readonly KeyUse[]>;
   /** Returns the last turn that a process took; `null` if there was none. @throws unavailable */

@@ -47,7 +47,7 @@ export async function recordGeneration(registry: Registry, engine: Engine, appId
   const found = await engine.inspect(known.place);
   if (!found.identity || refusalOf(found, known)) return;
   const { birth, generation } = found.identity;
-  if (known.birth === null || generation > known.generation) await registry.noteStore(known.systemId, { birth, generation });
+  if (known.birth === null || generation > known.generation) await registry.recordStore(known.systemId, { birth, generation });
 }
 
 /**

@@ -35,7 +35,7 @@ export class KeyUses {
     this.#used = new Set();
     for (const noted of used) noted.at = 0;
     try {
-      await this.#registry.noteUses(uses);
+      await this.#registry.recordKeyUses(uses);
     } catch {
       for (const [index, noted] of used.entries()) {
         noted.at ||= uses[index]?.at ?? 0;

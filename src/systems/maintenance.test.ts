@@ -71,8 +71,8 @@ test('a job that fails is reported, and the next one runs', async () => {
 test('the end waits for the step that is under way, and no other begins', async () => {
   const long: Job = {
     name: 'one',
-    async run(_, isEnough) {
-      while (!isEnough()) await turn();
+    async run(_, shouldStop) {
+      while (!shouldStop()) await turn();
       log.push('ended');
     },
   };

@@ -10,7 +10,7 @@ import * as names from '../../../src/query/model/names.ts';
 import * as selection from '../../../src/query/selection.ts';
 import * as port from '../../../src/storage/port.ts';
 import * as message from '../../../src/storage/postgres/connection/message-size.ts';
-import * as prefixes from '../../../src/storage/sql/full-text/prefixes.ts';
+import * as prefixes from '../../../src/storage/sql/full-text/hebrew-prefixes.ts';
 import * as words from '../../../src/storage/sql/full-text/words.ts';
 import * as expansion from '../../../src/storage/sql/reads/include-expansion.ts';
 import * as maximum from '../../../src/storage/sqlite/connection/open-database.ts';

@@ -1,7 +1,7 @@
 import { mayView } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { checkWrites, type RecordWrite } from '../../records/index.ts';
-import { Overtaken } from '../../storage/port.ts';
+import { ConditionFailed } from '../../storage/port.ts';
 import { bodyOf, createRow, updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments } from '../refusals.ts';
@@ -61,7 +61,7 @@ export function rowWriter(
     try {
       return await writeRow(item, row, like);
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
       return lookAgain(item, (now) => writeRow(now, row, like));
     }
   };

@@ -1,7 +1,7 @@
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { type RecordContext, readFirst, retryWhenOvertaken } from '../../records/index.ts';
+import { type RecordContext, readFirst, retryWhenConditionFailed } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Store } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';
@@ -67,7 +67,7 @@ export function withContactLock<T>(
   const { store } = context;
   const { phone, email } = by;
   const key = phone === null ? null : phoneKey(phone);
-  const decide = () => retryWhenOvertaken(() => work({ ...context, conditions: whileAbsent(by) }));
+  const decide = () => retryWhenConditionFailed(() => work({ ...context, conditions: whileAbsent(by) }));
   // Always locks the phone number before the address, so that there is no deadlock.
   const withEmail = () => (email === null ? decide() : mutexOf(store).runExclusive(`email ${email}`, decide));
   return key === null ? withEmail() : mutexOf(store).runExclusive(`phone ${key}`, withEmail);

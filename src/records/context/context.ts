@@ -48,7 +48,7 @@ export interface RecordContext {
   readonly referer: string | null;
   /** The trigger that performs the write; left out for writes of clients. */
   readonly cause?: Cause;
-  /** Conditions that each commit checks. Their owner retries its whole decision if one no longer holds (`retryWhenOvertaken`). Pure. */
+  /** Conditions that each commit checks. Their owner retries its whole decision if one no longer holds (`retryWhenConditionFailed`). Pure. */
   readonly conditions?: (schema: Schema) => readonly Condition[];
   /**
    * The keys under which each write is made, with the versions that were read. The commit fails if another process wrote under one since

@@ -3,7 +3,7 @@ import { fail, ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
-import { Overtaken } from '../../storage/port.ts';
+import { ConditionFailed } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { RuledFields, RuledWrite, SilencingFlags, TableRules } from '../context/write-hooks.ts';
 import type { PreparedRecord } from './commit.ts';
@@ -66,7 +66,9 @@ function isOutdated(
   { held, conditions }: RecordContext,
 ): boolean {
   if (isMissing(error)) return prepared.some(({ version }) => version !== undefined);
-  return error instanceof Overtaken && !held && !conditions && prepared.some(({ conditions: ruled }) => ruled !== undefined);
+  return (
+    error instanceof ConditionFailed && !held && !conditions && prepared.some(({ conditions: ruled }) => ruled !== undefined)
+  );
 }
 
 const isMissing = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

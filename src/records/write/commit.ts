@@ -43,7 +43,7 @@ export interface Committed {
 /**
  * Writes records in one commit, all of them or none: prepare → plan → commit → notify. Prepares again if a record changed after the rules of its
  * table had read it; plans again if the commit refused a file.
- * @throws Overtaken if a condition of the context does not hold; what `prepare`, the plans and their steps throw
+ * @throws ConditionFailed if a condition of the context does not hold; what `prepare`, the plans and their steps throw
  */
 export async function commitRecords(
   context: RecordContext,
@@ -115,7 +115,7 @@ export function planRecords(
  * Commits a plan with the additions of the observers, and notifies them once it is durable.
  * @param plan pure; called again if the schema changes before the write's turn
  * @param order of the write (`nextWriteOrder`)
- * @throws Overtaken if a condition of the context does not hold; what the plan and its steps throw
+ * @throws ConditionFailed if a condition of the context does not hold; what the plan and its steps throw
  */
 export async function commitPlan(
   context: RecordContext,

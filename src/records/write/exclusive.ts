@@ -3,7 +3,7 @@ import { Contention } from '../../kernel/contention.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { memoByObject } from '../../kernel/memo.ts';
-import { type KeyVersion, Overtaken, type Store } from '../../storage/port.ts';
+import { ConditionFailed, type KeyVersion, type Store } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 
 /**
@@ -12,13 +12,13 @@ import type { RecordContext } from '../context/context.ts';
  * @param work must not write before the conditional write, unless that may be repeated
  * @throws unavailable if other writers were faster for seconds; what the work throws
  */
-export async function retryWhenOvertaken<T>(work: () => Promise<T>): Promise<T> {
+export async function retryWhenConditionFailed<T>(work: () => Promise<T>): Promise<T> {
   const contention = new Contention();
   for (;;)
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
       if (contention.isOver) return fail('unavailable');
       await contention.next();
     }
@@ -29,14 +29,14 @@ const mutexOf = memoByObject<Store, KeyedMutex>(() => new KeyedMutex());
 /**
  * Runs work of a system serially with all other work under the same key, in any process: for read-decide-write sequences. Within a process a
  * mutex orders the work; between processes the slower one fails in its commit and restarts (optimistic locking).
- * @param work writes with the context passed to it and may be restarted (`retryWhenOvertaken`). It may take further keys with that context; then all
+ * @param work writes with the context passed to it and may be restarted (`retryWhenConditionFailed`). It may take further keys with that context; then all
  * callers must take them in the same order
  * @throws unavailable; what the work throws
  */
 export function exclusively<T>(context: RecordContext, key: string, work: (context: RecordContext) => Promise<T>): Promise<T> {
   const once = async () => work(holding(context, await context.store.keyVersions([key])));
   // If work under an outer key is overtaken, the outer work restarts.
-  return mutexOf(context.store).runExclusive(key, () => (context.held ? once() : retryWhenOvertaken(once)));
+  return mutexOf(context.store).runExclusive(key, () => (context.held ? once() : retryWhenConditionFailed(once)));
 }
 
 /** Returns the context of writes under further keys, with the versions that were read. */

@@ -37,7 +37,7 @@ export interface PostgresSettings {
   /** Whether this process needs the database exclusively; no other process can then start to use it. */
   readonly alone?: boolean;
   /** Whether a registry may be created although schemas of systems exist, which are then adopted one by one. */
-  readonly mayMakeRegistry?: boolean;
+  readonly mayCreateRegistry?: boolean;
   /** Receives faults that no client sees. */
   readonly report: (fault: string) => void;
   /** Receives passing faults, by the application id of their system. If absent, they are not reported. */
@@ -90,7 +90,7 @@ export class PostgresEngine implements Engine {
       listener.start();
       await requireExclusiveAccess(database, name);
       invalidations.connect(listener);
-      await refuseLost(database, settings.mayMakeRegistry ?? false);
+      await refuseLost(database, settings.mayCreateRegistry ?? false);
       const registry = await PostgresRegistry.open(database, invalidations);
       return new PostgresEngine(database, listener, invalidations, new PostgresCluster(database, liveness), registry, settings);
     } catch (error) {

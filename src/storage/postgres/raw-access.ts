@@ -13,7 +13,7 @@ import {
 } from '../raw-access.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
-import { SqlWriter, type Statement } from '../sql/writer.ts';
+import { SqlWriter, type Statement } from '../sql/sql-writer.ts';
 import type { Database, Row } from './connection/database.ts';
 import { causeOf, isTooLarge, isValueError } from './connection/map-error.ts';
 import { catalogFrom, loadStatement } from './schema/catalog.ts';
@@ -93,7 +93,7 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
     this.#database = database;
   }
 
-  async lastPlace({ sqlName }: TableSchema): Promise<number> {
+  async lastPosition({ sqlName }: TableSchema): Promise<number> {
     const text = `SELECT coalesce(max("_seq"), 0) FROM ${this.dialect.table(sqlName)}`;
     const [row] = await this.query({ text, params: [] });
     return row?.[0] as number;

@@ -58,7 +58,7 @@ test('while a system is deleted, who closes its store notes its last generation,
     for (const appId of ['one', 'two']) await mine.addSystem(entryOf(appId), [], async () => undefined);
     await mine.removeSystem('one', 0);
     const done = await mine.deleteSystem('one', 1, async () => {
-      const noted = other.noteStore('one', { generation: 7 }).then(() => 'noted');
+      const noted = other.recordStore('one', { generation: 7 }).then(() => 'noted');
       assert.equal(await Promise.race([noted, wait(2_000, 'kept waiting', { ref: false })]), 'noted');
       assert.equal((await mine.storeOf('one'))?.generation, 7);
       assert.equal(await other.deleteSystem('one', 1, () => assert.fail('at the same time')), false);

@@ -14,7 +14,7 @@ import type {
   RemovedSystem,
   SystemEntry,
 } from '../registry.ts';
-import type { Statement } from '../sql/writer.ts';
+import type { Statement } from '../sql/sql-writer.ts';
 import { type InvalidationBus, registryInvalidation } from './cluster/invalidation.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database, Result, Session } from './connection/database.ts';
@@ -210,7 +210,7 @@ export class PostgresRegistry implements Registry {
     return rows.map(knownStore);
   }
 
-  async noteStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
+  async recordStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
     const text = `UPDATE ${systems} SET birth = coalesce($2, birth), generation = greatest(generation, $3::bigint),
       "noticedAt" = coalesce($5::bigint, "noticedAt"),
       "missingSince" = least("missingSince", $4::bigint),
@@ -228,7 +228,7 @@ export class PostgresRegistry implements Registry {
     return this.#changeOne({ text: `DELETE FROM ${keys} WHERE "appId" = $1 AND name = $2`, params: [appId, name] });
   }
 
-  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+  async recordKeyUses(uses: readonly KeyUse[]): Promise<void> {
     const text = `UPDATE ${keys} AS k SET "lastUsedAt" = u.at FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u ("appId", name, at)
       WHERE k."appId" = u."appId" AND k.name = u.name AND (k."lastUsedAt" IS NULL OR k."lastUsedAt" < u.at)`;
     const columns = [uses.map(({ appId }) => appId), uses.map(({ name }) => name), uses.map(({ at }) => at)];

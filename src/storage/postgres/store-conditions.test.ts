@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { fieldOf, tableOf } from '../../schema/model.ts';
-import { type Condition, type Mutation, Overtaken } from '../port.ts';
+import { type Condition, ConditionFailed, type Mutation } from '../port.ts';
 import { tableChanges } from '../sql/testing/tables.ts';
 import type { PostgresStore } from './store.ts';
 import { type StoreProcess, twoProcesses } from './testing/store-process.ts';
@@ -55,7 +55,7 @@ describe('conditions of writes, two processes', () => {
     store.write({ plan: () => ({ conditions, changes: [], mutations: [insert(store, objectId, name)] }) });
   const done = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
     outcomes.filter((one) => {
-      if (one.status === 'rejected') assert.ok(one.reason instanceof Overtaken, String(one.reason));
+      if (one.status === 'rejected') assert.ok(one.reason instanceof ConditionFailed, String(one.reason));
       return one.status === 'fulfilled';
     }).length;
   const rowsNamed = async (prefix: string): Promise<number> => {
@@ -84,11 +84,11 @@ describe('conditions of writes, two processes', () => {
     });
     const [first, second] = [await under(a, ['k', 'l'], 'first'), await under(b, ['l', 'm'], 'second')];
     await write(a, [first], 'k1', 'key');
-    await assert.rejects(write(b, [second], 'k2', 'key'), Overtaken);
+    await assert.rejects(write(b, [second], 'k2', 'key'), ConditionFailed);
     await write(a, [first], 'k3', 'key');
     const again = await under(b, ['l', 'm'], 'second');
     await write(b, [again], 'k4', 'key');
-    await assert.rejects(write(a, [first], 'k5', 'key'), Overtaken);
+    await assert.rejects(write(a, [first], 'k5', 'key'), ConditionFailed);
     await write(b, [again], 'k6', 'key');
     assert.equal(await rowsNamed('key'), 4);
     for (let round = 0; round < 30; round++) {
@@ -141,7 +141,7 @@ describe('conditions of writes, two processes', () => {
     await wait(50);
     assert.equal(isOver, false);
     (gone as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-    await assert.rejects(waiting, Overtaken);
+    await assert.rejects(waiting, ConditionFailed);
     assert.deepEqual(await locks(), []);
   });
 });

@@ -7,7 +7,7 @@ import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
 import type { RowContext } from '../sql/row-layout.ts';
-import type { Statement } from '../sql/writer.ts';
+import type { Statement } from '../sql/sql-writer.ts';
 import { DelayedInvalidations } from './cluster/delayed-invalidations.ts';
 import { type InvalidationBus, type StoreInvalidation, storeInvalidation, type Watcher } from './cluster/invalidation.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';

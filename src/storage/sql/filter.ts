@@ -3,8 +3,8 @@ import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './row-security.ts';
 import { writeSource } from './row-source.ts';
+import { type SqlWriter, writeCompare, writeIn } from './sql-writer.ts';
 import { needsGuardFirst } from './timing-safe-filter.ts';
-import { type SqlWriter, writeCompare, writeIn } from './writer.ts';
 
 const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;

@@ -3,7 +3,7 @@ import { storageOf } from '../../values/index.ts';
 import type { Storage, StoredValue } from '../../values/types/type.ts';
 import type { InsertSource, Mutation } from '../port.ts';
 import type { Companion, Dialect } from './dialect.ts';
-import { SqlWriter, type Statement } from './writer.ts';
+import { SqlWriter, type Statement } from './sql-writer.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 

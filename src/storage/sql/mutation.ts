@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.ts';
 import { writeFilter } from './filter.ts';
 import { writeFits } from './record-size.ts';
 import { writeGuard } from './row-security.ts';
-import { isActorField, SqlWriter, type Statement } from './writer.ts';
+import { isActorField, SqlWriter, type Statement } from './sql-writer.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Of<'link' | 'unlink'>;

@@ -4,7 +4,7 @@ import { type Storage, storageOf } from '../../values/index.ts';
 import { columnFields } from '../column-values.ts';
 import type { Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
-import { SqlWriter, type Statement } from './writer.ts';
+import { SqlWriter, type Statement } from './sql-writer.ts';
 
 type Update = Extract<Mutation, { kind: 'update' }>;
 

@@ -1,7 +1,7 @@
 import type { RowGuard } from '../../access/index.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
+import { type SqlWriter, writeCompare } from './sql-writer.ts';
 import { writeSources, writeSubject } from './subject-visibility.ts';
-import { type SqlWriter, writeCompare } from './writer.ts';
 
 /** Writes the condition under which a caller may see or change a record. Reads, writes and sub-queries share it. */
 export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, alias: string): void {

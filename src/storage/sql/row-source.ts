@@ -3,8 +3,8 @@ import type { Filter } from '../../query/model/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './row-security.ts';
+import type { SqlWriter } from './sql-writer.ts';
 import { writeRecordOf } from './subject-visibility.ts';
-import type { SqlWriter } from './writer.ts';
 
 /** Returns the values that the caller's guard, at the top of a filter (`guardedFilter`), masks. */
 function masksOf(filter: Filter): Masks | undefined {

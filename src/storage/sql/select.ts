@@ -7,8 +7,8 @@ import { writeFilter, writeWhere } from './filter.ts';
 import { relationText, rowFields } from './row-layout.ts';
 import { writeGuard } from './row-security.ts';
 import { writeSource } from './row-source.ts';
+import { isRequired, SqlWriter, type Statement } from './sql-writer.ts';
 import { isGuarded } from './timing-safe-filter.ts';
-import { isRequired, SqlWriter, type Statement } from './writer.ts';
 
 const alias = 't';
 

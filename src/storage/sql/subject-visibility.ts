@@ -1,6 +1,6 @@
 import type { ReadableTable, ReadableTables, RowGuard, SubjectNames } from '../../access/index.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
-import type { SqlWriter } from './writer.ts';
+import type { SqlWriter } from './sql-writer.ts';
 
 /** Writes the guard of a table's records. Passed as a parameter, since guards contain guards. */
 type WriteGuard = (out: SqlWriter, guard: RowGuard, table: TableSchema, alias: string) => void;

@@ -9,7 +9,7 @@ import {
   type StoredRow,
   type StoreSnapshot,
 } from '../raw-access.ts';
-import { quoted } from '../sql/writer.ts';
+import { quoted } from '../sql/sql-writer.ts';
 import { Connection } from './connection/connection.ts';
 import { maxRowCount } from './connection/statements.ts';
 import { loadSchema } from './schema/catalog.ts';
@@ -68,7 +68,7 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
     this.#commits = commits;
   }
 
-  async lastPlace(table: TableSchema): Promise<number> {
+  async lastPosition(table: TableSchema): Promise<number> {
     return maxRowCount(this.connection, table);
   }
 

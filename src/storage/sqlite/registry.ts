@@ -185,7 +185,7 @@ export class SqliteRegistry implements Registry {
     return this.#file.all<KnownStore>(`${readStores} ORDER BY createdAt, appId`);
   }
 
-  async noteStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
+  async recordStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
     const sql = `UPDATE systems SET birth = coalesce(?2, birth), generation = max(generation, coalesce(?3, 0)),
       noticedAt = coalesce(?5, noticedAt),
       missingSince = CASE WHEN ?4 < coalesce(missingSince, ?4 + 1) THEN ?4 ELSE missingSince END,
@@ -210,7 +210,7 @@ export class SqliteRegistry implements Registry {
     return this.#file.transact(() => this.#file.change('DELETE FROM keys WHERE appId = ? AND name = ?', appId, name));
   }
 
-  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+  async recordKeyUses(uses: readonly KeyUse[]): Promise<void> {
     const sql = 'UPDATE keys SET lastUsedAt = ?1 WHERE appId = ?2 AND name = ?3 AND (lastUsedAt IS NULL OR lastUsedAt < ?1)';
     this.#file.note((db) => {
       const note = db.prepare(sql);

@@ -52,7 +52,7 @@ export async function openStore(
   const known = await registry.storeOf(appId);
   if (!known) throw new OperatorError(`there is no system ${appId}`);
   const { store, identity, missingSince } = await openKnown(engine, registry, known, purpose, (generation) =>
-    registry.noteStore(known.systemId, { generation }),
+    registry.recordStore(known.systemId, { generation }),
   );
   try {
     if (missingSince !== null) missing(missingSince);
@@ -67,7 +67,7 @@ export async function openStore(
 }
 
 /** The part of a registry that opening a store needs. */
-export type StoreRegistry = Pick<Registry, 'storeOf' | 'noteStore'>;
+export type StoreRegistry = Pick<Registry, 'storeOf' | 'recordStore'>;
 
 async function openKnown(
   engine: Pick<Engine, 'open'>,
@@ -99,7 +99,7 @@ function noteOf(known: KnownStore, { birth, generation }: StoreIdentity, missing
 async function saveNote(registry: StoreRegistry, systemId: string, note: StoreNote): Promise<void> {
   const again = async (tries: number): Promise<void> => {
     try {
-      await registry.noteStore(systemId, note);
+      await registry.recordStore(systemId, note);
     } catch {
       // A system is being created, which takes time, or the registry cannot be written now.
       if (tries > 0) void wait(NOTE_RETRY_DELAY_MS, undefined, { ref: false }).then(() => again(tries - 1));

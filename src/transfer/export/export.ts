@@ -60,7 +60,7 @@ export async function exportRecords(
     options: { where, keys: isCsv ? keysOf(columns) : keys, include },
   };
   const ids = order.length > 0 ? await sortedIds(request.context, className, { where, order }, until) : null;
-  const source = ids ? new ByIds(request, ids) : new ByPlace(request, await context.store.raw.lastPlace(query.table));
+  const source = ids ? new ByIds(request, ids) : new ByPlace(request, await context.store.raw.lastPosition(query.table));
   const pieces = new ExportPieces(context.appId, source, form, async () => {
     left.abort();
     await ids?.close();

@@ -51,7 +51,7 @@ export async function* chunkedMembers(
 export async function copyPart(from: Store, to: Store, part: Part, copied: (rows: number) => void): Promise<void> {
   const target = partIn(to, part);
   if (part.kind === 'table') {
-    const after = await to.raw.lastPlace(target.table);
+    const after = await to.raw.lastPosition(target.table);
     if (after > 0) copied(await to.raw.count(target.table));
     for await (const rows of chunkedRows(from.raw, part.table, after)) {
       await to.raw.addRows(target.table, rows);

@@ -114,7 +114,7 @@ async function moveSystem(from: Side, to: Side, system: SystemEntry, events: Mov
       if (await to.registry.addSystem(system, keys, async () => identity)) {
         // It is in force from here on, and must not be recreated.
         await (await openSide(to, system)).close();
-        await to.registry.noteUses(await from.registry.lastUses(appId));
+        await to.registry.recordKeyUses(await from.registry.lastUses(appId));
         return records;
       }
       throw new OperatorError(`the target has a system ${appId}`);

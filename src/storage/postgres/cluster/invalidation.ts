@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 
 /** NOTIFY channel on which the processes of a service announce their changes. */
 export const channel = 'rds';

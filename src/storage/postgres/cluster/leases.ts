@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database } from '../connection/database.ts';
 import { causeOf, mapWriteError } from '../connection/map-error.ts';
 import { quotedName } from '../sql/names.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
 import type { StallAllowance } from '../../../kernel/stall-allowance.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { limitsSql, type TransactionLimits } from './connect.ts';
 import type { Row } from './database.ts';
 import type { ExclusivePool, Lease } from './exclusive-pool.ts';

@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Outage } from './outage.ts';
 
 /**
@@ -50,7 +50,7 @@ export interface Database {
    * Runs a read that is expected to be short, such as one row by id, on a connection shared with other callers. One round trip. A read that proves
    * slow or waits for a lock is repeated as a long one.
    * @param system system that the read counts for if it becomes long
-   * @param maxBytes fails with NotShort if the rows are larger
+   * @param maxBytes fails with TooLong if the rows are larger
    * @param until as in `long`, if it becomes one
    */
   short(statement: Statement, system?: string, maxBytes?: number, until?: AbortSignal): Promise<Row[]>;
@@ -58,7 +58,7 @@ export interface Database {
    * Runs a read that may be long, on a connection for its exclusive use. One round trip. One system gets all such connections except one, so that
    * it cannot delay another.
    * @param system whose read it is
-   * @param maxBytes fails with NotShort if the rows are larger
+   * @param maxBytes fails with TooLong if the rows are larger
    * @param until aborts it with `timeout`, in the database too
    */
   long(statement: Statement, system: string, maxBytes?: number, until?: AbortSignal): Promise<Row[]>;

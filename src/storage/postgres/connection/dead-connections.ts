@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from './database.ts';
 import { isFromServer } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { quoted } from '../../sql/writer.ts';
+import { quoted } from '../../sql/sql-writer.ts';
 import { connectedClient, sessionName } from './connect.ts';
 import type { Database } from './database.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';

@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from './database.ts';
 
 /** Milliseconds for which a result is reused for all callers. */

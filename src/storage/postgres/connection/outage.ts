@@ -2,7 +2,7 @@ import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
 import type { PassingFault } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { passingFaultOf } from './map-error.ts';
 
 /** Faults that affect all systems of a database and end for all of them. Other faults belong to one system. */

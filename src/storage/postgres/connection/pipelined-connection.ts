@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { serviceError } from '../../../errors/fail.ts';
 import { unsentBytes } from '../../../kernel/socket-handle.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { isConnectionError, isRetyped, isStatementError, isStatementForgotten, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
 import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
@@ -118,7 +118,7 @@ export class PipelinedConnection {
   /**
    * Sends a statement.
    * @param keep whether a prepared statement may be used or created
-   * @throws the database's error, or the driver's if the connection is lost; NotShort; resultTooLarge for an oversized row
+   * @throws the database's error, or the driver's if the connection is lost; TooLong; resultTooLarge for an oversized row
    */
   query(statement: Statement, keep = true, options: RowOptions = {}): Promise<Answer> {
     const { text, params } = statement;

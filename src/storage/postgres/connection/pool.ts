@@ -2,7 +2,7 @@ import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { BlockedReads } from './blocked-reads.ts';
 import { CancelOnAbort } from './cancel-on-abort.ts';
 import { Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';

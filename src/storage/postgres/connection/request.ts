@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { StoredValue } from '../../../values/types/type.ts';
-import { NotShort } from '../../sql/reads/read-plan.ts';
+import { TooLong } from '../../sql/reads/read-plan.ts';
 import type { Result, Row } from './database.ts';
 import { bindParams, parserOf } from './wire-values.ts';
 
@@ -21,7 +21,7 @@ interface Settle {
 
 /** How a statement's rows are delivered. By default they are collected for its answer. */
 export interface RowOptions {
-  /** Maximum number of bytes to collect; fails with NotShort if there are more. */
+  /** Maximum number of bytes to collect; fails with TooLong if there are more. */
   readonly maxBytes?: number;
   /** Called with each row as it arrives, instead of collecting it. */
   readonly each?: (row: Row, bytes: number) => void;
@@ -91,7 +91,7 @@ export class Request extends pg.Query {
 
   handleReadyForQuery(): void {
     if (this.#bytes > this.#maxBytes) {
-      this.#settle.reject(new NotShort());
+      this.#settle.reject(new TooLong());
       return;
     }
     const tag = this.#tag;

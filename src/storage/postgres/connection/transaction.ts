@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { answerTimeoutFor, limitsSql, type TransactionLimits } from './connect.ts';
 import type { Result, Session, TransactionOptions } from './database.ts';
 import {

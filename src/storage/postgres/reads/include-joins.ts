@@ -3,7 +3,7 @@ import type { Dialect } from '../../sql/dialect.ts';
 import { type IncludePlan, includePlans, type JoinedRecord, type ReadPlan, readPlan } from '../../sql/reads/read-plan.ts';
 import { includePositions, type RowContext, rowFields, rowShape } from '../../sql/row-layout.ts';
 import { writeByKey } from '../../sql/select.ts';
-import { SqlWriter, type Statement } from '../../sql/writer.ts';
+import { SqlWriter, type Statement } from '../../sql/sql-writer.ts';
 
 /** Maximum columns of a result; PostgreSQL allows 1,664. */
 const MAX_COLUMNS = 1_600;

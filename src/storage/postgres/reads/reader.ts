@@ -15,13 +15,13 @@ import {
   type ByIdsPlan,
   includeResolver,
   LargeTables,
-  NotShort,
   type ReadPlan,
   type ResolveInclude,
+  TooLong,
 } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isOutOfRange, isSchemaStale, isTooLarge } from '../connection/map-error.ts';
 import { joinedPlan } from './include-joins.ts';
@@ -125,7 +125,7 @@ export class PostgresReader implements Reader {
     const write = rowWriter({ columns: statement.columns });
     const plannedUnder = this.#schemaVersion();
     try {
-      const rows = hasFewRows(aggregation.stages) ? await this.#rows(statement, false).catch(nullIfNotShort) : null;
+      const rows = hasFewRows(aggregation.stages) ? await this.#rows(statement, false).catch(nullIfTooLong) : null;
       if (rows) return `[${rows.map((row) => write(row)).join(',')}]`;
       const plan: ReadPlan = { ...statement, shape: { columns: statement.columns }, includes: [] };
       return await jsonArray(this.#paged(plan, async () => null));
@@ -204,7 +204,7 @@ export class PostgresReader implements Reader {
     try {
       return await make(await this.#rows({ text, params }, short, until));
     } catch (error) {
-      nullIfNotShort(error);
+      nullIfTooLong(error);
       this.#large.note(className);
       return null;
     }
@@ -265,8 +265,8 @@ function checkParams(params: readonly unknown[]): void {
 }
 
 /** @returns `null` if the rows turned out too large to be read as a whole */
-function nullIfNotShort(error: unknown): null {
-  if (error instanceof NotShort) return null;
+function nullIfTooLong(error: unknown): null {
+  if (error instanceof TooLong) return null;
   throw error;
 }
 

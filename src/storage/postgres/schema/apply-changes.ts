@@ -1,6 +1,6 @@
 import { applyStep, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Session } from '../connection/database.ts';
 import { saveStatements } from './catalog.ts';
 import { applyDdl, readsRecords } from './ddl.ts';

@@ -1,6 +1,6 @@
 import { emptySchema, type SchemaChange, schemaOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../sql/names.ts';
 

@@ -5,7 +5,7 @@ import { SEARCH_INDEX } from '../../../schema/search-index.ts';
 import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/types/type.ts';
-import { isActorField, isRequired, type Statement } from '../../sql/writer.ts';
+import { isActorField, isRequired, type Statement } from '../../sql/sql-writer.ts';
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
 import { dropIndex, pendingList, qualified, userIndex } from './index-names.ts';

@@ -11,7 +11,7 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../../identity.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { placeNamed, quotedName, registrySchema, schemaName, systemPrefix } from '../sql/names.ts';
 

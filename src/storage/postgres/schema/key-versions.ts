@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { KeyVersion } from '../../port.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { quotedName } from '../sql/names.ts';
 import { catalogVersionSql } from './catalog.ts';

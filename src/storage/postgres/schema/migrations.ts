@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { StoreIdentity } from '../../identity.ts';
 import { type Migration, pendingMigrations } from '../../migrations.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { leaseStatements } from '../cluster/leases.ts';
 import type { Database } from '../connection/database.ts';
 import { quotedName, registrySchema } from '../sql/names.ts';

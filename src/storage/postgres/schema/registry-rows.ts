@@ -1,7 +1,7 @@
 import type { KnownStore } from '../../identity.ts';
 import { nameBeside } from '../../places.ts';
 import type { BackupTurn, Exchange, KeyEntry, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
 import { registrySchema } from '../sql/names.ts';
 

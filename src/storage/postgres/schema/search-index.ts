@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import { fieldOf, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 import { SEARCH_INDEX } from '../../../schema/search-index.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
 import { searchExpression, searchFunctions } from '../sql/search.ts';

@@ -1,9 +1,9 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
+import { type FoldedTerm, foldedSearch } from '../../sql/full-text/folded-search.ts';
+import { MAX_PREFIX_LETTERS, PREFIX_LETTERS } from '../../sql/full-text/hebrew-prefixes.ts';
 import { K1 } from '../../sql/full-text/match.ts';
-import { MAX_PREFIX_LETTERS, PREFIX_LETTERS } from '../../sql/full-text/prefixes.ts';
-import { foldedSearch, type Wanted } from '../../sql/full-text/wanted.ts';
 import { indexFolding } from '../../sql/full-text/words.ts';
 import { arrayLiteral } from './arrays.ts';
 import { textFolder, writeFields } from './full-text-texts.ts';
@@ -57,7 +57,7 @@ function cutWords(words: string): string {
 }
 
 /** Writes a row source of words `w` and a pattern `p` that finds them after prefix letters (else NULL). */
-function writeWanted(out: SqlOut, wanted: readonly Wanted[], required: boolean): void {
+function writeWanted(out: SqlOut, wanted: readonly FoldedTerm[], required: boolean): void {
   // Each word has its own spaces on both sides, so that `replace` counts adjacent occurrences separately.
   const spaced = wanted.map(({ words }) => cutWords(words).replaceAll(' ', '  ').slice(1, -1));
   const patterns = wanted.map(({ isPrefixed }, at) => (isPrefixed ? ` ${prefixes}${spaced[at]?.slice(1)}` : null));

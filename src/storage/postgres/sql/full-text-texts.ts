@@ -1,6 +1,6 @@
 import type { Field } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import type { Wanted } from '../../sql/full-text/wanted.ts';
+import type { FoldedTerm } from '../../sql/full-text/folded-search.ts';
 import { type Folding, MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { characterClasses, lowercaseMap } from './full-text-characters.ts';
 import { vectorColumn } from './full-text-vector.ts';
@@ -20,7 +20,7 @@ export interface TextFolder {
  * Returns SQL that folds texts in the database, for searches that the index alone cannot answer.
  * @param wanted all words searched for: only their letters have to be lower-cased
  */
-export function textFolder(folding: Folding, wanted: readonly Wanted[]): TextFolder {
+export function textFolder(folding: Folding, wanted: readonly FoldedTerm[]): TextFolder {
   const { marks, wordCharacters } = characterClasses();
   const { from, to } = folding.caseSensitive ? { from: '', to: '' } : lowercaseMap(wanted.map(({ words }) => words));
   const small = (text: string) => (folding.caseSensitive ? text : `translate(${text}, k.capitals, k.small)`);

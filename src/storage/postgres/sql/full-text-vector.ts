@@ -1,7 +1,7 @@
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Companion } from '../../sql/dialect.ts';
-import { stemsOf } from '../../sql/full-text/prefixes.ts';
+import { stemsOf } from '../../sql/full-text/hebrew-prefixes.ts';
 import { indexedPart, indexFolding, words } from '../../sql/full-text/words.ts';
 
 // Limits of a tsvector (https://www.postgresql.org/docs/current/textsearch-limitations.html), with a margin.

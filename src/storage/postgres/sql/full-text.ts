@@ -1,8 +1,8 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { MAX_PREFIX_LETTERS, PREFIX_LETTERS } from '../../sql/full-text/prefixes.ts';
-import { foldedSearch, type Wanted } from '../../sql/full-text/wanted.ts';
+import { type FoldedTerm, foldedSearch } from '../../sql/full-text/folded-search.ts';
+import { MAX_PREFIX_LETTERS, PREFIX_LETTERS } from '../../sql/full-text/hebrew-prefixes.ts';
 import { indexFolding } from '../../sql/full-text/words.ts';
 import { arrayLiteral } from './arrays.ts';
 import { textFolder, writeFoldedTexts } from './full-text-texts.ts';
@@ -35,7 +35,7 @@ export function writeSearch(out: SqlOut, alias: string, table: TableSchema, sear
 }
 
 /** Writes whether a field contains any of the words or phrases, which are folded like the index. */
-function writeHolds(out: SqlOut, alias: string, fields: readonly Field[], wanted: readonly Wanted[]): void {
+function writeHolds(out: SqlOut, alias: string, fields: readonly Field[], wanted: readonly FoldedTerm[]): void {
   writeMatches(out.add('('), alias, fields, wanted.map(matchQueryOf).join(' | '));
   // If the vector lacks some of a text's words or positions, check the text itself.
   const incomplete = [...new Set(wanted.map(incompleteQueryOf))].join(' | ');
@@ -55,7 +55,7 @@ function writeMatches(out: SqlOut, alias: string, fields: readonly Field[], quer
 }
 
 /** Returns a tsquery that matches the vectors in which a word or phrase is found. */
-function matchQueryOf({ words, isPrefixed }: Wanted): string {
+function matchQueryOf({ words, isPrefixed }: FoldedTerm): string {
   return isPrefixed ? `${queryOf(words, ' <-> ')} | ${stemLexeme(words.trim())}` : queryOf(words, ' <-> ');
 }
 
@@ -65,7 +65,7 @@ function queryOf(phrase: string, operator: ' <-> ' | ' & '): string {
 }
 
 /** Returns a tsquery that matches the vectors that may lack a word or phrase. */
-function incompleteQueryOf({ words }: Wanted): string {
+function incompleteQueryOf({ words }: FoldedTerm): string {
   const lexeme = quotedLexeme(wordsMissing);
   if (!words.trim().includes(' ')) return lexeme;
   return `${lexeme} | (${queryOf(words, ' & ')} & ${quotedLexeme(positionsMissing)})`;
@@ -94,13 +94,13 @@ function writeTextsMatch(out: SqlOut, alias: string, fields: readonly Field[], s
   out.add(')');
 }
 
-function writeAnyIn(out: SqlOut, wanted: readonly Wanted[]): void {
+function writeAnyIn(out: SqlOut, wanted: readonly FoldedTerm[]): void {
   writeWanted(out.add('EXISTS (SELECT 1 FROM '), wanted);
   out.add(' WHERE strpos(f.f, w.w) > 0 OR f.f ~ w.p)');
 }
 
 /** Writes a row source of the words `w` and a pattern `p` that finds them after prefix letters (else NULL). */
-function writeWanted(out: SqlOut, wanted: readonly Wanted[]): void {
+function writeWanted(out: SqlOut, wanted: readonly FoldedTerm[]): void {
   out.add('unnest(').bind(arrayLiteral(wanted.map(({ words }) => words)));
   out
     .add('::text[], ')
@@ -109,6 +109,6 @@ function writeWanted(out: SqlOut, wanted: readonly Wanted[]): void {
 }
 
 /** Needs no escaping: words consist of letters, digits and marks. */
-function prefixedPattern({ words, isPrefixed }: Wanted): string | null {
+function prefixedPattern({ words, isPrefixed }: FoldedTerm): string | null {
   return isPrefixed ? ` [${PREFIX_LETTERS}]{1,${MAX_PREFIX_LETTERS}}${words.slice(1)}` : null;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { quoted } from '../../sql/writer.ts';
+import { quoted } from '../../sql/sql-writer.ts';
 
 /** Maximum bytes of an identifier. PostgreSQL truncates longer ones, so that two may become equal. */
 const MAX_NAME_BYTES = 63;

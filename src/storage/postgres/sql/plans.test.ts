@@ -4,7 +4,7 @@ import type { Filter, JsonOperand, OrderKey, Regex } from '../../../query/model/
 import { writeWhere } from '../../sql/filter.ts';
 import { compileUnmark } from '../../sql/mutation.ts';
 import { writeOrder } from '../../sql/select.ts';
-import { SqlWriter } from '../../sql/writer.ts';
+import { SqlWriter } from '../../sql/sql-writer.ts';
 import { PostgresTables } from '../testing/tables.ts';
 
 const tables = await PostgresTables.create();

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { EngineTables } from '../../sql/testing/tables.ts';
-import type { Statement } from '../../sql/writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
 import { bindText, parserOf } from '../connection/wire-values.ts';
 import { applyDdl } from '../schema/ddl.ts';

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../kernel/time.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../sql/names.ts';
 import { isTableOfSystem, tableObstacle } from './obstacles.ts';

@@ -1,6 +1,6 @@
 import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { SqlWriter, type Statement } from '../../sql/writer.ts';
+import { SqlWriter, type Statement } from '../../sql/sql-writer.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { columnArrays } from './column-arrays.ts';
 

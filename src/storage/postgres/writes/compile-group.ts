@@ -2,7 +2,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, Snapshot, WritePlan } from '../../port.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result } from '../connection/database.ts';
 import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
 import { type CompileContext, type CompiledMutation, compileFolded, compileMutation } from './compile-mutation.ts';

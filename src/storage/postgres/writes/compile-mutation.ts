@@ -19,7 +19,7 @@ import {
 import { writeBytes } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
 import { writeGuard } from '../../sql/row-security.ts';
-import { SqlWriter, type Statement } from '../../sql/writer.ts';
+import { SqlWriter, type Statement } from '../../sql/sql-writer.ts';
 import type { Result } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { canFold, type FoldedStep, sourceColumns, writeFoldedSteps } from './folded-steps.ts';

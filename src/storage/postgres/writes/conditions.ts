@@ -1,6 +1,6 @@
-import { type Condition, Overtaken, type WritePlan } from '../../port.ts';
+import { type Condition, ConditionFailed, type WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Session } from '../connection/database.ts';
 import { numberFor, recordWriter } from '../schema/key-versions.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
@@ -64,16 +64,16 @@ function compileCondition(condition: Condition, { schemaName, dialect }: Conditi
   };
 }
 
-/** Locks and checks the conditions of a write until the end of the transaction. @throws Overtaken if one does not hold */
+/** Locks and checks the conditions of a write until the end of the transaction. @throws ConditionFailed if one does not hold */
 export async function requireConditions(session: Session, plan: WritePlan, context: ConditionContext): Promise<void> {
   const { statements, writeOf } = compileConditions([plan], context);
   const sent = await Promise.allSettled(statements.map((statement) => session.query(statement)));
   sent.forEach((one, at) => {
-    if (one.status === 'rejected') throw writeOf(at) === undefined ? one.reason : overtakenBy(one.reason);
+    if (one.status === 'rejected') throw writeOf(at) === undefined ? one.reason : conditionErrorOf(one.reason);
   });
 }
 
 /** Maps the error of a condition's statement. */
-export function overtakenBy(error: unknown): unknown {
-  return isAssertionFailure(error) ? new Overtaken() : error;
+export function conditionErrorOf(error: unknown): unknown {
+  return isAssertionFailure(error) ? new ConditionFailed() : error;
 }

@@ -1,10 +1,10 @@
 import { isInDoubt } from '../../../errors/fail.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { storeInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
 import { canReorder, compileGroup, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
-import { type CompiledConditions, compileConditions, overtakenBy } from './conditions.ts';
+import { type CompiledConditions, compileConditions, conditionErrorOf } from './conditions.ts';
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
@@ -208,7 +208,7 @@ async function locateFailure(
   } catch (error) {
     if (!(error instanceof StatementFailed)) throw error;
     const overtaken = conditions?.writeOf(error.index);
-    if (overtaken !== undefined) throw failedAt(group, overtaken, overtakenBy(error.cause));
+    if (overtaken !== undefined) throw failedAt(group, overtaken, conditionErrorOf(error.cause));
     let first = before;
     const parts = [
       refused,

@@ -103,10 +103,10 @@ describe('a search index is made beside the writes of others', () => {
 
   test('a service that ends says enough, and what is under way goes on', async () => {
     const release = await hold();
-    let isEnough = false;
-    const filling = filled.fill(() => isEnough);
+    let shouldStop = false;
+    const filling = filled.fill(() => shouldStop);
     await until(isBuilding);
-    isEnough = true;
+    shouldStop = true;
     await filling;
     assert.equal((await builders()).length, 1);
     await release();

@@ -3,7 +3,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { Schema, TableIndex, TableSchema } from '../../../schema/model.ts';
 import { fillingIndex } from '../../../schema/search-index.ts';
 import type { PreparedWrite, Store } from '../../port.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { takeLease } from '../cluster/leases.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { isSchemaStale } from '../connection/map-error.ts';

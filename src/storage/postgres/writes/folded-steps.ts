@@ -1,7 +1,7 @@
 import type { Mutation } from '../../port.ts';
 import { writeFoldedInsert } from '../../sql/insert.ts';
 import { writeUnmark } from '../../sql/mutation.ts';
-import type { SqlWriter } from '../../sql/writer.ts';
+import type { SqlWriter } from '../../sql/sql-writer.ts';
 import { writeSnapshot } from '../sql/snapshot.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;

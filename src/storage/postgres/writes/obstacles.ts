@@ -1,6 +1,6 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Condition, Mutation, WritePlan } from '../../port.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { quotedName } from '../sql/names.ts';
 import { usesFilter } from './lock-set.ts';
 import type { QueuedWrite } from './queued-write.ts';

@@ -1,7 +1,7 @@
 import type { TableSchema } from '../../../schema/model.ts';
 import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { snapshotOf } from './compile-group.ts';
 import { compileLocks } from './compile-mutation.ts';
 import type { QueuedWrite } from './queued-write.ts';

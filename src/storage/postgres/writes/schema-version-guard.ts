@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { catalogVersionSql } from '../schema/catalog.ts';
 import type { Unit } from './compile-group.ts';
 import { failUnless } from './sql-assertion.ts';

@@ -1,4 +1,4 @@
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Result, Session } from '../connection/database.ts';
 import { StatementFailed } from '../connection/map-error.ts';
 

@@ -1,8 +1,8 @@
 import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
 import { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
-import { Overtaken } from '../../port.ts';
-import type { Statement } from '../../sql/writer.ts';
+import { ConditionFailed } from '../../port.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { storeInvalidation } from '../cluster/invalidation.ts';
 import { WRITE_LOCK_LIMIT_MS } from '../connection/connect.ts';
 import type { Row } from '../connection/database.ts';
@@ -167,7 +167,7 @@ export class WriteExecutor implements Executor {
     if (isLockTimeout(failed.cause)) throw await this.#findObstacles(group, failing, failed.cause);
     const isStatementFault = isStatementLocal(failed.cause) && group.length > 1 && failing.length > 0;
     if (isUnavailable(failed.cause) && !isStatementFault) throw failed.cause;
-    if (failed.cause instanceof Overtaken) {
+    if (failed.cause instanceof ConditionFailed) {
       for (const write of failing) write.reject(failed.cause);
       await this.#execute([...before, ...after], under, merged);
       return;

@@ -3,7 +3,7 @@ import type { Field } from '../../../schema/model.ts';
 import { writeWhere } from '../filter.ts';
 import type { RowContext } from '../row-layout.ts';
 import { writeSource } from '../row-source.ts';
-import type { SqlWriter } from '../writer.ts';
+import type { SqlWriter } from '../sql-writer.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { publicFile } from './files.ts';
 import { bound, columnName, type Fragment, sql, writeFragment } from './fragment.ts';

@@ -2,8 +2,8 @@ import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.
 import type { ColumnShape } from '../../../values/rows/encode.ts';
 import type { Dialect } from '../dialect.ts';
 import type { RowContext } from '../row-layout.ts';
+import { isRequired, SqlWriter, type Statement } from '../sql-writer.ts';
 import { conditionNeedsGuardFirst, isGuarded } from '../timing-safe-filter.ts';
-import { isRequired, SqlWriter, type Statement } from '../writer.ts';
 import { writeBase } from './base-scan.ts';
 import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
 import { compileCondition } from './condition.ts';

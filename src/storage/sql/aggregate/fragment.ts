@@ -1,6 +1,6 @@
 import { type Column, kindOf, type ValueKind } from '../../../query/aggregate/model.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
-import type { SqlWriter } from '../writer.ts';
+import type { SqlWriter } from '../sql-writer.ts';
 
 /**
  * SQL that may be composed in any order and used more than once: text, values to bind, output of other writers, and fragments. Nested fragments are

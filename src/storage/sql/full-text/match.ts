@@ -1,6 +1,6 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
-import { occurrences } from './prefixes.ts';
-import { foldedSearch, type Wanted } from './wanted.ts';
+import { type FoldedTerm, foldedSearch } from './folded-search.ts';
+import { occurrences } from './hebrew-prefixes.ts';
 import { type Folding, indexedPart, indexFolding, words } from './words.ts';
 
 /** Returns a predicate for texts that match a case- or diacritic-sensitive search. Words are split as in the full-text index. */
@@ -10,14 +10,14 @@ export function textMatcher(search: TextSearch): (texts: readonly (string | null
   if (phrases.length < search.phrases.length) return () => false;
   return (texts) => {
     const folded = texts.map((text) => foldedText(text, search));
-    const found = (wanted: Wanted) => folded.some((text) => holds(text, wanted));
+    const found = (wanted: FoldedTerm) => folded.some((text) => holds(text, wanted));
     return (phrases.length > 0 || terms.some(found)) && phrases.every(found) && !excluded.some(found);
   };
 }
 
 const foldedText = (text: string | null, folding: Folding) => (text === null ? ' ' : words(indexedPart(text), folding));
 
-function holds(text: string, { words, isPrefixed }: Wanted): boolean {
+function holds(text: string, { words, isPrefixed }: FoldedTerm): boolean {
   return text.includes(words) || (isPrefixed && occurrences(text, words).prefixed > 0);
 }
 

@@ -4,16 +4,16 @@ import { type Expansion, rowWriter } from '../../../values/rows/encode.ts';
 import { rowPieces } from '../../../values/rows/row-pieces.ts';
 import { pointerOf } from '../../../values/types/pointer.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
-import type { Statement } from '../writer.ts';
+import type { Statement } from '../sql-writer.ts';
 import {
   Allowance,
   type ByIdsPlan,
   type IncludePlan,
   type JoinedRecord,
-  NotShort,
   type ReadPlan,
   type ResolveInclude,
   type Row,
+  TooLong,
   textOf,
 } from './read-plan.ts';
 
@@ -35,7 +35,7 @@ export interface TargetSource {
   readonly maxIds: number;
   /** Returns ids as one parameter. */
   list(ids: readonly string[]): StoredValue;
-  /** Returns all rows and deducts them from the allowance. @throws NotShort if they exceed it */
+  /** Returns all rows and deducts them from the allowance. @throws TooLong if they exceed it */
   all(statement: Statement, allowance: Allowance): Promise<Row[]>;
   /** Maps items with work that reads: concurrently, or sequentially if the source requires it. */
   each<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]>;
@@ -69,7 +69,7 @@ export async function* writePage(
   try {
     records = await recordsOf(source, plan, rows, new Allowance(isOne ? MAX_RECORD_EXPANSION_CHARS : MAX_PAGE_EXPANSION_CHARS));
   } catch (error) {
-    if (!(error instanceof NotShort)) throw error;
+    if (!(error instanceof TooLong)) throw error;
     if (isOne) fail('resultTooLarge');
   }
   if (records) yield* inChunks(plan, rows, records, commas);
@@ -83,7 +83,7 @@ export async function* writePage(
 /**
  * Returns the JSON text of rows that must be few and short.
  * @param allowance limit of the expansions and the resulting text
- * @throws NotShort if they exceed it
+ * @throws TooLong if they exceed it
  */
 export async function writeShort(
   source: TargetSource,
@@ -130,7 +130,7 @@ interface Records {
 
 /**
  * @param path the includes that led to these rows; `classes`: the classes of the records along it
- * @throws NotShort if arrays have more characters than the source accepts, or expansions more than are allowed
+ * @throws TooLong if arrays have more characters than the source accepts, or expansions more than are allowed
  */
 async function recordsOf(
   source: TargetSource,
@@ -210,7 +210,7 @@ async function expansion(
     const texts = await read(include.targetClass, new Set(values));
     return (objectId) => texts.get(objectId) ?? null;
   }
-  if (values.reduce((sum, array) => sum + array.length, 0) > source.arrayText) throw new NotShort();
+  if (values.reduce((sum, array) => sum + array.length, 0) > source.arrayText) throw new TooLong();
   const pointers = [...pointersIn(values)];
   const found = new Map(
     await source.each(pointers, async ([className, ids]) => [className, await read(className, ids)] as const),

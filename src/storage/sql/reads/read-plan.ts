@@ -5,7 +5,7 @@ import type { StoredValue } from '../../../values/types/type.ts';
 import type { Dialect } from '../dialect.ts';
 import { includePositions, type RowContext, rowShape } from '../row-layout.ts';
 import { type ByIdStatement, compileByIds } from '../select.ts';
-import type { Statement } from '../writer.ts';
+import type { Statement } from '../sql-writer.ts';
 
 /** A compiled read: plain data, so that it can run on the event loop or on a reader thread. */
 export interface ReadPlan {
@@ -162,7 +162,7 @@ export class LargeTables {
 export type Row = readonly unknown[];
 
 /** A read that must be short, or a page that must fit into memory, exceeded its allowance. */
-export class NotShort extends Error {}
+export class TooLong extends Error {}
 
 /** Cost of a row besides its texts, in characters: thousands of short rows take time too. */
 const ROW_COST = 512;
@@ -179,13 +179,13 @@ export class Allowance {
     return this.#left;
   }
 
-  /** @throws NotShort if the allowance is exceeded */
+  /** @throws TooLong if the allowance is exceeded */
   spend(characters: number): void {
     this.#left -= characters;
-    if (this.#left < 0) throw new NotShort();
+    if (this.#left < 0) throw new TooLong();
   }
 
-  /** Deducts a row. @throws NotShort if the allowance is exceeded */
+  /** Deducts a row. @throws TooLong if the allowance is exceeded */
   spendRow(row: Row): void {
     this.spend(ROW_COST + textOf(row));
   }

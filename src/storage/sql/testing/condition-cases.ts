@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SchemaChange } from '../../../schema/change.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
-import { type Condition, type Mutation, Overtaken, type Store, wholeText } from '../../port.ts';
+import { type Condition, ConditionFailed, type Mutation, type Store, wholeText } from '../../port.ts';
 import { tableChanges } from './tables.ts';
 
 /** Defines the tests. @param store one without a table `Conditions` */
@@ -54,14 +54,16 @@ export async function testConditions(store: Store): Promise<void> {
     return rows.map(({ name }) => name).filter((name) => name.startsWith(prefix));
   };
   const came = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
-    outcomes.map((one) => (one.status === 'fulfilled' ? 'done' : one.reason instanceof Overtaken ? 'overtaken' : one.reason));
+    outcomes.map((one) =>
+      one.status === 'fulfilled' ? 'done' : one.reason instanceof ConditionFailed ? 'overtaken' : one.reason,
+    );
 
   await write([], [insert('there', 'there')]);
 
   test('conditions: a write is carried out where nothing matches, and is overtaken where something does', async () => {
     await write([named('single')], [insert('single1', 'single')]);
-    await assert.rejects(write([named('single')], [insert('single2', 'single')]), Overtaken);
-    await assert.rejects(write([named('other'), named('single')], [insert('single3', 'single')]), Overtaken);
+    await assert.rejects(write([named('single')], [insert('single2', 'single')]), ConditionFailed);
+    await assert.rejects(write([named('other'), named('single')], [insert('single3', 'single')]), ConditionFailed);
     assert.deepEqual(await names('single'), ['single']);
   });
 
@@ -95,7 +97,7 @@ export async function testConditions(store: Store): Promise<void> {
 
   test('conditions: an overtaken write changes no schema', async () => {
     const grow = (name: string): SchemaChange[] => [{ kind: 'addField', className: 'Conditions', name, type: 'String' }];
-    await assert.rejects(write([named('there')], [], grow('never')), Overtaken);
+    await assert.rejects(write([named('there')], [], grow('never')), ConditionFailed);
     await write([named('grown')], [insert('grown', 'grown')], grow('grown'));
     const { fields: now } = tableOf(store.schema(), 'Conditions');
     assert.ok(now.has('grown'));

@@ -1,7 +1,7 @@
 import { evaluate } from '../../../query/evaluate/index.ts';
 import type { Filter } from '../../../query/model/filter.ts';
 import { columnFields, snapshotValues } from '../../column-values.ts';
-import { SqlWriter } from '../writer.ts';
+import { SqlWriter } from '../sql-writer.ts';
 import type { EngineTables } from './tables.ts';
 
 /** What the evaluator finds, in the form of `EngineTables.ids`, and the parts of the filter that it delegated to the engine. */

@@ -5,7 +5,7 @@ import type { Filter, TextSearch } from '../../../query/model/filter.ts';
 import { MAX_INDEXED_LENGTH } from '../full-text/words.ts';
 import { compileUpdate } from '../mutation.ts';
 import { writeScore } from '../select.ts';
-import { SqlWriter } from '../writer.ts';
+import { SqlWriter } from '../sql-writer.ts';
 import type { EngineTables } from './tables.ts';
 
 const cases: [name: string, search: Partial<TextSearch>, found: string][] = [

@@ -9,7 +9,7 @@ import { writeWhere } from '../filter.ts';
 import { compileInsert } from '../insert.ts';
 import { compileLink } from '../mutation.ts';
 import { writeOrder } from '../select.ts';
-import { SqlWriter, type Statement } from '../writer.ts';
+import { SqlWriter, type Statement } from '../sql-writer.ts';
 
 /** Engines that answer synchronously return the value itself. */
 type Soon<T> = T | Promise<T>;

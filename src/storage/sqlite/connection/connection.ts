@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { isBusy, type StoreFault, storeFaultOf, withMappedErrors } from './map-error.ts';
 import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
 import {
@@ -267,7 +267,7 @@ export class Connection implements LimitedRows {
 
   /**
    * Returns reads that stop at a value, or a row to sort, of more bytes: SQLite checks lengths before it reads on.
-   * @returns its methods throw NotShort in that case
+   * @returns its methods throw TooLong in that case
    */
   shorterThan(bytes: number): Rows {
     return new BoundedRows(this, bytes);

@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../../errors/fail.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { NotShort, type Row } from '../../sql/reads/read-plan.ts';
-import { quoted, type Statement } from '../../sql/writer.ts';
+import { type Row, TooLong } from '../../sql/reads/read-plan.ts';
+import { quoted, type Statement } from '../../sql/sql-writer.ts';
 import type { Connection } from './connection.ts';
 import { SQLITE_TOOBIG } from './map-error.ts';
 
@@ -62,7 +62,7 @@ export function rowSteps(
   return steps;
 }
 
-/** Reads that stop at a value, or a row to sort, with more bytes than allowed: their methods then throw NotShort. */
+/** Reads that stop at a value, or a row to sort, with more bytes than allowed: their methods then throw TooLong. */
 export class BoundedRows implements Rows {
   readonly #rows: LimitedRows;
   readonly #bytes: number;
@@ -98,7 +98,7 @@ function bounded<T>(step: () => T): T {
   try {
     return step();
   } catch (error) {
-    throw (error as { errcode?: number }).errcode === SQLITE_TOOBIG ? new NotShort() : error;
+    throw (error as { errcode?: number }).errcode === SQLITE_TOOBIG ? new TooLong() : error;
   }
 }
 

@@ -20,7 +20,7 @@ const MAX_SHORT_TEXT_CHARS = 2 * 1024 * 1024;
 
 /**
  * Executes a plan on the event loop and returns the JSON text of the records, comma-separated.
- * @throws NotShort if it turns out too long for that
+ * @throws TooLong if it turns out too long for that
  */
 export async function runShort(rows: Rows, plan: ReadPlan, resolve: ResolveInclude): Promise<string> {
   const allowance = new Allowance(MAX_SHORT_TEXT_CHARS);

@@ -1,6 +1,6 @@
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import type { ByIdsPlan, ReadPlan } from '../../sql/reads/read-plan.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { SentFault } from '../connection/map-error.ts';
 
 /** Chunks of an answer that may be in transit to the event loop before the reader thread waits. */

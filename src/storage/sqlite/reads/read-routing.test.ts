@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Filter, JsonOperand, Regex } from '../../../query/model/filter.ts';
 import type { Query } from '../../../query/model/selection.ts';
-import { NotShort } from '../../sql/reads/read-plan.ts';
+import { TooLong } from '../../sql/reads/read-plan.ts';
 import { TestTables } from '../testing/tables.ts';
 import { shortCount, shortList } from './read-routing.ts';
 
@@ -81,8 +81,8 @@ describe('what the event loop reads', () => {
     tables.insert('Small', { objectId: 'long', text: 'x'.repeat(more + 5_000) });
     const statement = { text: `SELECT "text" FROM "t_Small" WHERE "objectId" = 'long'`, params: [] };
     for (const read of ['first', 'all'] as const)
-      assert.throws(() => tables.connection.shorterThan(more)[read](statement), NotShort);
-    assert.throws(() => [...tables.connection.shorterThan(more).each(statement)], NotShort);
+      assert.throws(() => tables.connection.shorterThan(more)[read](statement), TooLong);
+    assert.throws(() => [...tables.connection.shorterThan(more).each(statement)], TooLong);
     // The limit applies to that read only.
     assert.equal(tables.connection.first(statement)?.[0], 'x'.repeat(more + 5_000));
   });

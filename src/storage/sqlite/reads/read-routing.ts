@@ -3,7 +3,7 @@ import type { Filter } from '../../../query/model/filter.ts';
 import type { Query } from '../../../query/model/selection.ts';
 import { storageOf } from '../../../values/index.ts';
 import { compileCountUpTo, compileList } from '../../sql/select.ts';
-import type { Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
@@ -56,7 +56,7 @@ export function shortList(connection: Connection, query: Query): ShortList | nul
     : { statement: statement ?? compiled(), maxValueBytes: Math.min(maxAnswerValueBytes, maxScanValueBytes) };
 }
 
-/** Returns the number of records of a query if counting is quick: few records, or few in an index; `null` otherwise. @throws NotShort */
+/** Returns the number of records of a query if counting is quick: few records, or few in an index; `null` otherwise. @throws TooLong */
 export function shortCount(connection: Connection, query: Query): number | null {
   const count = compileCountUpTo(query, MAX_SHORT_COUNT, sqliteDialect);
   const maxValueBytes = isBounded(connection, query, count) ? MAX_SHORT_VALUE_BYTES : shortScan(connection, query);

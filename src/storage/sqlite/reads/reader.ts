@@ -10,10 +10,10 @@ import {
   compiledAhead,
   includeResolver,
   LargeTables,
-  NotShort,
   type ReadPlan,
   type ResolveInclude,
   readPlan,
+  TooLong,
   textOf,
 } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
@@ -29,8 +29,8 @@ import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './
 import type { ReaderPool } from './reader-pool.ts';
 
 /** @returns `null` if a read turned out too long for the event loop */
-function nullIfNotShort(error: unknown): null {
-  if (error instanceof NotShort) return null;
+function nullIfTooLong(error: unknown): null {
+  if (error instanceof TooLong) return null;
   throw error;
 }
 
@@ -95,13 +95,13 @@ export class SqliteReader implements Reader {
       if (textOf(row) <= MAX_SHORT_RECORD_CHARS) return write(row);
       this.#large.note(className);
     } catch (error) {
-      nullIfNotShort(error);
+      nullIfTooLong(error);
     }
     return this.#getOnThread({ ...plan, params }, selection);
   }
 
   async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
-    const found = await this.#findHere(query, wantsRows).catch(nullIfNotShort);
+    const found = await this.#findHere(query, wantsRows).catch(nullIfTooLong);
     if (found) return found;
     const plans = {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
@@ -168,7 +168,7 @@ export class SqliteReader implements Reader {
     try {
       return await runShort(rows, plan, this.#targetsOf(selection));
     } catch (error) {
-      nullIfNotShort(error);
+      nullIfTooLong(error);
       this.#large.note(selection.table.className);
       return null;
     }
@@ -179,7 +179,7 @@ export class SqliteReader implements Reader {
     return results === '' ? null : results;
   }
 
-  /** Executes a short query; returns `null` for all others. @throws NotShort */
+  /** Executes a short query; returns `null` for all others. @throws TooLong */
   async #findHere(query: Query, wantsRows: boolean): Promise<FindResult | null> {
     if (this.#large.has(query.table.className)) return null;
     const list = query.limit === 0 ? undefined : shortList(this.#connection, query);

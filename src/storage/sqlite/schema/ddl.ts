@@ -6,7 +6,7 @@ import { SEARCH_INDEX } from '../../../schema/search-index.ts';
 import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/types/type.ts';
-import { isActorField, quoted as quote } from '../../sql/writer.ts';
+import { isActorField, quoted as quote } from '../../sql/sql-writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
 import { completeSearchIndex, createSearchIndex, dropSearchIndex } from './search-index.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Field, fieldOf, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 import { MAX_SEARCHED_LENGTH, PHONE_END, searchRole } from '../../../schema/search-index.ts';
-import { quoted as quote } from '../../sql/writer.ts';
+import { quoted as quote } from '../../sql/sql-writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { changesName, searchTableName } from '../sql/search.ts';
 

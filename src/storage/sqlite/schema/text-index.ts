@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
-import { quoted as quote } from '../../sql/writer.ts';
+import { quoted as quote } from '../../sql/sql-writer.ts';
 import { ftsName } from '../sql/full-text.ts';
 
 /** The full-text index of a table; no columns: there is none. */

@@ -1,6 +1,6 @@
 import { storageOf } from '../../../values/index.ts';
 import type { Dialect, SqlOut } from '../../sql/dialect.ts';
-import { quoted } from '../../sql/writer.ts';
+import { quoted } from '../../sql/sql-writer.ts';
 import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeSearch, writeSearchScore } from './full-text.ts';
 import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';

@@ -2,7 +2,7 @@ import type { TextSearch } from '../../../query/model/filter.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { withoutPoints } from '../../sql/full-text/hebrew-points.ts';
-import { prefixedForms, prefixedWords } from '../../sql/full-text/prefixes.ts';
+import { prefixedForms, prefixedWords } from '../../sql/full-text/hebrew-prefixes.ts';
 
 /** Returns the name of the full-text table of a record table. Its rowid is the record's `_seq`, its columns are the fields of the text index. */
 export function ftsName(table: Pick<TableSchema, 'sqlName'>): string {

@@ -3,7 +3,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { applyStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { growthOf } from '../../column-values.ts';
-import { type Condition, type Mutation, Overtaken, type Snapshot, type WriteOutcome, type WritePlan } from '../../port.ts';
+import { type Condition, ConditionFailed, type Mutation, type Snapshot, type WriteOutcome, type WritePlan } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
   compileDelete,
@@ -128,7 +128,7 @@ function refusePointedAt(connection: Connection, table: TableSchema, objectId: s
 /**
  * Executes a whole plan inside the caller's transaction.
  * @returns the schema after it, and the outcome
- * @throws Overtaken if a condition does not hold; the errors of the steps
+ * @throws ConditionFailed if a condition does not hold; the errors of the steps
  */
 export function executePlan(
   connection: Connection,
@@ -137,7 +137,7 @@ export function executePlan(
   context: RowContext,
 ): { schema: Schema; outcome: WriteOutcome } {
   let current = schema;
-  if (plan.conditions) for (const condition of plan.conditions) if (!holds(connection, condition)) throw new Overtaken();
+  if (plan.conditions) for (const condition of plan.conditions) if (!holds(connection, condition)) throw new ConditionFailed();
   if (plan.changes.length > 0) {
     connection.forgetPlans();
     for (const step of stepsOf(plan.changes)) {

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import { Overtaken } from '../../port.ts';
+import { ConditionFailed } from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
 import { busyError, mapError, sentFault, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
@@ -38,7 +38,7 @@ function answer(): SchemaChangeAnswer {
     const error = mapError(thrown);
     if (error instanceof ServiceError)
       return { key: error.key, text: error.message, ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}) };
-    if (error instanceof Overtaken) return 'overtaken';
+    if (error instanceof ConditionFailed) return 'overtaken';
     throw error;
   } finally {
     connection?.close();

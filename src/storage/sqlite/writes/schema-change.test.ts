@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
-import { Overtaken } from '../../port.ts';
+import { ConditionFailed } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { changeSchemaOnThread } from './schema-change.ts';
 
@@ -18,7 +18,7 @@ const committing = 'Atomics.store(workerData.isCommitting, 0, 1);';
 
 test('a thread answers with the outcome, or with why there is none', async () => {
   assert.deepEqual(await thread(committing + says({ outcome: { returned: '' } })), { returned: '' });
-  await assert.rejects(thread(says('overtaken')), Overtaken);
+  await assert.rejects(thread(says('overtaken')), ConditionFailed);
   const full = { key: 'unavailable', text: 'x', cause: { text: 'database or disk is full', errcode: 13 } };
   await assert.rejects(thread(says(full)), isUnavailable);
 });

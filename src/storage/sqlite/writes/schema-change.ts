@@ -6,7 +6,7 @@ import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
-import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
+import { ConditionFailed, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receivedFault, type SentFault, storeFaultOf } from '../connection/map-error.ts';
 import { maxRowCount, textBytes } from '../connection/statements.ts';
@@ -86,7 +86,7 @@ export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile):
       else reject(isPassing ? unavailableSince(cause) : cause);
     };
     worker.on('message', (answer: SchemaChangeAnswer) => {
-      if (answer === 'overtaken') reject(new Overtaken());
+      if (answer === 'overtaken') reject(new ConditionFailed());
       else if ('outcome' in answer) resolve(answer.outcome);
       else reject(receivedError(answer));
     });

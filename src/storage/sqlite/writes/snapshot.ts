@@ -2,7 +2,7 @@ import type { Field } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
 import type { Snapshot } from '../../port.ts';
 import { boundedSnapshot, MAX_SNAPSHOT_VALUE_CHARS, snapshotLimits } from '../../snapshot-limits.ts';
-import { SqlWriter } from '../../sql/writer.ts';
+import { SqlWriter } from '../../sql/sql-writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 

@@ -1,6 +1,6 @@
 /** Helpers shared by the tests of the connections. */
 import type { StoredValue } from '../../../../values/types/type.ts';
-import type { Statement } from '../../../sql/writer.ts';
+import type { Statement } from '../../../sql/sql-writer.ts';
 import { query, type TestDatabase, testDatabase } from '../../testing/server.ts';
 import type { Database } from '../database.ts';
 import { connectDatabase } from '../pool.ts';

@@ -1,9 +1,9 @@
 import type { TextSearch } from '../../../query/model/filter.ts';
-import { prefixedWords } from './prefixes.ts';
+import { prefixedWords } from './hebrew-prefixes.ts';
 import { type Folding, indexFolding, words } from './words.ts';
 
 /** A word or phrase that a search looks for. */
-export interface Wanted {
+export interface FoldedTerm {
   /** As it occurs in folded texts, with a space at each end. */
   readonly words: string;
   /** Whether it also matches behind prefix letters; then it is one word. */
@@ -12,9 +12,9 @@ export interface Wanted {
 
 /** What a search requires and excludes. Entries without words are left out. */
 export interface FoldedSearch {
-  readonly terms: readonly Wanted[];
-  readonly phrases: readonly Wanted[];
-  readonly excluded: readonly Wanted[];
+  readonly terms: readonly FoldedTerm[];
+  readonly phrases: readonly FoldedTerm[];
+  readonly excluded: readonly FoldedTerm[];
 }
 
 /**
@@ -25,8 +25,8 @@ export function foldedSearch(search: TextSearch, folding: Folding = search): Fol
   const prefixed = prefixedWords(search);
   // Combining marks alone are not a word, even in diacritic-sensitive searches.
   const worded = (list: readonly string[]): string[] => list.filter((text) => words(text, indexFolding).trim() !== '');
-  const wanted = (list: readonly string[]): Wanted[] =>
+  const folded = (list: readonly string[]): FoldedTerm[] =>
     worded(list).map((text) => ({ words: words(text, folding), isPrefixed: prefixed.has(text) }));
   const phrases = worded(search.phrases).map((text) => ({ words: words(text, folding), isPrefixed: false }));
-  return { terms: wanted(search.terms), phrases, excluded: wanted(search.excluded) };
+  return { terms: folded(search.terms), phrases, excluded: folded(search.excluded) };
 }
