@@ -126,7 +126,7 @@ for (const engine of engines)
 
     test('verify and list print what the manifest says; --json is one object a line', async () => {
       const folder = await folderForTest();
-      const made = lines(await done(service, ['backup', '--to', folder, '--json'])).map((line) => JSON.parse(line));
+      const made = lines(await done(service, ['backup', '--to', folder, '--json', '--quiet'])).map((line) => JSON.parse(line));
       for (const row of made) {
         assert.deepEqual(Object.keys(row).slice(0, 5), ['appId', 'records', 'files', 'bytes', 'file']);
         const counts = `${row.records} records, ${row.files} file${row.files === 1 ? '' : 's'}`;

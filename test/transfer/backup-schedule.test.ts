@@ -11,8 +11,8 @@ import { anyEngine, engines, type Service, startService } from '../support/servi
 import { succeed } from '../systems/cli.ts';
 import { folderForTest } from './backups.ts';
 
-/** Polls until a condition returns a truthy value. @returns that value */
-async function until<T>(seen: () => Promise<T | false> | T | false, boundMs = 60_000): Promise<T> {
+/** Polls until a condition returns a truthy value. The default bound is long, because backups run at low priority. @returns that value */
+async function until<T>(seen: () => Promise<T | false> | T | false, boundMs = 180_000): Promise<T> {
   for (const deadline = performance.now() + boundMs; ; await wait(100)) {
     const found = await seen();
     if (found) return found;
@@ -96,7 +96,7 @@ if (engines.includes('postgres'))
     const [first, second] = services as [Service, Service];
     await first.kill();
     const before = turnsOf(second).length;
-    await until(() => turnsOf(second).length > before + 1, 120_000);
+    await until(() => turnsOf(second).length > before + 1);
     await second.stop();
     const turns = services.flatMap(turnsOf);
     assert.equal(new Set(turns).size, turns.length, 'no backup was made twice');

@@ -78,7 +78,7 @@ export function assertRefused({ code, stdout, stderr }: Run, says: RegExp, what 
 
 /** Backs up one system into a folder. @returns the file */
 export async function backUp(data: Data, folder: string, appId: string, ...more: string[]): Promise<string> {
-  const line = await done(data, ['backup', '--to', folder, '--system', appId, ...more]);
+  const line = await done(data, ['backup', '--to', folder, '--system', appId, '--quiet', ...more]);
   return line.trim().split('\t').at(-1) ?? '';
 }
 
