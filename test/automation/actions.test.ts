@@ -1,4 +1,4 @@
-/** CONTRACT "Triggers": the action types; docs/decisions.md "Triggers". */
+/** The action types. Reference: triggers.md#actions. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../support/records.ts';

@@ -1,4 +1,4 @@
-/** SPEC "Events" 1: a trigger can be switched off with its `Active` column; docs/decisions.md "Triggers"; issue: no triggers, no cost. */
+/** A trigger can be switched off with its `Active` column; a table without active triggers pays nothing. Reference: triggers.md#definition. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { path } from '../support/records.ts';

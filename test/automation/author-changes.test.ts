@@ -1,4 +1,4 @@
-/** docs/adr/0015: what an administrator may not change over REST he cannot change by definitions or agents, whatever the table. */
+/** adr/0015: what an administrator may not change over REST, definitions and agents do not change either, in any table. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bearerHeaders, callTool } from '../support/mcp.ts';
@@ -70,7 +70,7 @@ for (const engine of sampledEngines())
         return found;
       };
       const dataOf = (name: string, word: string): Json => ({ [fields.get(name) as string]: wordIn(name, word) });
-      // What he may do himself is seen on records of their own.
+      // What the administrator may do directly is tried on separate records.
       const mayHimself = await put(await victims(), (name) => dataOf(name, newName()), as);
       assert.ok(mayHimself.has('Tags') && !mayHimself.has('_User') && !mayHimself.has('_Session'), [...mayHimself].join());
       for (const name of closed) assert.ok(!mayHimself.has(name), name);
@@ -98,7 +98,7 @@ for (const engine of sampledEngines())
       const from = await world.place(columns);
       const word = newName();
       const grant = { 'role:Admin': true };
-      // As he defines them he may do all that permissions can give; then they are again what they were.
+      // While the definitions are made, the author may do everything that permissions can give; then they are restored.
       const lent = all.filter(({ className }) => targets.has(className) && !mayHimself.has(className));
       const permitAll = async (permissionsOf: (table: Json) => object) => {
         const outcomes = await world.batch(
@@ -166,9 +166,9 @@ for (const engine of sampledEngines())
             Array.from(targets, ([name, id]) => callTool(service, headers, door, argumentsOf(name, sent.get(name), id))),
           );
           await world.settle();
-          // He is in the records that he wrote last.
+          // The user is named in the records that it wrote last.
           const now = await changed(targets, admin.id);
-          // Who administers changes users with agent tools, and not over REST (docs/decisions.md "Agent tools").
+          // Administrators change users with agent tools, not over REST (agents.md#tool-rights).
           const beyond = [...now].filter((name) => !may.has(name) && name !== '_User');
           assert.deepEqual(beyond, [], door);
           assert.ok(now.size > 20, `${door}: ${now.size} tables`);

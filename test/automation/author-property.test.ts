@@ -1,4 +1,4 @@
-/** docs/adr/0015: what an administrator may not do over REST he cannot bring about by definitions, whatever the table, at any depth. */
+/** adr/0015: what an administrator may not do over REST, its definitions do not do either, in any table, at any depth. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newPhone } from '../functions/forms.ts';
@@ -39,7 +39,7 @@ for (const engine of sampledEngines())
         await setRole(world, admin.id, 'Admin');
         const as = { session: admin.token };
         const all = await schemas();
-        // What the service itself writes meanwhile is none of his.
+        // Excludes what the service itself writes meanwhile.
         const names = all
           .map(({ className }) => className)
           .filter((name: string) => !/^_(Timeline|RequestLog|syslogTriggers)$/.test(name));
@@ -56,7 +56,7 @@ for (const engine of sampledEngines())
           return outcomes.map(({ success }) => success !== undefined);
         };
         assert.deepEqual(await define(first, [[creates(second)]]), [true]);
-        // As he defines them he may do all that permissions can give; then they are again what they were.
+        // While the definitions are made, the author may do everything that permissions can give; then they are restored.
         const lent = all.filter(({ className }) => names.includes(className) && !mayHimself.has(className));
         const permitAll = async (more: object) => {
           const outcomes = await world.batch(
@@ -102,7 +102,7 @@ for (const engine of sampledEngines())
       const names = (await schemas())
         .map(({ className }) => className)
         .filter((name: string) => !/^_(Timeline|RequestLog|syslogTriggers|Session)$/.test(name));
-      // Of each kind of table he loses some, as an operator would take them from him.
+      // The author loses some tables of each kind, as if an operator revoked them.
       const closed = ['Tasks', 'Sales', 'Cases', 'Contacts'];
       for (const name of closed) {
         const { body } = await world.call('GET', `/platform/schemas/${name}`);
@@ -130,7 +130,7 @@ for (const engine of sampledEngines())
         ['Import-Records', (table, row) => callTool(service, headers, 'Import-Records', { table, rows: [row] })],
         ['a form', form],
       ];
-      // Who administers makes users with agent tools, and not over REST (SPEC "Authentication: Agent-tool layer").
+      // Administrators create users with agent tools, not over REST (agents.md#tool-rights).
       const forbidden = (door: string) =>
         names.filter((name) => !mayHimself.has(name) && (name !== '_User' || door === 'a form'));
       const used = new Map<string, number>();

@@ -188,7 +188,7 @@ onAnyEngine((world) => {
     await fire(made(target), runs());
     await changeUser(world, author, { active: false });
     await fire(runs(0, 0, 1));
-    // A key that changes something else leaves it his.
+    // A key that changes another field leaves the author as it was.
     await world.update('_Trigger', id, { Name: 'by a key', criteria: {}, Active: true });
     await fire(runs(0, 0, 1));
     assert.equal((await world.call('DELETE', `/platform/users/${author.id}`)).status, 400, 'what he made points at him');

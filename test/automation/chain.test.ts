@@ -1,4 +1,4 @@
-/** SPEC "States and transitions" (trigger chain), "Events" 2, "Limits": trigger writes fire further triggers; the chain is limited to 3 levels. */
+/** Writes of triggers fire further triggers; the chain is limited to 3 levels. Reference: triggers.md#chain-depth. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer } from '../support/records.ts';
@@ -6,7 +6,7 @@ import { signUp } from '../support/users.ts';
 import { called, changed, creates, made, mails, nothing, plus, rows, runs, runsCode, said, updates } from './effects.ts';
 import { onEachEngine } from './world.ts';
 
-/** SPEC "`_syslogTriggers` fields": the spelling is the server's. */
+/** The spelling is part of the interface (system-tables.md#_syslogtriggers). */
 const blocked = (source: string) => `blocked! trigger step is to deep -3. source trigger: ${source}`;
 
 onEachEngine((world) => {

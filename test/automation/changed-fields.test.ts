@@ -1,4 +1,4 @@
-/** CONTRACT "Triggers" (`changedFields?: [names]`); docs/decisions.md "Triggers": values before and after are compared. */
+/** `changedFields`: values before and after the write are compared. Reference: triggers.md#definition. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, path, pointer } from '../support/records.ts';
@@ -72,7 +72,7 @@ const cases: readonly [body: Json, changes: string[]][] = [
   [{ P: null }, ['P']],
   [{ R: { __op: 'AddRelation', objects: [tag('tag0000001')] } }, ['R']],
   [{ other: 'y' }, []],
-  // The product UI sends the whole form (SPEC "`_Timeline` fields").
+  // Clients may send the whole form (system-tables.md#_timeline).
   [{ ...initial }, []],
   [{ ...initial, none: null, other: 'y' }, []],
   [{ ...initial, n: 6, s: 'new' }, ['n', 's']],

@@ -1,5 +1,5 @@
 /**
- * A kill right after an answer loses no trigger (CONTRACT "Triggers": a crash between the write and its triggers loses none), no timeline row, and
+ * A kill right after an answer loses no trigger (triggers.md#order-and-delivery), no timeline row, and
  * does nothing twice but what nobody can know. `CRASH_CYCLES` sets the number of kills for a long run.
  */
 import assert from 'node:assert/strict';

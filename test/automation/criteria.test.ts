@@ -1,5 +1,5 @@
 /**
- * SPEC "Events"; CONTRACT "Triggers" (`criteria?: <where>`); docs/decisions.md "Triggers": criteria are evaluated on the record as it is after
+ * Reference: triggers.md#criteria. Criteria are evaluated on the record as it is after
  * a create or an update, and as it was before a delete.
  */
 import assert from 'node:assert/strict';
@@ -44,7 +44,7 @@ const cases = (tag: Json, other: Json): readonly [where: Json, holds: boolean][]
     [{ at: { $gte: day(5) } }, true],
     [{ at: { $gt: day(5) } }, false],
     [{ at: { $lt: day(6) } }, true],
-    // SPEC "Queries": bare strings match nothing.
+    // Bare strings match nothing (queries.md#comparison).
     [{ at: '2026-03-05T08:00:00.000Z' }, false],
     [{ createdAt: { $gt: day(1) } }, true],
     [{ createdAt: { $gt: date('2126-01-01T00:00:00.000Z') } }, false],
@@ -231,7 +231,7 @@ onEachEngine((world) => {
     const drop = { fields: { n: { __op: 'Delete' } } };
     assert.equal((await world.call('PUT', `/platform/schemas/${table}`, { body: drop })).status, 200);
     await world.addFields(table, { n: 'Pointer:Tags' });
-    // A constraint whose value cannot be of the field's type matches nothing, or is told in an error row.
+    // A constraint whose value cannot be of the field's type matches nothing, or is logged in an error row.
     await world.create(table, { n: pointer('Tags', hot) });
     await world.settle();
     const rows = await world.log({ triggerId: id });

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Triggers": what a definition cannot be is 400 code 107 `Invalid trigger: <why>`; criteria are refused with the errors of `where`. */
+/** Reference: triggers.md#definition. A malformed definition is 400 code 107 `Invalid trigger: <why>`; criteria are refused with the errors of `where`. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, pointer, type Refusal } from '../support/records.ts';

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Triggers": schedules: `_Trigger` shows `nextRun` and `lastRun`, which the service alone writes. */
+/** Reference: triggers.md#schedules. `_Trigger` shows `nextRun` and `lastRun`, which the service alone writes. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, type Json } from '../support/records.ts';

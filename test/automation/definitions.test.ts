@@ -1,5 +1,5 @@
 /**
- * CONTRACT "Triggers": definitions are rows of the system table `_Trigger`; schema reads list them under `triggers`. What of them may be
+ * Reference: triggers.md#definition. Definitions are rows of the system table `_Trigger`; schema reads list them under `triggers`. What of them may be
  * stored, by whom, and how they read back.
  */
 import assert from 'node:assert/strict';
@@ -165,7 +165,7 @@ for (const engine of sampledEngines())
       assertRefused(await store.put('_Trigger', id, { Active: true }), notFound);
     });
 
-    test('SPEC Schema record: per-table schema reads list the definitions of the table, for both keys; the list of tables does not', async () => {
+    test('per-table schema reads list the definitions of the table, for both keys; the list of tables does not', async () => {
       const own = await store.table({ Name: 'String' });
       assert.deepEqual((await schema(own)).triggers, []);
       const ids: string[] = [];

@@ -4,11 +4,11 @@ import type { Json } from '../support/records.ts';
 /** How many there are of each kind of thing. */
 export type Counts = Record<string, number>;
 
-/** What has come to be since. */
+/** Returns what was added since. */
 export const difference = (now: Counts, before: Counts): Counts =>
   plus(now, Object.fromEntries(Object.entries(before).map(([name, n]) => [name, -n])));
 
-/** Sums; what is none is left out. */
+/** Returns the sums without those that are 0. */
 export function plus(...all: readonly Counts[]): Counts {
   const sum: Counts = {};
   for (const counts of all) for (const [name, n] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + n;
@@ -24,7 +24,7 @@ export const gone = (table: string, n = 1): Counts => ({ [`records ${table}`]: -
 /** Records more in a table without a timeline. */
 export const rows = (table: string, n = 1): Counts => ({ [`records ${table}`]: n });
 export const notified = (n = 1): Counts => rows('_Notification', n);
-/** SPEC "Events" 3: a row as a trigger fires, and one for each action. */
+/** A row when a trigger fires, and one for each action. Reference: triggers.md#trigger-log. */
 export const runs = (fired = 1, ran = fired, failed = 0): Counts => ({ fired, ran, failed });
 export const called = (n = 1): Counts => ({ calls: n });
 /** Mails sent, with their rows: queued, then sent. */
@@ -43,5 +43,5 @@ export const runsCode = (functionName: string, useQueue = false) => ({
   actionData: { functionName, useQueue },
 });
 
-/** What the error column holds (SPEC "`_syslogTriggers` fields": JSON string). */
+/** Returns the text of the error column, which holds a JSON string (system-tables.md#_syslogtriggers). */
 export const said = ({ error }: Json): string => JSON.parse(error);

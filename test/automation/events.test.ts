@@ -1,4 +1,4 @@
-/** SPEC "Events" 2: every record write (POST, PUT, DELETE, batch items, function writes) fires the data-change triggers of the table. */
+/** Every record write (POST, PUT, DELETE, batch items, function writes) fires the data-change triggers of its table. Reference: triggers.md#events. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Triggers": the order of triggers and actions; one that fails does not keep the next from being done. */
+/** The order of triggers and actions; a failed one does not prevent the next. Reference: triggers.md#order-and-delivery. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer } from '../support/records.ts';
@@ -90,7 +90,7 @@ onAnyEngine((world) => {
       ids.map((_, at) => [at, at % 2 === 0]),
     );
     const errors = ran.filter(({ error }) => error !== undefined).map(({ error }) => error as string);
-    // SPEC "`_syslogTriggers` fields": error text as a JSON string.
+    // The error text is a JSON string (system-tables.md#_syslogtriggers).
     for (const error of errors) assert.equal(JSON.stringify(JSON.parse(error)), error);
     const mismatch = (of: string) => JSON.stringify(`schema mismatch for ${of}.n; expected Number but got String`);
     assert.deepEqual([errors[0], errors[4], errors[5]], [mismatch(heard), '"The shop is closed: \\"plain\\""', mismatch(table)]);

@@ -1,4 +1,4 @@
-/** CONTRACT "Backup and restore": schedules, queued triggers and mail of a held system wait until `system resume`, whatever becomes of the service. */
+/** Schedules, queued triggers and mail of a held system wait until `system resume`, across restarts. Reference: backup.md#held-systems. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** docs/adr/0012; docs/decisions.md: a system's hidden table exists for nobody: `_TriggerQueue` is where the service keeps what is to be done. */
+/** `_TriggerQueue`, where the service keeps its jobs, is invisible to every caller. Reference: system-tables.md#hidden-tables. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertClean, assertRefused, type Json, path, pointer } from '../support/records.ts';
@@ -62,7 +62,7 @@ onAnyEngine((world) => {
   test('schemas: it is in no list, unknown by name, and changed by nobody', async () => {
     for (const query of [{}, { withDictionary: 'true' }]) {
       const { body } = await world.call('GET', '/platform/schemas', { query });
-      // SPEC "Schema record": 111 tables in a new system.
+      // 111 tables in a new system (tables.md).
       assert.equal(body.results.filter(({ className }: Json) => !/^T[0-9a-f]{10}$/.test(className)).length, 111);
       assert.equal(
         body.results.some(({ className }: Json) => className === hidden),

@@ -1,4 +1,4 @@
-/** SPEC "Events" 3, "`_syslogTriggers` fields"; docs/decisions.md "Triggers": two rows a run. */
+/** Each run of a trigger writes two rows. Reference: triggers.md#trigger-log. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, date, type Json, master, path, pointer } from '../support/records.ts';

@@ -1,5 +1,5 @@
 /**
- * docs/decisions.md "Triggers": what becomes of messages where there is no mail server, where it is away, refuses, or the service is started
+ * Reference: mail.md#outgoing-mail. Messages without a mail server, with one that is away or refuses, and when the service is started
  * anew in between: each arrives or its row says why it did not, under one Message-ID.
  */
 import assert from 'node:assert/strict';

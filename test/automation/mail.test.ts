@@ -1,5 +1,5 @@
 /**
- * CONTRACT "Triggers": `e-mail`; docs/decisions.md "Triggers": what a message is like, who gets it, and that nothing of a record adds to its
+ * Reference: triggers.md#e-mail, mail.md#outgoing-mail. What a message is like, who gets it, and that nothing of a record adds to its
  * headers or recipients.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** SPEC "Other system tables": `_Notification`; docs/decisions.md "Triggers", "Permissions": who sees and deletes what was left for a user. */
+/** Who reads and deletes the notifications of a user. Reference: system-tables.md#_notification. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertRefused, pointer } from '../support/records.ts';
@@ -97,7 +97,7 @@ onAnyEngine((world) => {
       assert.equal((await world.put(table, one.own, { ...shown, IsRead: true }, { session })).status, 200);
     }
     assert.equal((await world.read(table, one.own)).IsRead, true);
-    // What an administrator says is his own, and he may say it otherwise.
+    // An administrator may change the text of its own notification.
     const said = await world.create(table, { User: userPointer(one), Content: 'x' }, { session: admin.token });
     assert.equal((await world.put(table, said, forged, { session: admin.token })).status, 200);
     const { createdBy, Content } = await world.read(table, said);
@@ -109,14 +109,14 @@ onAnyEngine((world) => {
     assert.equal((await world.put(table, one.own, forged)).status, 200);
   });
 
-  test('SPEC Users and sessions: without a role all queries return 119, here too', async () => {
+  test('without a role all queries return 119, here too', async () => {
     const { id, token: session } = await signUp(world);
     const row = await world.create(table, { User: userPointer({ id }), Content: 'x' });
     assertRefused(await world.call('GET', `/platform/classes/${table}`, { session }), denied('find', table));
     assertRefused(await world.call('DELETE', `/platform/classes/${table}/${row}`, { session }), denied('delete', table));
   });
 
-  test('SPEC Errors 119: a user who was notified is pointed at until his notifications are gone', async () => {
+  test('a user who was notified is pointed at until the notifications are gone', async () => {
     const [one] = (await addressees()) as [User & { own: string }];
     assertRefused(await world.call('DELETE', `/platform/users/${one.id}`), {
       code: 119,

@@ -1,4 +1,4 @@
-/** CONTRACT "Triggers": triggers run in order per record; docs/decisions.md "Triggers": an action is done exactly once. */
+/** Triggers run in order per record; an action is executed exactly once. Reference: triggers.md#order-and-delivery. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { path } from '../support/records.ts';

@@ -1,4 +1,4 @@
-/** docs/decisions.md "Triggers": a trigger writes as the master, so who defines one with a session has to be allowed what it does. */
+/** A trigger writes as the master, so a user who defines one must be allowed what it does. Reference: triggers.md#authority-of-a-trigger. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, path, unique } from '../support/records.ts';

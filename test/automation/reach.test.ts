@@ -1,4 +1,4 @@
-/** What actions may write: they are the master's writes, held to the rules of system tables as any other (docs/decisions.md "Triggers"). */
+/** Actions write as the master, within the rules of system tables. Reference: triggers.md#actions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer } from '../support/records.ts';
@@ -95,7 +95,7 @@ onAnyEngine((world) => {
     const [{ Name, createdBy }] = (await world.all(closed)) as [Json];
     assert.deepEqual([Name, createdBy], ['x', pointer('_User', 'master')]);
     assert.equal((await world.log({ objectIdValue: id, triggerId: trigger })).length, 2);
-    // The log is none of his business.
+    // The user may not read the log.
     assert.equal((await world.call('GET', '/platform/classes/_syslogTriggers', { session })).body.code, 119);
   });
 });

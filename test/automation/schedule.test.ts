@@ -1,6 +1,6 @@
 /**
- * Triggers by the clock (SPEC "Events" 1: "Triggers run on data changes and on schedule"; CONTRACT "Triggers": cron, one run for every record
- * that matches; docs/decisions.md "Triggers": Schedules).
+ * Triggers by the clock (triggers.md#schedules: cron, one run for every record
+ * that matches).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

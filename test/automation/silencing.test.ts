@@ -1,4 +1,4 @@
-/** SPEC "Trigger-silencing flags"; docs/decisions.md "Triggers": the narrow flags count for the triggers of that write alone. */
+/** The narrow flags count only for the triggers of that write. Reference: records.md#silencing-flags. */
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { newPhone } from '../functions/forms.ts';

@@ -1,4 +1,4 @@
-/** SPEC "Events" 2: every record write, of system tables too; docs/decisions.md "Triggers": what the service writes by itself fires nothing. */
+/** Writes of system tables fire triggers too; what the service writes by itself fires none. Reference: triggers.md#events. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { path, pointer } from '../support/records.ts';
@@ -79,7 +79,7 @@ onAnyEngine((world) => {
     assert.equal((await world.effects(note, made(heard), runs())).status, 200);
     const remove = () => world.call('DELETE', at);
     assert.equal((await world.effects(remove, rows('_Session', -1), made(heard), runs())).status, 200);
-    // His own, by the user himself.
+    // By the user that it belongs to.
     const own = () => world.call('POST', '/platform/sessions', { session: one.token, body: {} });
     await world.effects(own, rows('_Session'), made(heard), runs());
     assert.deepEqual(await events(), ['create', 'create', 'delete', 'update']);
@@ -146,7 +146,7 @@ onAnyEngine((world) => {
     assert.equal((await world.find(heard)).at(-1)?.Of, 'watched');
   });
 
-  test('SPEC Errors 119: a record that is pointed at stays, and fires nothing', async () => {
+  test('a record that is pointed at stays, and fires nothing', async () => {
     const table = await world.place();
     const other = await world.place({ P: `Pointer:${table}` });
     const id = await world.create(table, {});

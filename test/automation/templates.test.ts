@@ -1,4 +1,4 @@
-/** docs/decisions.md "Triggers": templates: a value that is one template alone is typed, a text is text, `html` is escaped, absent values are not written. */
+/** Reference: triggers.md#templates. A value that is one template alone is typed, a text is text, `html` is escaped, absent values are not written. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../support/records.ts';

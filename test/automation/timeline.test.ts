@@ -1,4 +1,4 @@
-/** SPEC "`_Timeline` fields"; docs/decisions.md "Triggers": `updatedByTrigger` in the data of what triggers write. */
+/** `updatedByTrigger` in the data of what triggers write. Reference: system-tables.md#_timeline. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { rowsOf } from '../audit/rows.ts';
@@ -30,7 +30,7 @@ onAnyEngine((world) => {
     assert.deepEqual(row.data, { n: 5, Name: 'for x', AccountId: account, updatedByTrigger: trigger });
     assert.equal(Object.keys(row.data).at(-1), 'updatedByTrigger');
     assert.deepEqual([row.AccountId, row.Last, row.objectIdValue], [account, true, objectId]);
-    // The client's own write tells of no trigger, nor does the record that a trigger made.
+    // The row of the client's own write names no trigger, nor does the record that a trigger created.
     const [own] = (await rowsOf(world, table, id)) as [Json];
     assert.deepEqual(own.data, { Name: 'x', AccountId: account });
     assert.equal('updatedByTrigger' in (await world.read(target, objectId)), false);

@@ -49,7 +49,7 @@ export interface World extends Omit<Operator, 'deploy' | 'directory'> {
   /** Waits until all that was queued is done (`Ground.settle`). */
   settle(): Promise<void>;
   queued(): Promise<Json[]>;
-  /** Does something, waits until all that follows is done, and insists on what has come to be, and that it is all. Answers what `act` did. */
+  /** Executes `act`, waits until everything that follows is done, and asserts the given effects and no others. Returns the result of `act`. */
   effects<T>(act: () => Promise<T>, ...expected: readonly Counts[]): Promise<T>;
   /** Rows in the order of creation. */
   find(table: string, where?: object): Promise<Json[]>;
@@ -79,7 +79,7 @@ const watched = [
   '_Trigger',
 ];
 
-/** Milliseconds after the queue is empty in which nothing more may come to be. */
+/** Milliseconds after the queue is empty in which nothing more may appear. */
 const AFTERWARDS_MS = 3;
 
 /** A world for the surrounding `describe`. */

@@ -1,6 +1,6 @@
 /**
- * Without S3, uploads and reads are 503 code 1; requests that need no bytes succeed; all works again once S3 is back. Reference: faults.md#passing-
- * faults.
+ * Without S3, uploads and reads are 503 code 1; requests that need no bytes succeed; all works again once S3 is back. Reference:
+ * faults.md#passing-faults.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

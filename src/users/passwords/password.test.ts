@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { meetsPolicy } from './password.ts';
+import { hashPassword, meetsPolicy } from './password.ts';
 
 for (const [sentence, password, meets] of [
   ['lower, upper, digit', 'Right1Pass', true],
@@ -9,3 +9,8 @@ for (const [sentence, password, meets] of [
   ['half a surrogate pair', 'Right1Pass\ud800', false],
 ] as const)
   test(sentence, () => assert.equal(meetsPolicy(password), meets));
+
+test('a new hash has the cost that its parameters name', async () => {
+  const turn = { system: 'a', caller: 'b' };
+  assert.match(await hashPassword(turn, 'Secret1pass'), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+});
