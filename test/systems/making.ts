@@ -1,6 +1,7 @@
 /** Makes a system as a restore does: in exchange for the present one, or beside it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openBytes } from '../../src/command-context.ts';
 import { parseSettings } from '../../src/config/config.ts';
 import { createLog } from '../../src/observe/index.ts';
 import { createRecord } from '../../src/records/index.ts';
@@ -10,7 +11,6 @@ import { openStores } from '../../src/stores.ts';
 import { Administration } from '../../src/systems/index.ts';
 import { newEntry } from '../../src/systems/new-entry.ts';
 import { provision } from '../../src/systems/provision.ts';
-import { openBytes } from '../../src/command-context.ts';
 import type { Service } from '../support/service.ts';
 import type { System } from './cli.ts';
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Principal } from '../../../src/access/index.ts';
 import { WriteRelay } from '../../../src/automation/matching/trigger-observer.ts';
+import { hooksWith } from '../../../src/command-context.ts';
 import { dataEndpoints } from '../../../src/console/data/index.ts';
 import type { ApiEndpoint } from '../../../src/console/protocol/api-endpoint.ts';
 import type { CrmContext, CrmServices } from '../../../src/crm/context.ts';
@@ -31,7 +32,6 @@ import { openAnyway } from '../../../src/storage/testing/open.ts';
 import { provision } from '../../../src/systems/provision.ts';
 import { Registration, System } from '../../../src/systems/system.ts';
 import { userCaller } from '../../../src/users/index.ts';
-import { hooksWith } from '../../../src/command-context.ts';
 import { unique } from '../../support/records.ts';
 import type { EngineName } from '../../support/service.ts';
 
