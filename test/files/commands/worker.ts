@@ -13,8 +13,10 @@ const { Date: realDate } = globalThis;
 const run: Run = { code: null, stdout: '', stderr: '' };
 
 for (const name of ['stdout', 'stderr'] as const)
-  process[name].write = (text: string | Uint8Array) => {
+  process[name].write = (text: string | Uint8Array, ...rest: unknown[]) => {
     run[name] += text.toString();
+    const written = rest.at(-1);
+    if (typeof written === 'function') written();
     return true;
   };
 
