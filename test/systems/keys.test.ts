@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { before, test } from 'node:test';
 import { assertError, create, onEachEngine, tableName } from '../support/query.ts';
-import { startService } from '../support/service.ts';
+import { sampledEngines, startService } from '../support/service.ts';
 import { afterCommand } from '../support/soon.ts';
 import { storedIn } from '../support/stored.ts';
 import { command, printed, succeed } from './cli.ts';
+
+const sampled = sampledEngines();
 
 onEachEngine((get, engine) => {
   const table = tableName('Keys');
@@ -67,25 +69,26 @@ onEachEngine((get, engine) => {
     const { stdout } = await command(get(), 'key', 'list', '--system', get().appId);
     assert.ok(!stdout.split('\n').some((line) => line.includes('with a name') && !/revoked/i.test(line)), stdout);
   });
-  test('Operations: the list tells when a key was last used, once the service has written it down', async () => {
-    const own = await startService({ engine });
-    try {
-      const list = (...more: string[]) => succeed(own, 'key', 'list', '--system', own.appId, ...more);
-      assert.match(await list(), /^default\t20\S+Z\tnever$/m);
-      const before = new Date().toISOString();
-      assert.equal((await own.call('GET', '/platform/schemas', { as: 'apiKey' })).status, 200);
-      own.process.kill('SIGTERM');
-      await once(own.process, 'exit');
-      const [row] = (await list('--json'))
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      assert.deepEqual(Object.keys(row), ['name', 'createdAt', 'lastUsedAt']);
-      assert.ok(row.lastUsedAt >= before, row.lastUsedAt);
-    } finally {
-      await own.stop();
-    }
-  });
+  if (sampled.includes(engine))
+    test('Operations: the list tells when a key was last used, once the service has written it down', async () => {
+      const own = await startService({ engine });
+      try {
+        const list = (...more: string[]) => succeed(own, 'key', 'list', '--system', own.appId, ...more);
+        assert.match(await list(), /^default\t20\S+Z\tnever$/m);
+        const before = new Date().toISOString();
+        assert.equal((await own.call('GET', '/platform/schemas', { as: 'apiKey' })).status, 200);
+        own.process.kill('SIGTERM');
+        await once(own.process, 'exit');
+        const [row] = (await list('--json'))
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        assert.deepEqual(Object.keys(row), ['name', 'createdAt', 'lastUsedAt']);
+        assert.ok(row.lastUsedAt >= before, row.lastUsedAt);
+      } finally {
+        await own.stop();
+      }
+    });
   test('Credentials: a name that is taken is refused', async () => {
     assert.notEqual((await command(get(), 'key', 'add', '--system', get().appId, '--name', 'there')).code, 0);
   });
