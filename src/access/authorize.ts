@@ -205,7 +205,7 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);
 }
 
-/** What class-level permissions of an action affect: nobody in some tables, or only agents of administrators. */
+/** Whom the class-level permissions of an action affect: all callers (`counts`), only administrators' agents, or no caller. */
 export type PermissionEffect = 'counts' | 'forAdministrators' | 'none';
 
 /** Returns whether the permissions of a table matter for an action, beyond what `refuseOutright` and `authorize` decide by themselves. */

@@ -51,7 +51,8 @@ export async function commitRecords(
   additions: CommitAdditions = {},
 ): Promise<Committed> {
   const order = nextWriteOrder();
-  // If the context has conditions of its own, a failed commit is not prepared again here.
+  // True: the rules read ahead what they will need, because a failed commit is not prepared again here (conditions of the context), or was
+  // once already.
   let looksAhead = context.held !== undefined || context.conditions !== undefined;
   const prepareNow = () => {
     const attempt = { at: Date.now(), earlier: none, looksAhead };

@@ -29,7 +29,7 @@ export interface NewRecord {
   readonly body: JsonObject;
   /** Chosen by the service. Left out: the body's under a key, otherwise a new one. */
   readonly objectId?: string;
-  /** Values that replace the service's defaults, by field: when and by whom the record was created elsewhere. */
+  /** Overrides of `createdAt`, `createdBy` … for records imported from elsewhere. */
   readonly known?: OwnValues;
 }
 

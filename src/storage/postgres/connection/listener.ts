@@ -195,7 +195,7 @@ export class Listener {
   #warn(): void {
     if (this.#warned) return;
     this.#warned = true;
-    this.#settings.report('notices of PostgreSQL do not come through (a pooler?): the database is sentAt for changes instead');
+    this.#settings.report('notices of PostgreSQL do not come through (a pooler?): the database is asked for changes instead');
   }
 }
 

@@ -3,7 +3,7 @@ import { orderedBy } from './obstacles.ts';
 import { changesSchema, type QueuedWrite } from './queued-write.ts';
 
 /**
- * Writes that others overtake: but none of the same turn, and none to the same records. Write-behind rows keep their order, and delay deletes,
+ * Skipped writes. Later writes may overtake them, except writes of the same turn or to the same records. Write-behind rows keep their order, and delay deletes,
  * since a pending row may point at a deleted record.
  */
 export class WriteOrder {
@@ -15,7 +15,7 @@ export class WriteOrder {
   /** Turns and tables of writes that wait for obstacles: within a table, the writes of a turn keep their order. */
   readonly #places = new Set<string>();
 
-  add(entry: QueuedWrite): void {
+  skip(entry: QueuedWrite): void {
     this.entries.push(entry);
     if (entry.behind) {
       this.#behind = 'waiting';
@@ -26,7 +26,7 @@ export class WriteOrder {
   }
 
   /** Adds a write that others of its turn may overtake in other tables. Deletes that need the same obstacle wait for it themselves. */
-  hold(entry: QueuedWrite): void {
+  skipForObstacle(entry: QueuedWrite): void {
     this.entries.push(entry);
     if (entry.behind) {
       this.#behind = 'held';
@@ -37,7 +37,7 @@ export class WriteOrder {
   }
 
   /** Adds a write-behind row after others. */
-  follow(entry: QueuedWrite): void {
+  skipBehind(entry: QueuedWrite): void {
     this.entries.push(entry);
     if (this.#behind === 'held') entry.heldSince ||= performance.now();
   }
@@ -48,16 +48,16 @@ export class WriteOrder {
   }
 
   /** Whether a write must not overtake one of them, because of its record, or its turn and table. */
-  holdsInOrder(entry: QueuedWrite): boolean {
+  blocksInTable(entry: QueuedWrite): boolean {
     if (entry.records.some((record) => this.#records.has(record))) return true;
     return this.#places.size > 0 && placesOf(entry).some((place) => this.#places.has(place));
   }
 
-  holdsTurnOf({ turn }: QueuedWrite): boolean {
+  blocksTurn({ turn }: QueuedWrite): boolean {
     return this.#turns.has(turn);
   }
 
-  holds(entry: QueuedWrite): boolean {
+  blocks(entry: QueuedWrite): boolean {
     if (this.#behind === 'waiting' && deletesRecord(entry.plan)) return true;
     return this.#turns.has(entry.turn) || entry.records.some((record) => this.#records.has(record));
   }

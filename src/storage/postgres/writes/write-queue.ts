@@ -132,7 +132,7 @@ export class WriteQueue {
 
   #probeOf(group: readonly QueuedWrite[]): RunningGroup['probe'] {
     const held = new WriteOrder();
-    for (const entry of group) held.hold(entry);
+    for (const entry of group) held.skipForObstacle(entry);
     const obstacles = group.flatMap((entry) => obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle)));
     return { obstacles: [...new Set(obstacles)], held };
   }
@@ -166,7 +166,7 @@ export class WriteQueue {
       void this.#run(group, true);
       return;
     }
-    // No write needs it any more, or those that do must wait for something else first and will probe it later.
+    // Forget obstacles that no waiting write needs. For the rest, if nothing is running, schedule another probe.
     for (const obstacle of due)
       if (!this.#waiting.some((entry) => obstaclesOf(entry).includes(obstacle))) this.#obstacles.delete(obstacle);
       else if (this.#running.size === 0) this.#recordObstacle(obstacle);
@@ -191,13 +191,13 @@ export class WriteQueue {
       if (group.length === this.#options.maxGroupSize || text > MAX_GROUP_TEXT) break;
       // Handled first, because there may be thousands of them.
       if (entry.behind && (isBehind || skipped.hasBehind)) {
-        skipped.follow(entry);
+        skipped.skipBehind(entry);
         taken++;
         continue;
       }
-      // Replan only when its turn comes: a change that its turn waits for would outdate the plan.
-      if (skipped.holdsTurnOf(entry) || this.#hasChangeOf(entry)) {
-        skipped.add(entry);
+      // Do not replan yet: a schema change still pending in the same event-loop turn would outdate the plan.
+      if (skipped.blocksTurn(entry) || this.#hasChangeOf(entry)) {
+        skipped.skip(entry);
         taken++;
         continue;
       }
@@ -205,14 +205,14 @@ export class WriteQueue {
         taken++;
         continue;
       }
-      if (this.#obstacles.size > 0 && (skipped.holdsInOrder(entry) || this.#isHeld(entry, probed))) {
-        if (entry.behind && entry.heldSince === 0) skipped.add(entry);
-        else skipped.hold(entry);
+      if (this.#obstacles.size > 0 && (skipped.blocksInTable(entry) || this.#isHeld(entry, probed))) {
+        if (entry.behind && entry.heldSince === 0) skipped.skip(entry);
+        else skipped.skipForObstacle(entry);
         taken++;
         continue;
       }
-      if (skipped.holds(entry) || this.#waitsForChange(entry) || (isBehind && deletesRecord(entry.plan))) {
-        skipped.add(entry);
+      if (skipped.blocks(entry) || this.#waitsForChange(entry) || (isBehind && deletesRecord(entry.plan))) {
+        skipped.skip(entry);
         taken++;
         continue;
       }
@@ -220,7 +220,8 @@ export class WriteQueue {
       if (group.length > 0 && (changesSchema(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
       if (group.length > 0 && (entry.isSuspect || group[0]?.isSuspect)) break;
       edits ||= hasEdits(entry.plan);
-      // Writes at the end of a group with edits may be left for another transaction (resolve-edits.ts), but conditions hold for one only.
+      // A group with JSON edits may be split into two transactions (resolve-edits.ts); a write with locks must not be, since its conditions are
+      // checked in one transaction only.
       if (edits && group.length > 0 && locked.size + entry.locks.length > 0) break;
       for (const lock of entry.locks) locked.add(lock);
       for (const record of recordsWithoutEdits(entry)) written.add(record);
@@ -246,7 +247,7 @@ export class WriteQueue {
    * may be free by now
    */
   #isHeld(entry: QueuedWrite, probed: ReadonlySet<string> | undefined): boolean {
-    for (const { probe } of this.#running) if (probe?.held.holdsInOrder(entry)) return true;
+    for (const { probe } of this.#running) if (probe?.held.blocksInTable(entry)) return true;
     const needed = obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle));
     const isHeld = probed ? !needed.some((obstacle) => probed.has(obstacle)) : needed.length > 0;
     if (needed.length > 0) entry.heldSince ||= performance.now();
