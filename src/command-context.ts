@@ -128,8 +128,8 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
         if (appId === undefined && !appIds().includes(each)) continue;
         try {
           await withStore(each, async (store) => {
-            const doubtedUntil = (await registry.storeOf(each))?.noticedAt ?? null;
-            await work(await files(), { appId: each, store, doubtedUntil }, all.length === 1);
+            const mayLackRowsUntil = (await registry.storeOf(each))?.noticedAt ?? null;
+            await work(await files(), { appId: each, store, mayLackRowsUntil }, all.length === 1);
           });
         } catch (error) {
           if (appId !== undefined || !(error instanceof StoreRefused || isUnavailable(error))) throw error;

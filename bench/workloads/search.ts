@@ -16,7 +16,7 @@ const MAX_MS = 300;
 const MIN_RATE_SHARE = 0.9;
 /** Below the size from which a table has an index, and large enough that the second of two concurrent batches is not among the newest 5,000. */
 const FEW = 4_000;
-const ENOUGH = 8_000;
+const MANY = 8_000;
 /** At least as many as a client sends during a round. */
 const CREATES = 20_000;
 
@@ -138,7 +138,7 @@ async function measureCreates(
 ): Promise<void> {
   const services = { plain: await make(), indexed: await make() };
   await addAccounts(services.plain, FEW);
-  await addAccounts(services.indexed, ENOUGH);
+  await addAccounts(services.indexed, MANY);
   await indexed(services.indexed);
   const load = new LoadClient(scratch);
   const rates: Record<keyof typeof services, number[]> = { plain: [], indexed: [] };

@@ -40,7 +40,7 @@ export function copiesFor(principal: Principal, table: TableSchema, of: Readable
 /** Restricts what a caller may read of a table by the rights to its copies. */
 export function withCopies(readable: ReadableTable, { rows, masks }: CopiesRight): ReadableTable {
   const hidden = new Map(readable.hidden);
-  for (const [name, mask] of masks) hidden.set(name, mask.kind === 'shownIn' ? mask.rows : null);
+  for (const [name, mask] of masks) hidden.set(name, mask.kind === 'visibleIn' ? mask.rows : null);
   // The sources of a deleted row are not known any more.
   return { ...readable, rows: bothOf(readable.rows, rows), hidden, seesDeleted: readable.seesDeleted && rows === null };
 }
@@ -66,7 +66,7 @@ function timeline(table: TableSchema, of: ReadableTables): CopiesRight {
     const classes = type === 'Pointer' ? hiding(of, name) : [];
     if (classes.length === 0 || own.has(name)) continue;
     const others: RowGuard = { kind: 'not', guard: { kind: 'oneOf', field: subject.className, values: classes } };
-    masks.set(name, { kind: 'shownIn', rows: anyOf(others, { kind: 'subject', names: subject, field: name, of }) });
+    masks.set(name, { kind: 'visibleIn', rows: anyOf(others, { kind: 'subject', names: subject, field: name, of }) });
   }
   return { rows, masks };
 }
@@ -83,7 +83,7 @@ function triggerLog(table: TableSchema, of: ReadableTables): CopiesRight {
   if (!has(table, names.objectId, 'String')) return { rows: none, masks: unmasked };
   const aboutNone: RowGuard = { kind: 'oneOf', field: names.objectId, values: ['', null] };
   if (!has(table, CLASS, 'String'))
-    return { rows: null, masks: new Map(['data', 'error'].map((name) => [name, { kind: 'shownIn', rows: aboutNone }])) };
+    return { rows: null, masks: new Map(['data', 'error'].map((name) => [name, { kind: 'visibleIn', rows: aboutNone }])) };
   const unknown: RowGuard = { kind: 'oneOf', field: CLASS, values: [null] };
   const rows = anyOf(aboutNone, unknown, { kind: 'subject', names, of });
   const notAmong = (classes: readonly (string | null)[]): RowGuard => {
@@ -94,7 +94,7 @@ function triggerLog(table: TableSchema, of: ReadableTables): CopiesRight {
     rows,
     masks: new Map<string, Mask>([
       ['data', { kind: 'values', names, of, rows: notAmong([null]) }],
-      ['error', { kind: 'shownIn', rows: anyOf(aboutNone, bothOf(wholly, sources(table, of)) as RowGuard) }],
+      ['error', { kind: 'visibleIn', rows: anyOf(aboutNone, bothOf(wholly, sources(table, of)) as RowGuard) }],
     ]),
   };
 }
@@ -103,7 +103,7 @@ function triggerLog(table: TableSchema, of: ReadableTables): CopiesRight {
 function notifications(table: TableSchema, of: ReadableTables, principal: Principal): CopiesRight {
   const rows = sources(table, of);
   if (!rows) return everything;
-  const masks = new Map(['Content', 'Icon'].map((name): [string, Mask] => [name, { kind: 'shownIn', rows }]));
+  const masks = new Map(['Content', 'Icon'].map((name): [string, Mask] => [name, { kind: 'visibleIn', rows }]));
   const userId = principal.kind === 'user' ? principal.userId : '';
   return { rows: anyOf({ kind: 'userFields', fields: ['User'], userId }, rows), masks };
 }

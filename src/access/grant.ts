@@ -28,7 +28,7 @@ export interface SubjectNames {
 /** Replaces the value of a field for a caller. Applies wherever the field is named: in conditions, orders and sums too. */
 export type Mask =
   /** The value in these rows, absent in others. */
-  | { readonly kind: 'shownIn'; readonly rows: RowGuard }
+  | { readonly kind: 'visibleIn'; readonly rows: RowGuard }
   /** JSON of values of the record that the row is about, without fields that are hidden from the caller; absent in other rows. */
   | { readonly kind: 'values'; readonly names: SubjectNames; readonly of: ReadableTables; readonly rows: RowGuard | null };
 

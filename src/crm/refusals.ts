@@ -16,7 +16,7 @@ export async function unless<T, U>(keys: readonly ServiceError['key'][], otherwi
 }
 
 /** Error keys by which the permissions of a table hide a part of an answer from the caller. */
-export const unseen = ['permissionDenied', 'fieldDenied', 'needsAuthentication'] as const;
+export const accessErrors = ['permissionDenied', 'fieldDenied', 'needsAuthentication'] as const;
 
 /** Advice for a record that does not exist. */
 export const notThere = { expected: 'The record does not exist, or you may not see it', next: 'Get-Data' } as const;

@@ -1,6 +1,6 @@
 import { holdsKey, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { FileKeeper, HeldFile, NamedFile, RecordContext, SettledFiles } from '../records/index.ts';
+import type { FileKeeper, HeldFile, NamedFile, RecordContext, ResolvedFiles } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation } from '../storage/port.ts';
 import { holds, isReferenced, recordFieldOf } from './file-access.ts';
@@ -18,7 +18,7 @@ export type CompleteUpload = (system: FileSystem, file: FileRow) => Promise<File
 export function fileKeeper(complete: CompleteUpload): FileKeeper {
   return {
     attach,
-    async settle(context, write) {
+    async resolve(context, write) {
       const kept = new Set<string>();
       const granted = new Set<string>();
       for (const sent of write.files)
@@ -58,7 +58,7 @@ function attach(
   schema: Schema,
   principal: Principal,
   files: readonly HeldFile[],
-  granted: SettledFiles['granted'],
+  granted: ResolvedFiles['granted'],
 ): readonly Mutation[] {
   const flags = new Map<string, { isPublic?: true; isPrivate?: true }>();
   for (const { name, type } of files)

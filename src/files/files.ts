@@ -191,10 +191,10 @@ export class Files {
     found: (orphan: Orphan) => void,
     onProgress?: (done: number, total: number) => void,
   ): Promise<SweepResult> {
-    const { appId, store, doubtedUntil = null } = system;
+    const { appId, store, mayLackRowsUntil = null } = system;
     if (options.remove) await this.clearAbandoned();
     return sweepFiles(
-      { appId, store, doubtedUntil, bytes: this.#parts.bytes, complete: this.complete },
+      { appId, store, mayLackRowsUntil, bytes: this.#parts.bytes, complete: this.complete },
       options,
       found,
       onProgress,

@@ -273,7 +273,7 @@ for (const [name, make] of [
       putBytes(lost, 3, Date.now() - 50 * HOUR_MS);
       putBytes(left, 3, Date.now() - 30 * HOUR_MS);
       const orphans: Orphan[] = [];
-      const swept = { store, appId, bytes, complete, doubtedUntil: Date.now() - 40 * HOUR_MS };
+      const swept = { store, appId, bytes, complete, mayLackRowsUntil: Date.now() - 40 * HOUR_MS };
       const options = { olderThan: Date.now() - 24 * HOUR_MS, remove: true };
       const { spared } = await sweepFiles(swept, options, (orphan) => orphans.push(orphan));
       assert.deepEqual(
@@ -284,7 +284,7 @@ for (const [name, make] of [
         ].sort(),
       );
       assert.deepEqual([spared, withBytes(unattached, came, lost)], [3, [true, true, true]]);
-      const rest = { ...swept, doubtedUntil: null };
+      const rest = { ...swept, mayLackRowsUntil: null };
       await sweepFiles(rest, { olderThan: Date.now() + HOUR_MS, remove: true }, () => {});
       assert.deepEqual(withBytes(unattached, came, lost), [false, false, false]);
     });

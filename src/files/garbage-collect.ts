@@ -25,7 +25,7 @@ export interface Orphan {
 export interface SweepResult {
   readonly files: number;
   readonly bytes: number;
-  /** Files that were spared because the store may lack recent rows (`SweptSystem.doubtedUntil`). */
+  /** Files that were spared because the store may lack recent rows (`SweptSystem.mayLackRowsUntil`). */
   readonly spared: number;
 }
 
@@ -43,7 +43,7 @@ export interface SweptSystem {
   readonly bytes: FileStore;
   readonly complete: CompleteUpload;
   /** Rows before this time may be missing (`KnownStore.noticedAt`), so older files may be in use. `null` or omitted: no rows are missing. */
-  readonly doubtedUntil?: number | null;
+  readonly mayLackRowsUntil?: number | null;
 }
 
 /**
@@ -121,7 +121,7 @@ class Sweep {
 
   /** Whether evidence that a file is in use may be missing. @param at latest time of that evidence */
   #mayBeInUse(at: number): boolean {
-    if (at > (this.#system.doubtedUntil ?? 0)) return false;
+    if (at > (this.#system.mayLackRowsUntil ?? 0)) return false;
     this.spared++;
     return true;
   }

@@ -8,8 +8,8 @@ export const CONTENTION_LIMIT_MS = 10_000;
 /** Minimum number of attempts, however long each takes. */
 const MIN_ATTEMPTS = 3;
 /** Default growth of the pauses between attempts, and the longest pause, in milliseconds. */
-const PAUSE_STEP_MS = 1;
-const MAX_PAUSE_MS = 20;
+const RETRY_DELAY_STEP_MS = 1;
+const MAX_RETRY_DELAY_MS = 20;
 
 /** The attempts of one piece of work within a time limit, with growing random pauses between them (backoff with jitter). */
 export class Contention {
@@ -31,7 +31,7 @@ export class Contention {
   }
 
   /** Starts the next attempt after a pause. @param stepMs growth of the longest pause per attempt; 0: no pause @param maxMs its maximum */
-  async next(stepMs = PAUSE_STEP_MS, maxMs = MAX_PAUSE_MS): Promise<void> {
+  async next(stepMs = RETRY_DELAY_STEP_MS, maxMs = MAX_RETRY_DELAY_MS): Promise<void> {
     const longestMs = Math.min(stepMs * this.#attempt++, maxMs);
     if (longestMs > 0) await wait(Math.random() * longestMs);
   }

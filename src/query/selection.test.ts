@@ -18,7 +18,7 @@ const names = (projection: ReturnType<typeof projectFields>) => projection.field
 test('who sees everything shares one list of fields, without conditions', () => {
   const whole = projectFields(grant, null, []);
   assert.equal(projectFields({ ...grant }, null, []), whole);
-  assert.equal(whole.shownIn, undefined);
+  assert.equal(whole.visibleIn, undefined);
   assert.deepEqual(
     names(projectFields(narrowGrant, null, [])),
     names(whole).filter((name) => name !== 'Hidden'),
@@ -42,15 +42,15 @@ test('so does who sees all but what exists for nobody', () => {
 test('fields that some records show are read with their condition', () => {
   const whole = projectFields(partial, null, []);
   assert.deepEqual(names(whole), names(projectFields(narrowGrant, null, [])));
-  assert.deepEqual(whole.shownIn, reveals);
-  assert.deepEqual(projectFields(partial, null, ['Total']).shownIn?.has('Total'), false);
+  assert.deepEqual(whole.visibleIn, reveals);
+  assert.deepEqual(projectFields(partial, null, ['Total']).visibleIn?.has('Total'), false);
 });
 
 test('keys may name them, and places in them; nothing else may', () => {
-  assert.deepEqual([...(projectFields(partial, ['Name', 'Total'], []).shownIn ?? [])], [['Total', rows]]);
-  assert.equal(projectFields(partial, ['Name'], []).shownIn, undefined);
+  assert.deepEqual([...(projectFields(partial, ['Name', 'Total'], []).visibleIn ?? [])], [['Total', rows]]);
+  assert.equal(projectFields(partial, ['Name'], []).visibleIn, undefined);
   const inside = projectFields(partial, ['extra.a'], []);
-  assert.deepEqual([inside.shownIn, inside.paths], [new Map([['extra', rows]]), new Map([['extra', [['a']]]])]);
+  assert.deepEqual([inside.visibleIn, inside.paths], [new Map([['extra', rows]]), new Map([['extra', [['a']]]])]);
   for (const name of reveals.keys()) {
     assert.throws(() => parseWhere({ [name]: { $exists: true } }, partial, userScope), denied(name));
     assert.throws(() => parseOrder([`-${name}`], partial, false), denied(name));
@@ -65,8 +65,8 @@ test('a field that is hidden everywhere is not named at all', () => {
 
 test('an include expands them only where they show', () => {
   const options = { include: ['AccountId'] };
-  const { includes, shownIn } = buildQuery(options, partial, userScope);
-  assert.deepEqual([includes.map(({ field }) => field.name), shownIn?.get('AccountId')], [['AccountId'], rows]);
+  const { includes, visibleIn } = buildQuery(options, partial, userScope);
+  assert.deepEqual([includes.map(({ field }) => field.name), visibleIn?.get('AccountId')], [['AccountId'], rows]);
   const hidden: Grant = { ...partial, reveals: new Map() };
   assert.throws(() => buildQuery(options, hidden, userScope), denied('AccountId'));
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import type { Field, FieldType, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import type { Filter } from './model/filter.ts';
-import { namesBelow, resolveShown } from './model/names.ts';
+import { namesBelow, resolveVisible } from './model/names.ts';
 import type { Include, Selection } from './model/selection.ts';
 import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter } from './where/index.ts';
@@ -68,7 +68,7 @@ function head(name: string, grant: Grant): string {
   const segments = name.split('.');
   if (segments.length > MAX_LEVELS) fail('badQuery', `include reaches deeper than ${MAX_LEVELS} levels`);
   const first = segments[0] as string;
-  if (first !== '*') resolveShown(first, grant);
+  if (first !== '*') resolveVisible(first, grant);
   return first;
 }
 
@@ -131,7 +131,7 @@ function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {
 const alwaysShown: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
 
 /** The fields that a query reads of its own table. */
-export type Projection = Pick<Selection, 'fields' | 'paths' | 'shownIn'>;
+export type Projection = Pick<Selection, 'fields' | 'paths' | 'visibleIn'>;
 
 /**
  * Applies `keys` and `excludeKeys`: objectId first, then fields in the schema's order. Unknown fields are ignored, hidden ones are left out;
@@ -172,12 +172,12 @@ function wholeProjection(grant: Grant): Projection {
 
 function project(fields: readonly Field[], { reveals }: Grant): Projection {
   if (reveals.size === 0) return { fields };
-  const shownIn = new Map<string, RowGuard>();
+  const visibleIn = new Map<string, RowGuard>();
   for (const { name } of fields) {
     const rows = reveals.get(name);
-    if (rows) shownIn.set(name, rows);
+    if (rows) visibleIn.set(name, rows);
   }
-  return shownIn.size > 0 ? { fields, shownIn } : { fields };
+  return visibleIn.size > 0 ? { fields, visibleIn } : { fields };
 }
 
 function readKeys(keys: readonly string[], grant: Grant) {
@@ -185,7 +185,7 @@ function readKeys(keys: readonly string[], grant: Grant) {
   const paths = new Map<string, string[][]>();
   for (const key of keys) {
     const first = key.split('.', 1)[0] as string;
-    const ref = resolveShown(key, grant);
+    const ref = resolveVisible(key, grant);
     const field = grant.table.fields.get(first);
     if (ref?.field.type === 'Object' && ref.path.length > 0) {
       const known = paths.get(first);

@@ -6,7 +6,7 @@ export {
   type RecordContext,
   type WriteHooks,
 } from './context/context.ts';
-export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './context/file-keeper.ts';
+export type { FileKeeper, HeldFile, NamedFile, ResolvedFiles } from './context/file-keeper.ts';
 export type {
   AddedSteps,
   Cause,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { type ClassLevelPermissions, type Field, type Grants, rootOf, type TableSchema } from './model.ts';
-import { shownActions } from './permissions.ts';
+import { describedActions } from './permissions.ts';
 import { clientIndexes } from './search-index.ts';
 import { isDescribed } from './system-tables.ts';
 
@@ -66,7 +66,7 @@ function describePermissions(
   tellsOfHiding: boolean,
 ): unknown {
   return {
-    ...Object.fromEntries(shownActions.map((action) => [action, {}])),
+    ...Object.fromEntries(describedActions.map((action) => [action, {}])),
     ...Object.fromEntries(Object.entries(permissions).map(([name, rule]) => [name, withoutHidden(rule, isSeen)])),
     ...(protectedFields && tellsOfHiding && { protectedFields }),
   };

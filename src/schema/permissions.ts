@@ -7,7 +7,7 @@ import { type ClassLevelPermissions, clpActions, forbiddenKeys, type Grants } fr
 type Fields = ReadonlyMap<string, NewField>;
 
 /** Actions that are always shown, with an empty map if the client sent none (schemas.md#schema-record). `count` follows `find` unless it is given. */
-export const shownActions = clpActions.filter((action) => action !== 'count');
+export const describedActions = clpActions.filter((action) => action !== 'count');
 
 const actions: ReadonlySet<string> = new Set(clpActions);
 const unprotectable: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
@@ -20,7 +20,7 @@ const unprotectable: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'up
  */
 export function readPermissions(body: JsonValue, fields: Fields): ClassLevelPermissions {
   if (!isJsonObject(body)) return fail('invalidClp', 'they must be an object');
-  const read: [string, unknown][] = shownActions.map((action) => [action, {}]);
+  const read: [string, unknown][] = describedActions.map((action) => [action, {}]);
   for (const key of Object.keys(body)) {
     const value = body[key] as JsonValue;
     if (actions.has(key)) read.push([key, readGrants(key, value, fields)]);

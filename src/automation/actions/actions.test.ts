@@ -18,7 +18,7 @@ const files: FileKeeper = {
     for (const { name, type } of held) attached.push(`${principal.kind} ${type} ${name}`);
     return [];
   },
-  settle: assert.fail,
+  resolve: assert.fail,
 };
 
 let world: World;

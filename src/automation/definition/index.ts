@@ -1,4 +1,4 @@
 export { authorField, parseTrigger } from './definition.ts';
 export { triggerRules } from './rules.ts';
 export { nextRun } from './schedule.ts';
-export { criteriaAsSeenBy, criteriaOf } from './typecheck.ts';
+export { criteriaOf, criteriaVisibleTo } from './typecheck.ts';

@@ -61,7 +61,7 @@ export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema,
  * Returns the criteria as a filter for reading a live record with the caller's permissions.
  * @throws as `criteriaOf`; fieldDenied, permissionDenied (119)
  */
-export const criteriaAsSeenBy = (principal: Principal, { criteria }: Trigger, table: TableSchema, schema: Schema): Filter =>
+export const criteriaVisibleTo = (principal: Principal, { criteria }: Trigger, table: TableSchema, schema: Schema): Filter =>
   criteria === null ? always : parsedAs(principal, 'get', criteria, table, schema);
 
 function parsedAs(

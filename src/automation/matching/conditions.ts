@@ -8,7 +8,7 @@ import { retryOnSchemaChange } from '../../records/read/find.ts';
 import { type Field, fieldOf, rootOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { type Store, wholeText } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import { criteriaAsSeenBy, criteriaOf } from '../definition/index.ts';
+import { criteriaOf, criteriaVisibleTo } from '../definition/index.ts';
 import type { AutomationSystem } from '../model/action.ts';
 import { runnerShare } from '../model/loop-share.ts';
 import type { Trigger, TriggerEvent } from '../model/model.ts';
@@ -108,12 +108,12 @@ async function matches(store: Store, trigger: Trigger, record: SnapshotRecord, p
 /**
  * Returns whether a record, in its current state and as far as the caller may see it, meets the criteria of a trigger. Does not consider
  * `changedFields`.
- * @throws errors of `criteriaAsSeenBy` if the table no longer fits; classMissing (103); timeout, unavailable
+ * @throws errors of `criteriaVisibleTo` if the table no longer fits; classMissing (103); timeout, unavailable
  */
 export async function meetsCriteria({ store, principal }: RecordContext, trigger: Trigger, objectId: string): Promise<boolean> {
   return retryOnSchemaChange(store, async (schema) => {
     const table = schema.tables.get(trigger.table) ?? fail('classMissing', trigger.table);
-    return matchesNow(table, objectId, criteriaAsSeenBy(principal, trigger, table, schema))(store);
+    return matchesNow(table, objectId, criteriaVisibleTo(principal, trigger, table, schema))(store);
   });
 }
 

@@ -23,7 +23,7 @@ interface QuotaOptions {
   none?: true;
 }
 
-const LOOKED = 'files and records looked at';
+const UNIT = 'files and records looked at';
 
 /** Reasons shown for a file that is not in use. */
 const reasons: Readonly<Record<Orphan['why'], string>> = {
@@ -55,13 +55,13 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
           },
           output.quiet
             ? undefined
-            : (done, all) => reporter.progress({ what: of.appId, done, unit: LOOKED, share: isOnly ? done / all : undefined }),
+            : (done, all) => reporter.progress({ what: of.appId, done, unit: UNIT, share: isOnly ? done / all : undefined }),
         );
         total.files += swept.files;
         total.bytes += swept.bytes;
         spared += swept.spared;
         if (swept.spared > 0) {
-          const since = isoText(of.doubtedUntil ?? 0);
+          const since = isoText(of.mayLackRowsUntil ?? 0);
           const text = `${of.appId}: ${counted(swept.spared, 'file')} of before ${since} stay: what says whose they are may be missing`;
           reporter.note(text, { system: of.appId, spared: swept.spared, before: since });
         }

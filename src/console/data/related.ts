@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { getRow } from '../../crm/queries/records.ts';
 import { newestReferring, pointingAt, type Referrer, referrersOf } from '../../crm/queries/references.ts';
-import { unless, unseen } from '../../crm/refusals.ts';
+import { accessErrors, unless } from '../../crm/refusals.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { ApiEndpoint } from '../protocol/api-endpoint.ts';
 import type { RelatedAnswer, RelatedTable } from '../protocol/protocol.ts';
@@ -28,7 +28,7 @@ export const getRelated: ApiEndpoint = {
     const read = async (referrer: Referrer): Promise<RelatedTable | null> => {
       const late = context.signal.aborted || performance.now() > deadline;
       const where = pointingAt(referrer, className, objectId);
-      const read = () => unless(unseen, null, () => newestReferring(context, referrer, where, NEWEST_COUNT));
+      const read = () => unless(accessErrors, null, () => newestReferring(context, referrer, where, NEWEST_COUNT));
       const found = late ? 'late' : await unless(['timeout', 'resultTooLarge'], 'late' as const, read);
       if (found === 'late') tookTooLong.push(referrer.className);
       if (found === 'late' || !found) return null;

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { CrmContext } from '../../crm/context.ts';
 import { queryableFields, visibleFields } from '../../crm/queries/field-visibility.ts';
 import { listRows } from '../../crm/queries/long-rows.ts';
-import { unless, unseen } from '../../crm/refusals.ts';
+import { accessErrors, unless } from '../../crm/refusals.ts';
 import { searchTable } from '../../crm/search/search.ts';
 import { literal } from '../../crm/search/text-match.ts';
 import { shortText } from '../../crm/wire/short-text.ts';
@@ -47,7 +47,7 @@ export const getSearch: ApiEndpoint = {
     const turn = pLimit(CONCURRENCY);
     let isPartial = false;
     const search = async (table: TableSchema): Promise<Ranked[]> => {
-      const read = () => unless(unseen, [], () => resultsOf(context, table, { text, limit, isNamed }));
+      const read = () => unless(accessErrors, [], () => resultsOf(context, table, { text, limit, isNamed }));
       const isLate = context.signal.aborted || performance.now() > deadline;
       const found = isLate ? null : await unless(['timeout', 'resultTooLarge'], null, read);
       if (!found) isPartial = true;

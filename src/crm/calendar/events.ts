@@ -112,7 +112,7 @@ const overlaps = ({ start, end }: Span, range: Span): boolean =>
   start < range.end && (end > range.start || (end === start && start >= range.start));
 
 /** The interval in ISO 8601. */
-export const shownSpan = ({ start, end }: Span): JsonObject => ({
+export const spanToJson = ({ start, end }: Span): JsonObject => ({
   start: isoText(start),
   end: isoText(end),
 });

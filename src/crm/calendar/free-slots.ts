@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { CrmContext } from '../context.ts';
 import { namesOf } from '../queries/names.ts';
 import { badArguments } from '../refusals.ts';
-import { activitiesIn, MAX_ACTIVITIES, type Occupied, type Span, shownSpan } from './events.ts';
+import { activitiesIn, MAX_ACTIVITIES, type Occupied, type Span, spanToJson } from './events.ts';
 import { workingTime } from './working-hours.ts';
 
 /** Shorter intervals are not offered as slots. */
@@ -38,7 +38,7 @@ export async function freeSlots(
   const shown = owners.map((ownerId) => ({
     ownerId,
     Name: names.get(ownerId) || null,
-    free: freeIn(spans, taken.get(ownerId) ?? [], MIN_SLOT_MS).map(shownSpan),
+    free: freeIn(spans, taken.get(ownerId) ?? [], MIN_SLOT_MS).map(spanToJson),
   }));
   return { owners: shown, workingHours: source };
 }

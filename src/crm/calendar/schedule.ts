@@ -5,11 +5,11 @@ import { createRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { linksTo } from '../customers/links.ts';
 import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../queries/owners.ts';
-import { badArguments, unless, unseen } from '../refusals.ts';
+import { accessErrors, badArguments, unless } from '../refusals.ts';
 import { instantIn } from '../time/range.ts';
 import { timeZoneOf } from '../time/time-zone.ts';
 import { wireDate } from '../wire/values.ts';
-import { ACTIVITIES, activitiesIn, activitiesTable, calendarHint, type Occupied, type Span, shownSpan } from './events.ts';
+import { ACTIVITIES, activitiesIn, activitiesTable, calendarHint, type Occupied, type Span, spanToJson } from './events.ts';
 
 /** Maximum number of conflicts listed. */
 const MAX_SHOWN = 5;
@@ -71,15 +71,15 @@ export async function scheduleActivity(context: CrmContext, appointment: Appoint
 
 /** Returns the conflicting activities, or `null` if the caller may not read activities. */
 async function conflictsOf(context: CrmContext, zone: string, span: Span, ownerId: string): Promise<readonly Occupied[] | null> {
-  return unless(unseen, null, () => activitiesIn(context, zone, span, [ownerId]));
+  return unless(accessErrors, null, () => activitiesIn(context, zone, span, [ownerId]));
 }
 
-const shown = (one: Occupied): JsonObject => ({ objectId: one.row.objectId, Name: one.row.Name ?? null, ...shownSpan(one) });
+const shown = (one: Occupied): JsonObject => ({ objectId: one.row.objectId, Name: one.row.Name ?? null, ...spanToJson(one) });
 
 function refuse(context: CrmContext, conflicts: readonly Occupied[]): never {
   if (!mayView(context.principal)) badArguments('the owner is busy', { expected: 'Another time, or allowConflict true' });
   const texts = conflicts.slice(0, MAX_SHOWN).map(({ row, start, end }) => {
-    const times = shownSpan({ start, end });
+    const times = spanToJson({ start, end });
     return `${row.objectId} "${String(row.Name ?? '')
       .slice(0, 100)
       .toWellFormed()}" ${times.start} to ${times.end}`;

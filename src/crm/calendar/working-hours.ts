@@ -3,7 +3,7 @@ import { DAY_MS } from '../../kernel/time.ts';
 import type { CrmContext } from '../context.ts';
 import { visibleFields } from '../queries/field-visibility.ts';
 import { findRows, type Row, tableIfAny } from '../queries/records.ts';
-import { unless, unseen } from '../refusals.ts';
+import { accessErrors, unless } from '../refusals.ts';
 import { addDays, dayIn, instantAt } from '../time/time-zone.ts';
 import { instantOf, wireDate } from '../wire/values.ts';
 import type { Span } from './events.ts';
@@ -112,5 +112,5 @@ async function rowsOf(context: CrmContext, className: string, fields: readonly s
   const table = tableIfAny(context, className);
   if (!table) return [];
   const keys = ['objectId', ...visibleFields(context, table, fields)];
-  return unless(unseen, [], () => findRows(context, className, { where, keys, limit: MAX_ROWS }));
+  return unless(accessErrors, [], () => findRows(context, className, { where, keys, limit: MAX_ROWS }));
 }

@@ -4,7 +4,7 @@ import { checkFieldName } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { grantOn, visibleFields } from '../queries/field-visibility.ts';
 import { getRow } from '../queries/records.ts';
-import { badArguments, unless, unseen } from '../refusals.ts';
+import { accessErrors, badArguments, unless } from '../refusals.ts';
 import { updateRow } from './records.ts';
 
 /** A file as returned by an upload and as stored in a record. */
@@ -58,7 +58,7 @@ export async function attach(context: CrmContext, { table, objectId, field }: Fi
     [field]: { __type: 'File', name: file.name, url: file.url },
   });
   // The file is attached by now, whether or not the record can be read back.
-  const held = await unless([...unseen, 'objectNotFound', 'unavailable', 'timeout'], undefined, async () =>
+  const held = await unless([...accessErrors, 'objectNotFound', 'unavailable', 'timeout'], undefined, async () =>
     own(await getRow(context, table, objectId, { keys: [field] }), field),
   );
   return { objectId, updatedAt, ...(isJsonObject(held) && { [field]: held }) };

@@ -5,7 +5,7 @@ import { queryableFields } from '../queries/field-visibility.ts';
 import { findRows, oneMore, type Row, tableIfAny } from '../queries/records.ts';
 import { hiddenStatuses, openOnly, statusesOf } from '../queries/statuses.ts';
 import { briefly, briefOf } from '../queries/summary.ts';
-import { unless, unseen } from '../refusals.ts';
+import { accessErrors, unless } from '../refusals.ts';
 import { instantOf, pointer } from '../wire/values.ts';
 import { linkField } from './links.ts';
 
@@ -113,7 +113,9 @@ async function rowsOf(context: CrmContext, list: List, accountId: string, limit:
   const table = tableIfAny(context, list.table);
   const field = table && linkField(table, ACCOUNT);
   if (!table || field === undefined) return { missing: [list.table] };
-  const rows = await unless(unseen, null, () => read(context, table, list, { [field]: pointer(ACCOUNT, accountId) }, limit));
+  const rows = await unless(accessErrors, null, () =>
+    read(context, table, list, { [field]: pointer(ACCOUNT, accountId) }, limit),
+  );
   return rows ?? { hidden: [list.table] };
 }
 

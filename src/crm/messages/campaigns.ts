@@ -3,7 +3,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { has } from '../queries/field-visibility.ts';
 import { absentOf, aggregateRows, getRow, hasField, oneMore, type Row, rowsWithIds, tableNamed } from '../queries/records.ts';
-import { unless, unseen } from '../refusals.ts';
+import { accessErrors, unless } from '../refusals.ts';
 import { during, rangeOf, type TimeRange } from '../time/range.ts';
 import { shortText } from '../wire/short-text.ts';
 import { titleIn } from '../wire/titles.ts';
@@ -63,7 +63,7 @@ export async function campaignStats(
   const rows = limit === 0 ? [] : await countsOf(context, where, signs, oneMore(limit));
   if (rows.length === 0 && campaignId !== undefined) {
     // A wrong id must not look like a campaign without recipients.
-    await unless(unseen, null, () => getRow(context, CAMPAIGNS, campaignId, { keys: ['objectId'] }));
+    await unless(accessErrors, null, () => getRow(context, CAMPAIGNS, campaignId, { keys: ['objectId'] }));
     rows.push({ objectId: pointer(CAMPAIGNS, campaignId) });
   }
   const ids = rows.flatMap(({ objectId }) => pointedAt(objectId) ?? []);
@@ -135,7 +135,7 @@ function statsOf(row: JsonObject, shown: readonly Outcome[]): JsonObject {
 /** Returns names of campaigns; `null` if the caller may not see them. */
 async function campaignsOf(context: CrmContext, ids: readonly string[]): Promise<Map<string, JsonObject> | null> {
   const keys = ['Name', 'Type.Name', 'CampaignStatus.Name'];
-  const rows = await unless(unseen, null, () => rowsWithIds(context, CAMPAIGNS, ids, keys));
+  const rows = await unless(accessErrors, null, () => rowsWithIds(context, CAMPAIGNS, ids, keys));
   const shown = ({ objectId, Name, Type, CampaignStatus }: Row): JsonObject =>
     omitUndefined({ objectId, Name, type: titleIn(Type), status: titleIn(CampaignStatus) });
   return rows && new Map(rows.map((row) => [row.objectId, shown(row)]));

@@ -1,5 +1,5 @@
 import type { CrmContext } from '../context.ts';
-import { unless, unseen } from '../refusals.ts';
+import { accessErrors, unless } from '../refusals.ts';
 import { rowsWithIds } from './records.ts';
 
 /** ObjectIds by table. */
@@ -16,7 +16,7 @@ export async function presentIds(
   const present = new Map<string, ReadonlySet<string>>();
   const hidden: string[] = [];
   for (const [className, wanted] of ids) {
-    const found = await unless(unseen, null, () => idsFound(context, className, wanted));
+    const found = await unless(accessErrors, null, () => idsFound(context, className, wanted));
     if (found) present.set(className, found);
     else hidden.push(className);
   }

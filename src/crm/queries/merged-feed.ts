@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { rootOf } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { badArguments, unless, unseen } from '../refusals.ts';
+import { accessErrors, badArguments, unless } from '../refusals.ts';
 import { constraintOf, during, type TimeRange } from '../time/range.ts';
 import { isoOf } from '../wire/values.ts';
 import { has, visibleFields } from './field-visibility.ts';
@@ -61,7 +61,7 @@ export async function newestOf<S extends Source>(context: CrmContext, sources: r
   const hidden: string[] = [];
   for (const [rank, source] of sources.entries()) {
     const isLast = hidden.length === sources.length - 1;
-    const found = await unless(isLast ? [] : unseen, null, () => spotsOf(context, source, rank, part, end));
+    const found = await unless(isLast ? [] : accessErrors, null, () => spotsOf(context, source, rank, part, end));
     if (found) spots.push(...found);
     else hidden.push(source.table);
   }

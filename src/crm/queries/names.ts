@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { CrmContext } from '../context.ts';
-import { unless, unseen } from '../refusals.ts';
+import { accessErrors, unless } from '../refusals.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
 import { visibleFields } from './field-visibility.ts';
 import { shortRowsWithIds } from './long-rows.ts';
@@ -18,7 +18,7 @@ export async function namesOf(context: CrmContext, className: string, ids: Itera
   const table = tableIfAny(context, className);
   if (!table) return new Map();
   const keys = ['objectId', ...visibleFields(context, table, titleFieldsOf(table))];
-  const rows = await unless(unseen, [], () => shortRowsWithIds(context, className, ids, keys));
+  const rows = await unless(accessErrors, [], () => shortRowsWithIds(context, className, ids, keys));
   return new Map(rows.map((row) => [row.objectId, titleOf(row) ?? '']));
 }
 

@@ -2,7 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { badArguments, unless, unseen } from '../refusals.ts';
+import { accessErrors, badArguments, unless } from '../refusals.ts';
 import { pointer } from '../wire/values.ts';
 import { queryableFields, visibleFields } from './field-visibility.ts';
 import { findRows, getRow, type Row, requireField, tableIfAny } from './records.ts';
@@ -40,7 +40,7 @@ export async function statusesOf(context: CrmContext, table: TableSchema, field:
   if (!target) return { field, className: targetClass, rows: [] };
   const keys = ['objectId', ...visibleFields(context, target, statusFields)];
   const [order] = queryableFields(context, target, ['SortOrder']);
-  const rows = await unless(unseen, null, () => findRows(context, targetClass, { keys, order, limit: MAX_STATUSES }));
+  const rows = await unless(accessErrors, null, () => findRows(context, targetClass, { keys, order, limit: MAX_STATUSES }));
   return { field, className: targetClass, rows };
 }
 

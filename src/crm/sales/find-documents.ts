@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
 import { newestOf, type Placed } from '../queries/merged-feed.ts';
 import { absentOf, hasField } from '../queries/records.ts';
-import { badArguments, unless, unseen } from '../refusals.ts';
+import { accessErrors, badArguments, unless } from '../refusals.ts';
 import { type Ends, rangeOf, type TimeRange } from '../time/range.ts';
 import { pointer } from '../wire/values.ts';
 import { accounting, type DocumentSource, documentOf, type Kind, linesOf, ofKind, quotes } from './documents.ts';
@@ -97,7 +97,7 @@ async function addLines(context: CrmContext, placed: readonly Placed<DocumentSou
   let isCut = false;
   for (const source of new Set(placed.map((one) => one.source))) {
     const ids = placed.filter((one) => one.source === source).map(({ row }) => row.objectId);
-    const lines = await unless(unseen, null, () => linesOf(context, source, ids));
+    const lines = await unless(accessErrors, null, () => linesOf(context, source, ids));
     if (lines) found.set(source, lines.byDocument);
     else hidden.push(source.lines.table);
     isCut ||= lines?.isCut === true;

@@ -7,7 +7,7 @@ import { namesOf } from '../queries/names.ts';
 import { ownerField, userPointer } from '../queries/owners.ts';
 import { aggregateRows, requireField, tableNamed } from '../queries/records.ts';
 import { hiddenStatuses, type Statuses, statusesOf } from '../queries/statuses.ts';
-import { during, rangeIn, shownRange, type TimeRange } from '../time/range.ts';
+import { during, rangeIn, rangeToJson, type TimeRange } from '../time/range.ts';
 import { dayIn, offsetIn, timeZoneOf } from '../time/time-zone.ts';
 import { pointedAt } from '../wire/values.ts';
 
@@ -61,7 +61,7 @@ export async function pipelineSummary(context: CrmContext, query: PipelineQuery)
   return {
     summary: {
       groupBy,
-      ...shownRange(range),
+      ...rangeToJson(range),
       ...(groupBy === 'month' && { timeZone: zone }),
       ...shownSums(all, statuses),
     },

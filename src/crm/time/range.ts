@@ -63,7 +63,7 @@ export function during(field: string, range: TimeRange): JsonObject {
 }
 
 /** The instants of a range, for answers. */
-export const shownRange = ({ from, to }: TimeRange): JsonObject => ({
+export const rangeToJson = ({ from, to }: TimeRange): JsonObject => ({
   ...(from !== undefined && { from: isoText(from) }),
   ...(to !== undefined && { to: isoText(to) }),
 });

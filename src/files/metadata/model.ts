@@ -6,8 +6,8 @@ import type { ByteRange } from '../stores/port.ts';
 export interface FileSystem {
   readonly appId: string;
   readonly store: Store;
-  /** For removing files; see `SweptSystem.doubtedUntil`. */
-  readonly doubtedUntil?: number | null;
+  /** For removing files; see `SweptSystem.mayLackRowsUntil`. */
+  readonly mayLackRowsUntil?: number | null;
 }
 
 /** The metadata of a file: a row of `_StoredFile`, whose objectId is the file's id. */

@@ -6,7 +6,7 @@ import { findDocuments } from '../../crm/sales/find-documents.ts';
 import type { PricedRow } from '../../crm/sales/quote-rows.ts';
 import type { QuoteTotals } from '../../crm/sales/quote-totals.ts';
 import { type Create, QUOTES } from '../../crm/sales/quote-writes.ts';
-import { shownRange } from '../../crm/time/range.ts';
+import { rangeToJson } from '../../crm/time/range.ts';
 import { shortText } from '../../crm/wire/short-text.ts';
 import { type JsonObject, jsonBytes } from '../../kernel/json.ts';
 import { choice, flag, limit, localTime, objects, recordId, skip, text } from '../definition/parameters.ts';
@@ -97,7 +97,7 @@ const getSalesDocuments = defineTool({
     const { documents, range, isCut, hidden, missing } = await findDocuments(call, question);
     return {
       ...pageOf(documents, question),
-      ...shownRange(range),
+      ...rangeToJson(range),
       ...(isCut && { hint: 'Not all lines are here: ask for fewer documents.' }),
       ...(hidden.length > 0 && { hidden: [...hidden] }),
       ...(missing.length > 0 && { missing: [...missing] }),
@@ -127,7 +127,7 @@ const getMessages = defineTool({
     const { messages, range, hidden, missing } = await findMessages(call, question);
     return {
       ...pageOf(messages, question),
-      ...shownRange(range),
+      ...rangeToJson(range),
       ...(hidden.length > 0 && { hidden: [...hidden] }),
       ...(missing.length > 0 && { missing: [...missing] }),
     };
@@ -156,7 +156,7 @@ const getCampaignStats = defineTool({
     const page = headOf(results, question.limit, 'There are more campaigns: raise limit, or narrow with from and to.');
     return {
       ...page,
-      ...shownRange(range),
+      ...rangeToJson(range),
       ...(hidden.length > 0 && { hidden: [...hidden] }),
       ...(missing.length > 0 && { missing: [...missing] }),
     };

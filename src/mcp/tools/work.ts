@@ -5,7 +5,7 @@ import { completeTask, createTask, findTasks, TASKS } from '../../crm/calendar/t
 import { callerId, requireUser } from '../../crm/queries/owners.ts';
 import { briefOf } from '../../crm/queries/summary.ts';
 import { badArguments } from '../../crm/refusals.ts';
-import { endIn, instantIn, shownRange } from '../../crm/time/range.ts';
+import { endIn, instantIn, rangeToJson } from '../../crm/time/range.ts';
 import { timeZoneOf } from '../../crm/time/time-zone.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
@@ -124,7 +124,7 @@ async function activitiesOf(call: ToolCall, zone: string, range: Span, ownerIds:
   return { ...headOf(shown, MAX_ACTIVITIES, NARROW), ...shownEnds(range), timeZone: zone };
 }
 
-const shownEnds = ({ start, end }: Span): JsonObject => shownRange({ from: start, to: end, isToWithin: false });
+const shownEnds = ({ start, end }: Span): JsonObject => rangeToJson({ from: start, to: end, isToWithin: false });
 
 function ownersFor(call: ToolCall, ownerIds: readonly string[]): readonly string[] {
   const own = callerId(call);

@@ -11,7 +11,7 @@ const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'Priv
 const wholeField: readonly string[] = [];
 
 /**
- * Resolves a name of a query. Together with `resolveShown` the only place where query names meet the schema and the caller's hidden fields.
+ * Resolves a name of a query. Together with `resolveVisible` the only place where query names meet the schema and the caller's hidden fields.
  * @param name a field name, or a dotted place inside an Object, Array or File field
  * @returns `null` for a name that no record has: an unknown field, or a place in a field that has none inside
  * @throws fieldDenied for a hidden field, invalidFieldName (105) for an ill-formed name
@@ -22,7 +22,7 @@ export function resolveName(name: string, grant: Grant): FieldRef | null {
 }
 
 /** Resolves a name that is to be shown, not queried: a hidden field counts if some records show it (`Grant.reveals`). */
-export function resolveShown(name: string, grant: Grant): FieldRef | null {
+export function resolveVisible(name: string, grant: Grant): FieldRef | null {
   return grant.reveals.has(rootOf(name)) ? find(name, grant) : resolveName(name, grant);
 }
 

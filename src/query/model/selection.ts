@@ -10,7 +10,7 @@ export interface Selection {
   /** Object fields of which only some places are requested (`keys=obj.a.b`): field name to paths. */
   readonly paths?: ReadonlyMap<string, readonly (readonly string[])[]>;
   /** Fields shown in some of the records only, with the guard of those records. In all others the field is absent. */
-  readonly shownIn?: ReadonlyMap<string, RowGuard>;
+  readonly visibleIn?: ReadonlyMap<string, RowGuard>;
   /** Which records; the caller's guard included. */
   readonly filter: Filter;
   readonly includes: readonly Include[];

@@ -29,8 +29,8 @@ export interface FileWrite {
   readonly files: readonly NamedFile[];
 }
 
-/** What `settle` found about the files of a write that its commit refused. */
-export interface SettledFiles {
+/** What `resolve` found about the files of a write that its commit refused. */
+export interface ResolvedFiles {
   /** Fields left unchanged: they already hold the file, which was deleted or which the caller may not attach. Clients send whole forms back. */
   readonly kept: ReadonlySet<string>;
   /** Names of private files that the caller may attach, because it may read them. */
@@ -43,13 +43,18 @@ export interface FileKeeper {
    * Returns the steps that attach files in the record's own commit. They follow the record's steps, so that a caller who may not write the record
    * learns nothing about files. They fail if a file is missing, or is private and not in `granted`. Pure.
    * @param files at least one
-   * @param granted of `SettledFiles`
+   * @param granted of `ResolvedFiles`
    * @throws unknownFile (1) for a name that no upload has; failing steps throw it too
    */
-  attach(schema: Schema, principal: Principal, files: readonly HeldFile[], granted: SettledFiles['granted']): readonly Mutation[];
+  attach(
+    schema: Schema,
+    principal: Principal,
+    files: readonly HeldFile[],
+    granted: ResolvedFiles['granted'],
+  ): readonly Mutation[];
   /**
    * Resolves the files of a write that failed with unknownFile. Records uploads that went straight to the file store.
    * @throws unknownFile (1) if a file cannot be attached
    */
-  settle(context: RecordContext, write: FileWrite): Promise<SettledFiles>;
+  resolve(context: RecordContext, write: FileWrite): Promise<ResolvedFiles>;
 }

@@ -3,7 +3,7 @@ import type { Store } from '../../storage/port.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from '../index.ts';
 
 /** Attaches nothing and refuses nothing. */
-export const noFiles: FileKeeper = { attach: () => [], settle: async () => ({ kept: new Set(), granted: new Set() }) };
+export const noFiles: FileKeeper = { attach: () => [], resolve: async () => ({ kept: new Set(), granted: new Set() }) };
 
 /** Returns a context that writes as the master of a store, without files. */
 export function masterContext(store: Store, rules: WriteHooks['rules'] = new Map()): RecordContext {

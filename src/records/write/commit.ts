@@ -5,10 +5,10 @@ import type { Schema } from '../../schema/model.ts';
 import { refuseLarge } from '../../storage/column-values.ts';
 import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { SettledFiles } from '../context/file-keeper.ts';
+import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
 import { retryOutdated } from './before-save.ts';
-import { type FieldsWrite, settleFiles, unsettled } from './file-attachments.ts';
+import { type FieldsWrite, noResolvedFiles, resolveFiles } from './file-attachments.ts';
 
 /** A plan of a write, with one event for each record, for the observers. */
 export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };
@@ -22,7 +22,7 @@ export interface PreparedRecord extends FieldsWrite {
   /** As in `RuledFields`. */
   readonly conditions?: RuledFields['conditions'];
   /** Pure. */
-  plan(schema: Schema, settled: SettledFiles): RecordPlan;
+  plan(schema: Schema, resolved: ResolvedFiles): RecordPlan;
 }
 
 /** What a commit contains besides its records. */
@@ -59,8 +59,8 @@ export async function commitRecords(
     looksAhead = true;
     return prepare(attempt);
   };
-  const commit = async (records: readonly PreparedRecord[], settled: readonly SettledFiles[]): Promise<Committed> => {
-    const { returned } = await commitPlan(context, (schema) => planRecords(records, schema, settled, additions), order);
+  const commit = async (records: readonly PreparedRecord[], resolved: readonly ResolvedFiles[]): Promise<Committed> => {
+    const { returned } = await commitPlan(context, (schema) => planRecords(records, schema, resolved, additions), order);
     return { records, returned };
   };
   const commitOnce = async (records: readonly PreparedRecord[]): Promise<Committed> => {
@@ -69,7 +69,7 @@ export async function commitRecords(
     } catch (error) {
       if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
     }
-    return commit(records, await settleFiles(context, records));
+    return commit(records, await resolveFiles(context, records));
   };
   const prepared = await prepareNow();
   try {
@@ -81,12 +81,12 @@ export async function commitRecords(
 
 /**
  * Plans several records, each under the schema that the earlier ones leave.
- * @param settled by record; an empty list if no files were resolved
+ * @param resolved by record; an empty list if no files were resolved
  */
 export function planRecords(
   records: readonly PreparedRecord[],
   schema: Schema,
-  settled: readonly SettledFiles[],
+  resolved: readonly ResolvedFiles[],
   { changes = () => [], steps = () => [] }: CommitAdditions = {},
 ): RecordPlan {
   const before = changes(schema);
@@ -95,12 +95,12 @@ export function planRecords(
   const conditions = records.flatMap((record) => record.conditions?.(schema) ?? none);
   const [first] = records;
   if (first && records.length === 1 && before.length + after.length === 0) {
-    const planned = first.plan(schema, settled[0] ?? unsettled);
+    const planned = first.plan(schema, resolved[0] ?? noResolvedFiles);
     return conditions.length > 0 ? { ...planned, conditions } : planned;
   }
   let grown = applyChanges(schema, before);
   const plans = records.map((record, index) => {
-    const planned = record.plan(grown, settled[index] ?? unsettled);
+    const planned = record.plan(grown, resolved[index] ?? noResolvedFiles);
     grown = applyChanges(grown, planned.changes);
     return planned;
   });

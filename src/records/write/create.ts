@@ -7,7 +7,7 @@ import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { SettledFiles } from '../context/file-keeper.ts';
+import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
@@ -73,7 +73,7 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
     fields: ruled.fields,
     at,
     ...(ruled.conditions && { conditions: ruled.conditions }),
-    plan: (schema, settled) => planCreate(creation, schema, settled),
+    plan: (schema, resolved) => planCreate(creation, schema, resolved),
   };
 }
 
@@ -91,7 +91,7 @@ interface Creation {
 function planCreate(
   { context, record: { className, known }, ruled, objectId, flags, at }: Creation,
   schema: Schema,
-  settled: SettledFiles,
+  resolved: ResolvedFiles,
 ): RecordPlan {
   const { draft, hidden } = draftFor(schema, className, context);
   const sent = context.keepsSchema ? knownFields(draft.table, ruled.fields) : ruled.fields;
@@ -117,7 +117,7 @@ function planCreate(
       ...(ruled.before?.(schema) ?? []),
       { kind: 'insert', table, values },
       ...relationSteps(table, planned.relations, objectId),
-      ...(planned.setsFile ? attachments(context, schema, assignments.values(), settled) : []),
+      ...(planned.setsFile ? attachments(context, schema, assignments.values(), resolved) : []),
     ],
     events: [eventOf(context, { event: 'create', table, objectId, sent, assignments, ...(known && { known }), flags, at })],
   };

@@ -4,10 +4,10 @@ import { type Field, isFileType, type Schema, type TableSchema } from '../../sch
 import type { Assignment, Mutation } from '../../storage/port.ts';
 import { storedFileName } from '../../values/types/file.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { HeldFile, NamedFile, SettledFiles } from '../context/file-keeper.ts';
+import type { HeldFile, NamedFile, ResolvedFiles } from '../context/file-keeper.ts';
 
 /** No files were resolved. */
-export const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
+export const noResolvedFiles: ResolvedFiles = { kept: new Set(), granted: new Set() };
 
 /** The parts of a write of one record that concern files. */
 export interface FieldsWrite {
@@ -22,14 +22,14 @@ export interface FieldsWrite {
  * @returns one result per record
  * @throws unknownFile (1) if a file cannot be attached
  */
-export async function settleFiles(context: RecordContext, writes: readonly FieldsWrite[]): Promise<readonly SettledFiles[]> {
+export async function resolveFiles(context: RecordContext, writes: readonly FieldsWrite[]): Promise<readonly ResolvedFiles[]> {
   const asking = { ...context, principal: attacherOf(context) };
-  const settled: SettledFiles[] = [];
+  const resolved: ResolvedFiles[] = [];
   for (const { className, objectId, fields } of writes) {
     const files = namedFiles(fields, context.store.schema().tables.get(className));
-    settled.push(files.length > 0 ? await context.hooks.files.settle(asking, { className, objectId, files }) : unsettled);
+    resolved.push(files.length > 0 ? await context.hooks.files.resolve(asking, { className, objectId, files }) : noResolvedFiles);
   }
-  return settled;
+  return resolved;
 }
 
 /** Returns the principal whose rights to files count. */
@@ -67,7 +67,7 @@ export function attachments(
   context: RecordContext,
   schema: Schema,
   assignments: Iterable<Assignment>,
-  { granted }: SettledFiles,
+  { granted }: ResolvedFiles,
 ): readonly Mutation[] {
   let held: HeldFile[] | undefined;
   for (const assignment of assignments) {

@@ -8,7 +8,7 @@ import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { SettledFiles } from '../context/file-keeper.ts';
+import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { getRow, type Row } from '../read/find.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
@@ -97,7 +97,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
     at,
     ...(version !== undefined && { version }),
     ...(conditions && { conditions }),
-    plan: (schema, settled) => planUpdate(change, schema, settled),
+    plan: (schema, resolved) => planUpdate(change, schema, resolved),
   };
 }
 
@@ -114,7 +114,7 @@ interface Change {
 function planUpdate(
   { context, update: { className, objectId, onlyIf }, ruled, flags, at }: Change,
   schema: Schema,
-  settled: SettledFiles,
+  resolved: ResolvedFiles,
 ): RecordPlan {
   const { principal } = context;
   const { fields: sent, set, before, version } = ruled;
@@ -125,7 +125,7 @@ function planUpdate(
   const planned = planFields(draft, sent, 'update', grant.hiddenFields);
   const { table } = draft;
   const { relations, returning } = planned;
-  const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
+  const assignments = [...planned.assignments.values()].filter(({ field }) => !resolved.kept.has(field.name));
   const ours = assignmentsOf(table, {
     ...set,
     ...sourcesFor(table, context),
@@ -150,7 +150,7 @@ function planUpdate(
         returningGuard: reading?.rows ?? null,
       },
       ...relationSteps(table, relations, objectId),
-      ...(planned.setsFile ? attachments(context, schema, assignments, settled) : []),
+      ...(planned.setsFile ? attachments(context, schema, assignments, resolved) : []),
     ],
     events: [eventOf(context, { event: 'update', table, objectId, sent, assignments: planned.assignments, flags, at })],
   };

@@ -27,12 +27,12 @@ import {
   installation,
   keys,
   knownStore,
-  noteBackupTurn,
   putAside,
   readBackupTurn,
   readKeys,
   readStores,
   readSystems,
+  recordBackupTurn,
   systems,
   wasExchanged,
 } from './schema/registry-rows.ts';
@@ -246,7 +246,7 @@ export class PostgresRegistry implements Registry {
   }
 
   async takeBackupTurn(known: BackupTurn | null, turn: BackupTurn): Promise<boolean> {
-    const [result] = await this.#database.atomically([noteBackupTurn(known, turn)]);
+    const [result] = await this.#database.atomically([recordBackupTurn(known, turn)]);
     return (result?.affected ?? 0) > 0;
   }
 

@@ -48,7 +48,7 @@ const plainShapes = new WeakMap<readonly Field[], RowShape>();
 
 /** Returns the shape of a selection's rows. `expanded`: for records that an include puts in place of a Pointer. */
 export function rowShape(selection: Selection, context: RowContext, expanded: boolean): RowShape {
-  if (expanded || isScored(selection) || hasClassName(selection) || selection.paths || selection.shownIn)
+  if (expanded || isScored(selection) || hasClassName(selection) || selection.paths || selection.visibleIn)
     return newShape(selection, context, expanded);
   // Whole records of a table are read through many selections, one per caller, with one list of fields.
   let shape = plainShapes.get(selection.fields);
@@ -75,7 +75,7 @@ function newShape(selection: Selection, context: RowContext, expanded: boolean):
   });
   if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
   if (expanded) return { expandedClass: table.className, columns };
-  return hasClassName(selection) ? { shownClass: table.className, columns } : { columns };
+  return hasClassName(selection) ? { outputClass: table.className, columns } : { columns };
 }
 
 /** How a record is written from its stored values alone. */
@@ -139,8 +139,8 @@ export function rowFields(selection: Selection): Field[] {
 }
 
 /** A Relation's text is the same in all records, so it is not part of the rows, unless only some records show it. */
-function inRows(field: Field, { shownIn }: Selection): boolean {
-  return field.type !== 'Relation' || shownIn?.has(field.name) === true;
+function inRows(field: Field, { visibleIn }: Selection): boolean {
+  return field.type !== 'Relation' || visibleIn?.has(field.name) === true;
 }
 
 /** Returns the JSON text of a Relation field in a record. */

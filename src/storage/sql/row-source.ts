@@ -70,13 +70,13 @@ function writeValues(
       .add(' = ')
       .bind(readable.table.className)
       .add(' THEN ');
-    const hidden = [...readable.hidden].map(([name, shownIn]) => () => {
-      if (!shownIn) {
+    const hidden = [...readable.hidden].map(([name, visibleIn]) => () => {
+      if (!visibleIn) {
         out.bind(name);
         return;
       }
       out.add('CASE WHEN ');
-      writeRecordOf(out, readable.table, shownIn, () => out.column(alias, fieldOf(table, names.objectId).column), writeGuard);
+      writeRecordOf(out, readable.table, visibleIn, () => out.column(alias, fieldOf(table, names.objectId).column), writeGuard);
       out.add(' THEN NULL ELSE ').bind(name).add(' END');
     });
     out.joining(false, () => out.dialect.without(out, alias, field.column, storage, hidden));

@@ -106,13 +106,13 @@ function writeColumns(out: SqlWriter, selection: Selection): void {
   out.add('SELECT ');
   rowFields(selection).forEach((field, index) => {
     if (index > 0) out.add(', ');
-    const shownIn = selection.shownIn?.get(field.name);
-    if (!shownIn) {
+    const visibleIn = selection.visibleIn?.get(field.name);
+    if (!visibleIn) {
       out.column(alias, field.column);
       return;
     }
     // A hidden value never leaves the store, so no later step can show or expand it.
-    writeGuard(out.add('CASE WHEN '), shownIn, selection.table, alias);
+    writeGuard(out.add('CASE WHEN '), visibleIn, selection.table, alias);
     out.add(' THEN ');
     if (field.type === 'Relation') out.bind(relationText(field));
     else out.column(alias, field.column);

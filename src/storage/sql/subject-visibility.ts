@@ -101,14 +101,14 @@ function writeConditions(
   if (rows) writeGuard(out, rows, table, alias);
   else out.add('true');
   if (field === null) return;
-  for (const [name, shownIn] of hidden) {
+  for (const [name, visibleIn] of hidden) {
     if (typeof field === 'string' && field !== name) continue;
     out.add(' AND (');
     if (typeof field !== 'string') {
       field();
       out.add(' <> ').bind(name).add(' OR ');
     }
-    if (shownIn) writeGuard(out, shownIn, table, alias);
+    if (visibleIn) writeGuard(out, visibleIn, table, alias);
     else out.add('false');
     out.add(')');
   }

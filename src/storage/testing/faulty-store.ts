@@ -20,7 +20,7 @@ export interface Faults {
 export class FaultyStore {
   readonly store: Store;
   /** Number of calls while it was away. */
-  asked = 0;
+  callCount = 0;
   readonly #faults: Faults;
   readonly #late = new Set<Promise<unknown>>();
   #away: PromiseWithResolvers<void> | undefined;
@@ -52,13 +52,13 @@ export class FaultyStore {
   }
 
   /** Resolves when the late writes are done. */
-  async settled(): Promise<void> {
+  async lateWritesDone(): Promise<void> {
     await Promise.all(this.#late);
   }
 
   async #read<T>(read: () => T | Promise<T>): Promise<T> {
     if (this.#away) {
-      this.asked++;
+      this.callCount++;
       throw serviceError('unavailable');
     }
     const found = await read();
@@ -69,7 +69,7 @@ export class FaultyStore {
 
   async #write<T>(write: () => Promise<T>): Promise<T> {
     if (!this.#away) return write();
-    this.asked++;
+    this.callCount++;
     const fate = this.#faults.fate();
     if (fate === 'undone') throw serviceError('unavailable');
     const done = (async () => {

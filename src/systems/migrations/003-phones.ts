@@ -21,8 +21,8 @@ export const phones: SystemMigration = { number: 3, what: 'the keys of telephone
 const PAGE_SIZE = 1_000;
 /** Time limit of retrying a page whose accounts others write to, and the pauses in between, in milliseconds. */
 const RETRY_LIMIT_MS = MINUTE_MS;
-const PAUSE_STEP_MS = 10;
-const MAX_PAUSE_MS = 100;
+const RETRY_DELAY_STEP_MS = 10;
+const MAX_RETRY_DELAY_MS = 100;
 
 async function prepare(store: Store): Promise<() => WritePlan> {
   await addField(store);
@@ -100,7 +100,7 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
       return rows.at(-1)?.[0] ?? null;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.key !== 'objectNotFound' || contention.isOver) throw error;
-      await contention.next(PAUSE_STEP_MS, MAX_PAUSE_MS);
+      await contention.next(RETRY_DELAY_STEP_MS, MAX_RETRY_DELAY_MS);
     }
   }
 }

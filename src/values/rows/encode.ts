@@ -26,7 +26,7 @@ export interface RowShape {
   /** Set for expanded records, which carry their class (`__type: Object`). */
   readonly expandedClass?: string;
   /** Set for records that carry their class besides, since the client may not know it (`redirectClassNameForKey`). */
-  readonly shownClass?: string;
+  readonly outputClass?: string;
   readonly columns: readonly ColumnShape[];
 }
 
@@ -42,9 +42,9 @@ const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, 
 /** Returns the writer of a shape. Several readers may use it at the same time. */
 export const rowWriter: (shape: RowShape) => RowWriter = memoByObject(compileWriter);
 
-function startOf({ expandedClass, shownClass }: RowShape): string {
+function startOf({ expandedClass, outputClass }: RowShape): string {
   if (expandedClass !== undefined) return `{"__type":"Object","className":${JSON.stringify(expandedClass)}`;
-  return shownClass === undefined ? '{' : `{"className":${JSON.stringify(shownClass)}`;
+  return outputClass === undefined ? '{' : `{"className":${JSON.stringify(outputClass)}`;
 }
 
 /**

@@ -13,8 +13,8 @@ export const rowReader: (shape: RowShape) => RowReader = memoByObject(compileRea
 type ReadValue = (value: unknown, row: readonly unknown[]) => JsonValue;
 
 function compileReader(shape: RowShape): RowReader {
-  const { columns, expandedClass, shownClass } = shape;
-  if (expandedClass !== undefined || shownClass !== undefined || columns.some(({ paths }) => paths)) {
+  const { columns, expandedClass, outputClass } = shape;
+  if (expandedClass !== undefined || outputClass !== undefined || columns.some(({ paths }) => paths)) {
     // Rare shapes.
     const write = rowWriter(shape);
     return (row) => JSON.parse(write(row)) as JsonObject;

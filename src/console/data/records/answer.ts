@@ -2,7 +2,7 @@ import { grantFor } from '../../../access/index.ts';
 import type { CrmContext } from '../../../crm/context.ts';
 import { getRow, type Row } from '../../../crm/queries/records.ts';
 import { unscopedRows } from '../../../crm/queries/unscoped-reads.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { RecordAnswer } from '../../protocol/protocol.ts';
 import { rowNames } from '../wire/names.ts';
@@ -28,7 +28,7 @@ export async function answerOf(context: CrmContext, table: TableSchema, record: 
 
 /** Like `recordAnswer`, for a written record that the writer may not be allowed to read. @param written the known fields, used in that case */
 export async function writtenAnswer(context: CrmContext, table: TableSchema, written: Row): Promise<RecordAnswer> {
-  const answer = await unless(['objectNotFound', ...unseen], null, () => recordAnswer(context, table, written.objectId));
+  const answer = await unless(['objectNotFound', ...accessErrors], null, () => recordAnswer(context, table, written.objectId));
   return answer ?? { record: written, names: {}, may: { update: false, delete: false } };
 }
 

@@ -3,7 +3,7 @@ import type { CrmContext } from '../../../crm/context.ts';
 import { grantOn, visibleFields } from '../../../crm/queries/field-visibility.ts';
 import { callerId } from '../../../crm/queries/owners.ts';
 import { findRows, getRow, type Row, tableIfAny } from '../../../crm/queries/records.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
 import { REPORTS } from '../../../crm/reports/saved-report.ts';
 import { fail } from '../../../errors/fail.ts';
 import { deleteRecord } from '../../../records/index.ts';
@@ -23,7 +23,7 @@ const getViews: ApiEndpoint = {
     const { className } = tableOf(context, request, 'find');
     grantOn(context, className, 'find');
     const ask = { where: { table: className }, keys: keysOf(context), order: 'Name', limit: MAX_VIEWS };
-    const rows = await unless(unseen, [], () => findRows(context, REPORTS, ask));
+    const rows = await unless(accessErrors, [], () => findRows(context, REPORTS, ask));
     return { views: rows.flatMap((row) => viewOf(context, row) ?? []) };
   },
 };

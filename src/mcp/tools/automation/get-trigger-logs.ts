@@ -1,6 +1,6 @@
 import { findRows, oneMore, type Row, rowsWithIds } from '../../../crm/queries/records.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
-import { during, rangeOf, shownRange } from '../../../crm/time/range.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
+import { during, rangeOf, rangeToJson } from '../../../crm/time/range.ts';
 import { shortText } from '../../../crm/wire/short-text.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { objectId as anyId, flag, limit, localTime, recordId, skip } from '../../definition/parameters.ts';
@@ -39,14 +39,14 @@ export const getTriggerLogs = defineTool({
     const rows = await findRows(call, '_syslogTriggers', ask);
     const triggers = await triggersOf(call, rows);
     const runs = rows.map((row) => runOf(row, triggers));
-    return { ...pageOf(runs, { skip: start, limit: maxRows }), ...shownRange(range) };
+    return { ...pageOf(runs, { skip: start, limit: maxRows }), ...rangeToJson(range) };
   },
 });
 
 /** Returns the triggers that the rows refer to, by id, except those that are deleted or hidden from the caller. */
 async function triggersOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<JsonValue | undefined, Row>> {
   const ids = rows.flatMap(({ triggerId }) => (typeof triggerId === 'string' ? [triggerId] : []));
-  const found = await unless(unseen, [], () => rowsWithIds(call, '_Trigger', ids, ['Name', 'table']));
+  const found = await unless(accessErrors, [], () => rowsWithIds(call, '_Trigger', ids, ['Name', 'table']));
   return new Map(found.map((row) => [row.objectId, row]));
 }
 

@@ -1,6 +1,6 @@
 import { createRow, updateRow } from '../../../crm/commands/records.ts';
 import { findRows, getRow, type Row, tableNamed } from '../../../crm/queries/records.ts';
-import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, badArguments, unless } from '../../../crm/refusals.ts';
 import { withShortTexts } from '../../../crm/wire/short-text.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { definitionFields } from '../../../records/index.ts';
@@ -73,7 +73,7 @@ export const setTrigger = defineTool({
       });
     const { objectId } =
       triggerId === undefined ? await createRow(call, '_Trigger', data) : await updateRow(call, '_Trigger', triggerId, data);
-    const trigger = await unless(unseen, null, async () => definitionOf(await getRow(call, '_Trigger', objectId)));
+    const trigger = await unless(accessErrors, null, async () => definitionOf(await getRow(call, '_Trigger', objectId)));
     return { triggerId: objectId, ...(trigger && { active: trigger.Active ?? null, ...shownOf(trigger) }) };
   },
 });

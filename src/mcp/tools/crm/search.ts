@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { oneMore, tableNamed } from '../../../crm/queries/records.ts';
-import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, badArguments, unless } from '../../../crm/refusals.ts';
 import { duplicatesOf } from '../../../crm/search/duplicates.ts';
 import { byRank, type Found, searchTable } from '../../../crm/search/search.ts';
 import { fail } from '../../../errors/fail.ts';
@@ -42,7 +42,7 @@ export const searchRecords = defineTool({
     const turn = pLimit(CONCURRENCY);
     const searches = named
       .map((name) => tableNamed(call, name))
-      .map((table) => turn(() => unless(unseen, null, () => searchTable(call, table, query, maxRows + 1))));
+      .map((table) => turn(() => unless(accessErrors, null, () => searchTable(call, table, query, maxRows + 1))));
     const found: Found[] = [];
     const hidden: string[] = [];
     for (const [at, rows] of (await Promise.all(searches)).entries())

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findRows, oneMore } from '../../../crm/queries/records.ts';
 import { literal } from '../../../crm/search/text-match.ts';
-import { during, rangeOf, shownRange } from '../../../crm/time/range.ts';
+import { during, rangeOf, rangeToJson } from '../../../crm/time/range.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limit, localTime, skip, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
@@ -38,7 +38,7 @@ export const getRequestLog = defineTool({
     };
     const ask = { where, keys: shown, order: '-createdAt,-objectId', skip: start, limit: oneMore(maxRows) };
     const rows = await findRows(call, '_RequestLog', ask);
-    return { ...pageOf(rows.map(plain), { skip: start, limit: maxRows }), ...shownRange(range) };
+    return { ...pageOf(rows.map(plain), { skip: start, limit: maxRows }), ...rangeToJson(range) };
   },
 });
 

@@ -1,6 +1,6 @@
 import { queryableFields, visibleFields } from '../../../crm/queries/field-visibility.ts';
 import { findRows, oneMore, tableNamed } from '../../../crm/queries/records.ts';
-import { badArguments, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, badArguments } from '../../../crm/refusals.ts';
 import { contains } from '../../../crm/search/text-match.ts';
 import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { ServiceError } from '../../../errors/fail.ts';
@@ -45,7 +45,8 @@ export const getLookupValues = defineTool({
   },
 });
 
-const isUnseen = (error: unknown): boolean => error instanceof ServiceError && (unseen as readonly string[]).includes(error.key);
+const isUnseen = (error: unknown): boolean =>
+  error instanceof ServiceError && (accessErrors as readonly string[]).includes(error.key);
 
 async function valuesOf(
   call: ToolCall,

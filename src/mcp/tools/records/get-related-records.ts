@@ -1,7 +1,7 @@
 import { visibleFields } from '../../../crm/queries/field-visibility.ts';
 import { getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { newestReferring, pointingAt, type Referrer, referrersOf } from '../../../crm/queries/references.ts';
-import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, badArguments, unless } from '../../../crm/refusals.ts';
 import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { serviceError } from '../../../errors/fail.ts';
 import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
@@ -32,7 +32,7 @@ export const getRelatedRecords = defineTool({
       if (call.signal.aborted) throw serviceError('timeout');
       const where = pointingAt(referrer, className, id);
       const found = await unless(['timeout'], 'tookTooLong' as const, () =>
-        unless(unseen, 'hidden' as const, () => newestOf(call, referrer, where, maxRows, bytes)),
+        unless(accessErrors, 'hidden' as const, () => newestOf(call, referrer, where, maxRows, bytes)),
       );
       if (typeof found === 'string') left[found] = [...(left[found] ?? []), referrer.className];
       else if (found) {

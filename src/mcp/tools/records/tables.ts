@@ -1,6 +1,6 @@
 import { queryableFields } from '../../../crm/queries/field-visibility.ts';
 import { knownTables, requireFind, tableNamed } from '../../../crm/queries/records.ts';
-import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, badArguments, unless } from '../../../crm/refusals.ts';
 import { fillRates, sizeOf } from '../../../crm/reports/table-stats.ts';
 import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
@@ -68,7 +68,7 @@ export const getTableStats = defineTool({
 
 function statsOf(call: ToolCall, table: TableSchema, withFields: boolean): Promise<JsonObject | 'hidden' | 'notCounted'> {
   return unless(['timeout'], 'notCounted', () =>
-    unless(unseen, 'hidden', async () => {
+    unless(accessErrors, 'hidden', async () => {
       const { rows, lastChange } = await sizeOf(call, table);
       const size = { table: table.className, rows, lastChange };
       if (!withFields) return size;

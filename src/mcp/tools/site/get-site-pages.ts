@@ -1,5 +1,5 @@
 import { absentOf, findRows, type Row, tableNamed } from '../../../crm/queries/records.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
 import { contains } from '../../../crm/search/text-match.ts';
 import { MENUS, PAGES } from '../../../crm/site/versions.ts';
 import { titleOf } from '../../../crm/wire/titles.ts';
@@ -31,7 +31,7 @@ export const getSitePages = defineTool({
     if (!menus) return listed(pages, bytes);
     const missing = absentOf(call, [MENUS]);
     if (missing.length > 0) return { ...listed(pages, bytes), missing };
-    const found = await unless(unseen, null, () => read(call, MENUS, ofSite(site), menuKeys, 'Name'));
+    const found = await unless(accessErrors, null, () => read(call, MENUS, ofSite(site), menuKeys, 'Name'));
     return { ...listed(pages, bytes / 2), ...(found ? { menus: listed(found, bytes / 2) } : { hidden: [MENUS] }) };
   },
 });

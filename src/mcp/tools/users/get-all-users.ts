@@ -1,6 +1,6 @@
 import { findRows, type Row } from '../../../crm/queries/records.ts';
 import { findMembers, findRoles } from '../../../crm/queries/roles.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
 import { type JsonObject, omitUndefined } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
@@ -23,7 +23,7 @@ export const getAllUsers = defineTool({
       limit: MAX_USERS + 1,
     });
     const users = rows.slice(0, MAX_USERS);
-    const roles = await unless(unseen, null, () => rolesOf(call, users));
+    const roles = await unless(accessErrors, null, () => rolesOf(call, users));
     return {
       results: users.map((user) => ({ ...shownOf(user), ...(roles && { roles: roles.get(user.objectId) ?? [] }) })),
       ...(!roles && { hidden: ['_Role'] }),

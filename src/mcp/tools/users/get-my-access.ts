@@ -1,6 +1,6 @@
 import { obstacleTo, type ToolObstacle } from '../../../access/index.ts';
 import { getRow } from '../../../crm/queries/records.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { agentPermissionsOf } from '../../../users/index.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
@@ -31,7 +31,7 @@ async function callerOf(call: ToolCall): Promise<JsonObject> {
   if (principal.kind === 'apiKey') return { caller: { kind: 'API key', name: principal.name, writesAs: 'master' } };
   if (principal.kind !== 'user') return { caller: { kind: 'master key', writesAs: 'master' } };
   const { userId, roles, agent } = principal;
-  const user = await unless([...unseen, 'objectNotFound'], null, () =>
+  const user = await unless([...accessErrors, 'objectNotFound'], null, () =>
     getRow(call, '_User', userId, { keys: ['name', 'username'] }),
   );
   const { name = null, username = null }: JsonObject = user ?? {};

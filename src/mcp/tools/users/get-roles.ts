@@ -1,6 +1,6 @@
 import { knownTables } from '../../../crm/queries/records.ts';
 import { findMembers, findRoles, publicEntities, type Role, rightsOf, rolesNamed } from '../../../crm/queries/roles.ts';
-import { unless, unseen } from '../../../crm/refusals.ts';
+import { accessErrors, unless } from '../../../crm/refusals.ts';
 import { titleOf } from '../../../crm/wire/titles.ts';
 import { pointer } from '../../../crm/wire/values.ts';
 import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
@@ -41,7 +41,7 @@ export const getRoles = defineTool({
 
 async function membersOf(call: ToolCall, role: Role, maxMembers: number): Promise<JsonObject> {
   const keys = ['name', 'username'];
-  const members = await unless(unseen, null, () => findMembers(call, role, { keys, limit: maxMembers + 1 }));
+  const members = await unless(accessErrors, null, () => findMembers(call, role, { keys, limit: maxMembers + 1 }));
   if (!members) return { hidden: ['_User'] };
   const shown = members.slice(0, maxMembers).map((user): JsonValue => ({ objectId: user.objectId, name: titleOf(user) ?? '' }));
   return { members: shown, ...(members.length > maxMembers && { moreMembers: true }) };

@@ -82,7 +82,7 @@ export function backupTurnFrom(row: Row | undefined): BackupTurn | null {
 }
 
 /** Records a turn if the stored one is still `known`. */
-export function noteBackupTurn(known: BackupTurn | null, turn: BackupTurn): Statement {
+export function recordBackupTurn(known: BackupTurn | null, turn: BackupTurn): Statement {
   const isLast = `("backupDue", "backupProcess", "backupIsDone") IS NOT DISTINCT FROM ($4::bigint, $5::text, $6::boolean)`;
   return {
     text: `UPDATE ${installation} SET "backupDue" = $1::bigint, "backupProcess" = $2, "backupIsDone" = $3::boolean WHERE ${isLast}`,

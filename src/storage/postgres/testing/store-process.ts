@@ -17,7 +17,7 @@ import { testDatabase } from './server.ts';
 export const schemaName = 'rds_test';
 
 /** Files of records do not matter to stores. */
-const noFiles = { attach: (): never[] => [], settle: async () => ({ kept: new Set<never>(), granted: new Set<never>() }) };
+const noFiles = { attach: (): never[] => [], resolve: async () => ({ kept: new Set<never>(), granted: new Set<never>() }) };
 
 interface Context {
   readonly appId: string;

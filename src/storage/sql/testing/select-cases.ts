@@ -28,16 +28,16 @@ export async function testSelections(tables: EngineTables): Promise<void> {
   const hidden = ['pay', 'paid', 'owner', 'o', 'friends'];
 
   /** Returns a query for all records whose fields are visible in some of them. */
-  function query(shownIn: RowGuard | undefined, more: Partial<Query> = {}): Query {
+  function query(visibleIn: RowGuard | undefined, more: Partial<Query> = {}): Query {
     const table = tables.table('T');
     const fields = ['objectId', ...hidden].map((name) => tables.field('T', name));
-    const shown = shownIn ? { shownIn: new Map(hidden.map((name) => [name, shownIn])) } : {};
+    const shown = visibleIn ? { visibleIn: new Map(hidden.map((name) => [name, visibleIn])) } : {};
     const page = { order: [], skip: 0, limit: 10, count: false, withScore: false };
     return { table, fields, filter: { kind: 'always' }, includes: [], ...page, ...shown, ...more };
   }
 
-  async function run(shownIn: RowGuard | undefined, more: Partial<Query> = {}): Promise<Record<string, unknown>[]> {
-    const asked = query(shownIn, more);
+  async function run(visibleIn: RowGuard | undefined, more: Partial<Query> = {}): Promise<Record<string, unknown>[]> {
+    const asked = query(visibleIn, more);
     const write = rowWriter(rowShape(asked, rowContext, false));
     return (await tables.run(compileList(asked, tables.dialect, false))).map((row) => JSON.parse(write(row)));
   }
@@ -47,7 +47,7 @@ export async function testSelections(tables: EngineTables): Promise<void> {
     records.map(({ objectId, ...fields }) => `${objectId}:${Object.keys(fields).sort().join(',')}`).join(' ');
   const ofA = 'friends,o,owner,paid,pay';
 
-  const cases: [sentence: string, shownIn: RowGuard | undefined, shown: string][] = [
+  const cases: [sentence: string, visibleIn: RowGuard | undefined, shown: string][] = [
     ['everywhere', undefined, `a:${ofA} b:${ofA} c:friends,paid,pay`],
     ['where a Pointer holds the user', held('owner'), `a:${ofA} b: c:`],
     ['where an Array holds the user', held('team'), `a: b:${ofA} c:`],
@@ -61,8 +61,8 @@ export async function testSelections(tables: EngineTables): Promise<void> {
       `a:${ofA} b: c:friends,paid,pay`,
     ],
   ];
-  for (const [sentence, shownIn, shown] of cases)
-    test(`fields are shown ${sentence}`, async () => assert.equal(showing(await run(shownIn)), shown));
+  for (const [sentence, visibleIn, shown] of cases)
+    test(`fields are shown ${sentence}`, async () => assert.equal(showing(await run(visibleIn)), shown));
 
   test('a shown field has the same form as ever', async () => {
     const [everywhere] = await run(undefined);
@@ -84,8 +84,8 @@ export async function testSelections(tables: EngineTables): Promise<void> {
 
   test('ids find their place among the values of conditions and filter', async () => {
     const acl: RowGuard = { kind: 'acl', right: 'read', identities: ['*'] };
-    for (const shownIn of [undefined, held('owner', 'team')]) {
-      const selection = query(shownIn, { filter: { kind: 'guard', guard: acl, table: tables.table('T') } });
+    for (const visibleIn of [undefined, held('owner', 'team')]) {
+      const selection = query(visibleIn, { filter: { kind: 'guard', guard: acl, table: tables.table('T') } });
       const write = rowWriter(rowShape(selection, rowContext, false));
       const get = compileGet(selection, dialect);
       const one = async (id: string) =>

@@ -132,13 +132,13 @@ const LOOKUP_COMPILE_COST = 300;
  * Estimates the cost of scanning the records of a query; `null` if it cannot be estimated from the query: the cost of patterns, full text,
  * sub-queries and values inside Arrays and Objects depends on the data.
  */
-export function scanCostOf({ filter, fields, shownIn, order }: Query): ScanCost | null {
+export function scanCostOf({ filter, fields, visibleIn, order }: Query): ScanCost | null {
   const work: ScanCost = { perRecord: 1 + fields.length / 16, once: 0 };
   for (const key of order) {
     if (key.kind === 'score' || key.ref.path.length > 0 || storageOf(key.ref.field) === 'json') return null;
     work.perRecord += 2;
   }
-  for (const guard of shownIn?.values() ?? []) if (!addGuard(work, guard)) return null;
+  for (const guard of visibleIn?.values() ?? []) if (!addGuard(work, guard)) return null;
   return addCondition(work, filter) ? work : null;
 }
 
@@ -202,7 +202,7 @@ function addGuard(work: ScanCost, guard: RowGuard): boolean {
 
 /** Masks that replace parts of JSON have to parse it, so their cost cannot be estimated. */
 function addMasks(work: ScanCost, masks: Masks | undefined): boolean {
-  return !masks || masks.values().every((mask) => mask.kind === 'shownIn' && addGuard(work, mask.rows));
+  return !masks || masks.values().every((mask) => mask.kind === 'visibleIn' && addGuard(work, mask.rows));
 }
 
 function add(work: ScanCost, cost: number): void {

@@ -31,7 +31,7 @@ const isoLength = 24;
 /** Maximum number of characters of a cell in an error. */
 const MAX_SHOWN = 60;
 
-export const shownCell = (cell: string): string => JSON.stringify(cell.slice(0, MAX_SHOWN).toWellFormed());
+export const quotedCell = (cell: string): string => JSON.stringify(cell.slice(0, MAX_SHOWN).toWellFormed());
 
 /** Returns the parser for the cells of a field. @param dates order of day, month and year in dates that are not ISO 8601 */
 export function cellReader(
@@ -40,7 +40,7 @@ export function cellReader(
   dates: DateOrder | undefined,
 ): CellReader {
   const { name, type, targetClass } = field;
-  const refuse = (cell: string): never => fail('schemaMismatch', className, name, typeText(type, targetClass), shownCell(cell));
+  const refuse = (cell: string): never => fail('schemaMismatch', className, name, typeText(type, targetClass), quotedCell(cell));
   switch (type) {
     case 'String':
     case 'HTML/XML':

@@ -4,7 +4,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { type DateOrder, readDateText } from '../../../values/index.ts';
 import { type Cell, CsvReader, type CsvRow } from '../source/csv.ts';
-import { type CellReader, cellReader, shownCell, unguarded } from './cells.ts';
+import { type CellReader, cellReader, quotedCell, unguarded } from './cells.ts';
 import { TypeGuess } from './guess.ts';
 import { type Link, none, type ReadRow, type SourceRow } from './row.ts';
 import {
@@ -195,7 +195,7 @@ function refuseSame(names: readonly string[]): void {
 
 function refuseAmbiguous({ row, cell }: { readonly row: number; readonly cell: string }, column: string): never {
   throw new OperatorError(
-    `row ${row}: ${shownCell(cell)} in ${shown(column)} can be read as several dates; --date-order dmy, mdy or ymd tells which. Nothing was imported`,
+    `row ${row}: ${quotedCell(cell)} in ${shown(column)} can be read as several dates; --date-order dmy, mdy or ymd tells which. Nothing was imported`,
   );
 }
 
