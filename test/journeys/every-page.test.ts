@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newPerson, type Person, type PersonOptions } from '../support/browser.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
 import { join, signUp, type User } from '../support/users.ts';
 
 const wide = { width: 1280, height: 800 };
@@ -15,6 +16,8 @@ const narrow = { width: 390, height: 844 };
 const smallest = { width: 320, height: 640 };
 /** A page counts as loaded after this time without a request. */
 const QUIET_MS = 150;
+/** Timeout for the browser on a busy machine. */
+const PATIENCE_MS = 20_000;
 
 describe('every page', () => {
   let service: Service;
@@ -69,7 +72,7 @@ describe('every page', () => {
       });
     /** Waits until no request was under way for a while, since an answer may lead to the next request. */
     const settle = async () => {
-      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.getByRole('main').waitFor();
       while (loading.size > 0 || performance.now() - changedAt < QUIET_MS) await wait(10);
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
     };
@@ -96,7 +99,7 @@ describe('every page', () => {
           await page.evaluate('getComputedStyle(document.documentElement).direction'),
           language === 'he' ? 'rtl' : 'ltr',
         );
-        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
+        await soon(async () => assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name), PATIENCE_MS);
         for (const landmark of ['banner', 'navigation', 'main'] as const)
           assert.ok((await page.getByRole(landmark).count()) >= 1, `${name}: ${landmark}`);
         await person.assertAccessible(`${name}, wide`);
