@@ -22,7 +22,7 @@ for (const engine of engines)
         await defineTrail(service);
         for (let cycle = 1; cycle <= cycles; cycle++) {
           const killed = Promise.withResolvers<void>();
-          let left = 1 + Math.floor(Math.random() * 60);
+          let left = 1 + Math.floor(Math.random() * 30);
           const onAnswer = () => {
             // In the same turn as the answer came in.
             if (--left === 0) service.kill().then(killed.resolve, killed.reject);

@@ -78,10 +78,12 @@ for (const engine of engines)
       await silent(first);
       const iso = '20\\d\\d-[^"\\t]+Z';
       assert.match(await run(first, 'system', 'list', '--json'), new RegExp(`"held":"${iso}"`));
-      assert.match(
-        await run(first, 'system', 'list'),
-        /^testapp\t.*\theld: schedules, triggers and mail wait; system resume testapp starts them$/m,
-      );
+      // The words are no engine's.
+      if (engine === engines[0])
+        assert.match(
+          await run(first, 'system', 'list'),
+          /^testapp\t.*\theld: schedules, triggers and mail wait; system resume testapp starts them$/m,
+        );
 
       // Another process takes over what this one has left.
       await first.kill();
@@ -110,7 +112,7 @@ for (const engine of engines)
       const made = (await ticks(third)) - before;
       assert.ok(made <= (Date.now() - since) / 1_000 + 2, `${made} ticks in ${Date.now() - since} ms`);
       assert.equal(await run(second, 'system', 'resume', 'testapp'), 'testapp is not held\n');
-      assert.doesNotMatch(await run(second, 'system', 'list'), /held/);
+      if (engine === engines[0]) assert.doesNotMatch(await run(second, 'system', 'list'), /held/);
       await eventually(
         async () => !(await byAgent('Test-Trigger', { triggerId, objectId })).notes.join().includes('held') || undefined,
       );

@@ -56,7 +56,7 @@ if (engines.includes('postgres'))
         assert.equal(answer.status, 201, answer.text);
         answered.push(answer.body.objectId);
       };
-      for (let batch = 0; batch < 10; batch++)
+      for (let batch = 0; batch < 6; batch++)
         await Promise.all(Array.from({ length: 20 }, (_, n) => create(n % 2 === 0 ? a : b, n)));
       await emptied(a);
       assert.equal(await verifyTrail(b, answered, trail), answered.length);

@@ -79,13 +79,7 @@ const watched = [
   '_Trigger',
 ];
 
-<<<<<<< HEAD
 /** Milliseconds after the queue is empty in which nothing more may appear. */
-=======
-/** Milliseconds between two looks at the queue, at the most. */
-const MAX_DELAY_MS = 16;
-/** Milliseconds after the queue is empty in which nothing more may come to be. */
->>>>>>> 9c22f0ec (Names: visible, resolved, retry delays)
 const AFTERWARDS_MS = 3;
 
 /** A world for the surrounding `describe`. */
@@ -108,22 +102,10 @@ export function useWorld(engine: EngineName, name?: GroundName): World {
     assert.equal(answer.status, 200, answer.text);
     return answer.body.results;
   };
-<<<<<<< HEAD
   const batch: World['batch'] = async (requests, options) => {
     const answer = await call('POST', '/platform/batch', { ...options, body: { requests } });
     assert.equal(answer.status, 200, answer.text);
     return answer.body;
-=======
-  const queued = () => ground.store.queued();
-  const release = () => rmSync(ground.held, { force: true });
-  const settle: World['settle'] = async () => {
-    const deadline = Date.now() + 10_000;
-    for (let delay = 1; !(await ground.store.isIdle()); delay = Math.min(2 * delay, MAX_DELAY_MS)) {
-      if (Date.now() > deadline)
-        assert.fail(`after 10 seconds there is still to be done: ${JSON.stringify(await queued()).slice(0, 2_000)}`);
-      await wait(delay);
-    }
->>>>>>> 9c22f0ec (Names: visible, resolved, retry delays)
   };
   const createAll: World['createAll'] = async (table, records) => {
     const outcomes = await batch(records.map((body) => ({ method: 'POST', path: path(table), body })));
