@@ -57,7 +57,7 @@ export interface StartOptions extends Partial<Data> {
   hasRealPasswords?: boolean;
 }
 
-const cheapPasswords = `--import=${new URL('./cheap-passwords.mjs', import.meta.url).href}`;
+const cheapPasswords = `--import=${new URL('./cheap-passwords.ts', import.meta.url).href}`;
 
 /** The compile cache of Node, which later starts reuse if the run sets one. */
 export const compileCache: Record<string, string> =
