@@ -7,6 +7,7 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
+import { request } from './request.ts';
 
 export { anyEngine, type EngineName, engines, sampledEngines } from './data.ts';
 
@@ -163,17 +164,13 @@ async function call(
   else if (as === 'master') sent['X-Platform-Master-Key'] = service.masterKey;
   else if (as === 'apiKey') sent['X-Platform-API-Key'] = service.apiKey;
   if (body !== undefined) sent['Content-Type'] = 'application/json';
-  const response = await fetch(address, {
-    method,
-    headers: { ...sent, ...headers },
-    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  const text = await response.text();
+  const sentBody = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+  const { status, headers: received, text } = await request(address, method, { ...sent, ...headers }, sentBody);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
     parsed = undefined;
   }
-  return { status: response.status, headers: response.headers, text, body: parsed };
+  return { status, headers: received, text, body: parsed };
 }
