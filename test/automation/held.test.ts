@@ -1,27 +1,17 @@
 /** Schedules, queued triggers and mail of a held system wait until `system resume`, across restarts. Reference: backup.md#held-systems. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
 import { masterHeaders, useTool } from '../support/mcp.ts';
 import { type Json, path } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { startSmtp } from '../support/smtp.ts';
+import { holdSystem } from '../systems/making.ts';
 import { eventually } from '../users/mail.ts';
 import { mails } from './effects.ts';
 import { openStore } from './store-reader.ts';
-
-const maker = fileURLToPath(new URL('../systems/maker.ts', import.meta.url));
-
-const hold = ({ appId, dataDir, settings }: Service) =>
-  promisify(execFile)(process.execPath, [maker, appId, 'hold'], {
-    cwd: dataDir,
-    env: { PATH: process.env.PATH ?? '', ...settings },
-  });
 
 const run = async (service: Service, ...args: string[]) => {
   const { code, stdout, stderr } = await runCommand(args, service.settings, service.dataDir);
@@ -64,7 +54,7 @@ for (const engine of engines)
       const ticks = async (service: Service) => (await rows(service, 'Ticks')).length;
       await eventually(async () => (await ticks(first)) > 2 || undefined);
 
-      await hold(first);
+      await holdSystem(first, first.appId);
       await wait(A_WHILE_MS);
       const before = await ticks(first);
       for (let n = 0; n < 3; n++) await create(first, 'Things', { Name: `${n}` });
