@@ -19,6 +19,13 @@ const QUIET_MS = 150;
 /** Timeout for the browser on a busy machine. */
 const PATIENCE_MS = 20_000;
 
+/** A change of colours is gradual, and its contrast is that of the end. */
+const transitionsEnded = `(async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const ending = document.getAnimations().filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity);
+  await Promise.allSettled(ending.map(({ finished }) => finished));
+})()`;
+
 describe('every page', () => {
   let service: Service;
   let dana: User;
@@ -75,6 +82,7 @@ describe('every page', () => {
       await page.getByRole('main').waitFor();
       while (loading.size > 0 || performance.now() - changedAt < QUIET_MS) await wait(10);
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
+      await page.evaluate(transitionsEnded);
     };
     await person.open('/console/');
     await person.assertAccessible('sign-in');

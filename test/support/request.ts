@@ -28,7 +28,9 @@ export async function request(
   const response = await send(address, method, headers, body);
   const { location } = response.message.headers;
   if (location === undefined || response.status < 300 || response.status > 399) return response;
-  const followed = await fetch(address, { method, headers, body });
+  const keepsMethod = response.status >= 307 || method === 'HEAD';
+  const next = { method: keepsMethod ? method : 'GET', headers, body: keepsMethod ? body : null };
+  const followed = await fetch(new URL(location, address), next);
   return { status: followed.status, headers: followed.headers, text: await followed.text() };
 }
 
