@@ -41,6 +41,18 @@ test('systems take turns, and in each its callers, whatever the order in which t
   assert.deepEqual(done, ['a1', 'b1', 'a2', 'a1', 'a1', 'a1']);
 });
 
+test('the tasks of one caller run in the order in which they came', async () => {
+  block();
+  const tasks = ['first', 'second', 'third'].map((name) =>
+    queue.run({ system: 'a', caller: '1' }, async () => {
+      done.push(name);
+    }),
+  );
+  release();
+  await Promise.all(tasks);
+  assert.deepEqual(done, ['first', 'second', 'third']);
+});
+
 test('where too many wait, one of the caller with most of the system with most is refused', async () => {
   block();
   const all = ['a1', 'a1', 'a1', 'a1', 'a2', 'a3'].map(ask);
