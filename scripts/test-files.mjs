@@ -12,8 +12,8 @@ export const FOLDERS = ['test', 'src', 'scripts', 'console/src', 'console/test']
 const UNIT_FOLDERS = ['src', 'scripts', 'console/src', 'console/test'];
 
 /** Unit tests that take seconds, or change what is the process's: each in one of its own. */
-const ALONE =
-  /outages|faults|locks|recovery|dead-connections|reads\.test|listener|autovacuum|fill-search-index|reader-pool|migrations\.test|automation\.test|ending|loader|liveness|garbage-collect|taken-away|place\.test|settle-updates/;
+export const ALONE =
+  /outages|faults|locks|recovery|dead-connections|reads\.test|listener|autovacuum|fill-search-index|reader-pool|migrations\.test|automation\.test|ending|loader|liveness|garbage-collect|taken-away|reservation\.test|resolve-edits/;
 
 /** Suites that take the longest, first: what starts last ends the run. */
 const RUN_ORDER = [

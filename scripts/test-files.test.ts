@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './runtime.mjs';
-import { FOLDERS, groupsOf, TOGETHER, testsAt } from './test-files.mjs';
+import { ALONE, FOLDERS, groupsOf, TOGETHER, testsAt } from './test-files.mjs';
 
 const testsUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -28,4 +28,13 @@ test('groups hold every file once; unit tests of a folder share a process, suite
   assert.deepEqual(groups.flat().sort(), files.sort());
   const shared = groups.filter((group) => group.length > 1);
   assert.ok(shared.length > 20 && shared.flat().every((file) => !file.startsWith(join('test', ''))));
+});
+
+test('every name of what runs alone is that of a unit test', () => {
+  const files = FOLDERS.flatMap(testsAt).filter((path) => !path.startsWith(join('test', '')));
+  for (const name of ALONE.source.split('|'))
+    assert.ok(
+      files.some((path) => new RegExp(name).test(path)),
+      name,
+    );
 });

@@ -26,8 +26,8 @@ export async function request(
   body: string | null,
 ): Promise<Response> {
   const response = await send(address, method, headers, body);
-  const { location } = response.message.headers;
-  if (location === undefined || response.status < 300 || response.status > 399) return response;
+  const location = response.headers.get('location');
+  if (location === null || response.status < 300 || response.status > 399) return response;
   const keepsMethod = response.status >= 307 || method === 'HEAD';
   const next = { method: keepsMethod ? method : 'GET', headers, body: keepsMethod ? body : null };
   const followed = await fetch(new URL(location, address), next);
@@ -35,7 +35,7 @@ export async function request(
 }
 
 function send(address: URL, method: string, headers: Record<string, string>, body: string | null) {
-  return new Promise<Response & { message: IncomingMessage }>((resolve, reject) => {
+  return new Promise<Response>((resolve, reject) => {
     const fail = (cause: unknown) => reject(new TypeError('the request failed', { cause }));
     const length: Record<string, string> = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const begin = () => {
@@ -45,9 +45,7 @@ function send(address: URL, method: string, headers: Record<string, string>, bod
         const chunks: Buffer[] = [];
         message.on('data', (chunk: Buffer) => chunks.push(chunk));
         message.on('error', fail);
-        message.on('end', () =>
-          resolve({ status: message.statusCode ?? 0, headers: headersOf(message), text: textOf(chunks), message }),
-        );
+        message.on('end', () => resolve({ status: message.statusCode ?? 0, headers: headersOf(message), text: textOf(chunks) }));
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The service had closed a connection that was idle, before it could see the request.

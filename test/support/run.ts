@@ -42,7 +42,9 @@ async function startedOnce(engine: EngineName) {
 
 async function runScript(name: string): Promise<string> {
   const script = fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url));
-  const child = spawn(process.execPath, [...process.execArgv, script], { stdio: 'inherit' });
+  // Without the runner's own flags and context, which would make a test run of it.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], { env, stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`scripts/${name}.ts failed`);
   return '';
