@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Service } from '../../test/support/service.ts';
+import type { ServiceProcess } from '../../test/support/service-process.ts';
 import { memoryOf } from './memory.ts';
 
 /** Resources of a service at one moment, in bytes or counts. */
@@ -43,7 +43,7 @@ export const collecting = (file: string): Record<string, string> => ({
 });
 
 /** Returns the resources of a service. @param file as in `collecting` */
-export async function healthOf({ process, dataDir }: Service, file: string): Promise<Health> {
+export async function healthOf({ process, dataDir }: ServiceProcess, file: string): Promise<Health> {
   const before = changedAt(file);
   process.kill('SIGUSR2');
   for (const deadline = Date.now() + 10_000; changedAt(file) === before; await wait(10))

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Service, startService } from '../../test/support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../../test/support/service-process.ts';
 
 /** The processes and directories of one workload; `dispose` removes all of them. */
 export class Scratch {
@@ -38,9 +38,15 @@ export class Scratch {
     database?: { url: string },
     program?: string,
     env: Record<string, string> = {},
-  ): Promise<Service> {
+  ): Promise<ServiceProcess> {
     const engine = database ? 'postgres' : 'sqlite';
-    const service = await startService({ dataDir, engine, env, ...(database && { database }), ...(program && { program }) });
+    const service = await startServiceProcess({
+      dataDir,
+      engine,
+      env,
+      ...(database && { database }),
+      ...(program && { program }),
+    });
     this.watch(service.process);
     return service;
   }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import { Visitor } from '../../test/support/console.ts';
-import type { Service } from '../../test/support/service.ts';
+import type { ServiceProcess } from '../../test/support/service-process.ts';
 import { makeAccounts } from '../support/accounts.ts';
 import type { BenchContext } from '../support/context.ts';
 import { serviceTarget } from '../support/fill.ts';
@@ -40,9 +40,9 @@ interface FilledEngine {
   readonly engine: string;
   readonly records: number;
   readonly username: string;
-  start(): Promise<Service>;
+  start(): Promise<ServiceProcess>;
   /** Returns the number of statements that the engine executes for other clients now. */
-  running(service: Service): Promise<number>;
+  running(service: ServiceProcess): Promise<number>;
 }
 
 /** The console's grid over a million accounts in a browser, and its effect on other clients; on either engine. */
@@ -134,7 +134,7 @@ async function firstRows({ rounds }: BenchContext, place: FilledEngine, browser:
 }
 
 /** Waits until the console has been built. */
-async function ready(service: Service): Promise<void> {
+async function ready(service: ServiceProcess): Promise<void> {
   while (!(await (await fetch(`${service.url}/console/sign-in`)).text()).includes('<script type="module"')) await wait(500);
 }
 
@@ -153,7 +153,7 @@ async function jumps(desk: Desk, name: string): Promise<Row[]> {
 }
 
 /** Jumps to the last row and pages up some blocks; each row must match the API. */
-async function ends(desk: Desk, service: Service, address: string, { records }: FilledEngine): Promise<Row> {
+async function ends(desk: Desk, service: ServiceProcess, address: string, { records }: FilledEngine): Promise<Row> {
   await desk.show(address);
   await desk.grid.enter();
   await desk.page.keyboard.press('Control+End');
@@ -196,7 +196,7 @@ async function wheel(desk: Desk): Promise<Row[]> {
 }
 
 /** A sort without an index: time until the warning, and from the stop until the database has ended the statement. */
-async function stopping(desk: Desk, service: Service, address: string, place: FilledEngine): Promise<Row[]> {
+async function stopping(desk: Desk, service: ServiceProcess, address: string, place: FilledEngine): Promise<Row[]> {
   const { page } = desk;
   const started = performance.now();
   await page.goto(address, { waitUntil: 'commit' });
@@ -224,7 +224,7 @@ async function stopping(desk: Desk, service: Service, address: string, place: Fi
 /** Point reads of another client, alternately with and without a user who jumps and reads. */
 async function beside(
   { rounds, seconds, scratch }: BenchContext,
-  service: Service,
+  service: ServiceProcess,
   { username, records }: FilledEngine,
   keys: string,
 ): Promise<Row[]> {
@@ -284,7 +284,7 @@ function jumpUntilStopped(visitor: Visitor, records: number, keys: string): { st
 }
 
 /** For the embedded engine: 1 while a reader thread uses the CPU. The event loop is excluded, since it may have maintenance work. */
-async function busyThreads({ process: { pid } }: Service): Promise<number> {
+async function busyThreads({ process: { pid } }: ServiceProcess): Promise<number> {
   const threads = readdirSync(`/proc/${pid}/task`).filter((thread) => Number(thread) !== pid);
   const before = threads.map((thread) => ticksOf(pid, thread));
   await wait(200);

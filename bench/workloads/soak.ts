@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import { engines, type Service } from '../../test/support/service.ts';
+import { engines } from '../../test/support/service.ts';
+import type { ServiceProcess } from '../../test/support/service-process.ts';
 import type { BenchContext } from '../support/context.ts';
 import { serviceTarget } from '../support/fill.ts';
 import { collecting, type Health, healthOf } from '../support/health.ts';
@@ -51,7 +52,7 @@ export async function soak({ seconds, scratch }: BenchContext): Promise<void> {
   };
   await hold('PostgreSQL', seconds, await start(await scratch.directory(), database), backends);
 
-  async function start(dataDir: string, on?: { url: string }): Promise<[Service, heap: string]> {
+  async function start(dataDir: string, on?: { url: string }): Promise<[ServiceProcess, heap: string]> {
     const heap = join(await scratch.directory(), 'heap.json');
     return [await scratch.service(dataDir, on, undefined, collecting(heap)), heap];
   }
@@ -60,7 +61,7 @@ export async function soak({ seconds, scratch }: BenchContext): Promise<void> {
 async function hold(
   engine: string,
   seconds: number,
-  [service, heap]: [Service, string],
+  [service, heap]: [ServiceProcess, string],
   backends?: () => Promise<number>,
 ): Promise<void> {
   const target = serviceTarget(service);

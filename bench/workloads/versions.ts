@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import type { Service } from '../../test/support/service.ts';
+import type { ServiceProcess } from '../../test/support/service-process.ts';
 import type { BenchContext } from '../support/context.ts';
 import { cpuSecondsOf } from '../support/cpu.ts';
 import { declareTable, fill, serviceTarget } from '../support/fill.ts';
@@ -53,7 +53,7 @@ export async function versions(context: BenchContext): Promise<void> {
   async function measure(
     of: BenchContext,
     engine: string,
-    open: (program: string | undefined) => Promise<Service>,
+    open: (program: string | undefined) => Promise<ServiceProcess>,
   ): Promise<void> {
     const sides: Side[] = [];
     for (const program of programs) sides.push(await prepare(of, await open(program)));
@@ -61,11 +61,11 @@ export async function versions(context: BenchContext): Promise<void> {
   }
 }
 
-const start = async ({ scratch }: BenchContext, program?: string, database?: { url: string }): Promise<Service> =>
+const start = async ({ scratch }: BenchContext, program?: string, database?: { url: string }): Promise<ServiceProcess> =>
   scratch.service(await scratch.directory(), database, program);
 
 /** Fills a service with the data that all kinds of requests need. */
-async function prepare({ records = 20_000 }: BenchContext, service: Service): Promise<Side> {
+async function prepare({ records = 20_000 }: BenchContext, service: ServiceProcess): Promise<Side> {
   await declareTable(service);
   const own = serviceTarget(service);
   const ids = await fill(own, records);

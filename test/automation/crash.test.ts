@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { makeData } from '../support/data.ts';
-import { engines, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { createUntilGone, defineTrail, emptied, layTrail, verifyTrail } from './trail.ts';
 
 const cycles = Number(process.env.CRASH_CYCLES ?? 4);
@@ -17,7 +18,7 @@ for (const engine of engines)
       const data = await makeData(engine);
       const trail = await layTrail();
       const answered: string[] = [];
-      let service = await startService({ ...data, env: trail.env });
+      let service = await startServiceProcess({ ...data, env: trail.env });
       try {
         await defineTrail(service);
         for (let cycle = 1; cycle <= cycles; cycle++) {
@@ -30,7 +31,7 @@ for (const engine of engines)
           const running = Array.from({ length: writers }, (_, n) => createUntilGone(service, `c${cycle}w${n}`, onAnswer));
           for (const ids of await Promise.all(running)) answered.push(...ids);
           await killed.promise;
-          service = await startService({ ...data, env: trail.env });
+          service = await startServiceProcess({ ...data, env: trail.env });
         }
         await emptied(service);
         const records = await verifyTrail(service, answered, trail);

@@ -2,24 +2,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { masterHeaders, useTool } from '../support/mcp.ts';
 import { type Json, path } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { holdSystem } from '../systems/making.ts';
 import { eventually } from '../users/mail.ts';
 import { mails } from './effects.ts';
 import { openStore } from './store-reader.ts';
 
-const run = async (service: Service, ...args: string[]) => {
+const run = async (service: ServiceProcess, ...args: string[]) => {
   const { code, stdout, stderr } = await runCommand(args, service.settings, service.dataDir);
   assert.equal(code, 0, stderr);
   return stdout;
 };
 
-const rows = async (service: Service, table: string): Promise<Json[]> =>
+const rows = async (service: ServiceProcess, table: string): Promise<Json[]> =>
   (await service.call('GET', path(table), { query: { limit: 1_000 } })).body.results;
 
 /** Longer than it takes a service to look at what is new, and for a schedule of every second to fire. */
@@ -31,15 +32,15 @@ for (const engine of engines)
   }, async () => {
     const data = await dataForTest(engine);
     const smtp = await startSmtp();
-    const running: Service[] = [];
+    const running: ServiceProcess[] = [];
     const start = async () => {
-      const service = await startService({ ...data, env: { SMTP_URL: smtp.url, MAIL_FROM: 'crm@example.com' } });
+      const service = await startServiceProcess({ ...data, env: { SMTP_URL: smtp.url, MAIL_FROM: 'crm@example.com' } });
       running.push(service);
       return service;
     };
     try {
       const first = await start();
-      const create = async (service: Service, table: string, body: object) => {
+      const create = async (service: ServiceProcess, table: string, body: object) => {
         const answer = await service.call('POST', path(table), { body });
         assert.equal(answer.status, 201, answer.text);
         return answer.body.objectId as string;
@@ -51,7 +52,7 @@ for (const engine of engines)
       const schedule = { cron: '* * * * * *', timezone: 'UTC' };
       await create(first, '_Trigger', { table: 'Clock', events: ['schedule'], actions: [makes('Ticks')], schedule });
       await create(first, '_User', { username: 'u', email: 'u@example.com', password: 'A-long-passw0rd' });
-      const ticks = async (service: Service) => (await rows(service, 'Ticks')).length;
+      const ticks = async (service: ServiceProcess) => (await rows(service, 'Ticks')).length;
       await eventually(async () => (await ticks(first)) > 2 || undefined);
 
       await holdSystem(first, first.appId);
@@ -60,7 +61,7 @@ for (const engine of engines)
       for (let n = 0; n < 3; n++) await create(first, 'Things', { Name: `${n}` });
       const asked = await first.call('POST', '/platform/requestPasswordReset', { body: { email: 'u@example.com' } });
       assert.equal(asked.status, 200);
-      const silent = async (service: Service) => {
+      const silent = async (service: ServiceProcess) => {
         await wait(A_WHILE_MS);
         const found = [await ticks(service), (await rows(service, 'Marks')).length, smtp.received.length];
         assert.deepEqual(found, [before, 1, 0]);

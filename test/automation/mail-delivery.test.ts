@@ -7,7 +7,8 @@ import { stat } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import type { Json } from '../support/records.ts';
-import { type Service, sampledEngines, startService } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { type Smtp, type SmtpAnswer, startSmtp } from '../support/smtp.ts';
 import { boxOf } from '../support/smtp-message.ts';
 import { newName } from '../support/users.ts';
@@ -19,7 +20,7 @@ const newTable = () => `T${newName().replace(/\W/g, '')}`;
 for (const engine of sampledEngines())
   describe(`delivery of e-mail (${engine})`, () => {
     let data: OwnData;
-    let service: Service;
+    let service: ServiceProcess;
     let smtp: Smtp;
     /** How the server answers to some recipients. */
     const answers = new Map<string, SmtpAnswer>();
@@ -45,7 +46,7 @@ for (const engine of sampledEngines())
     };
     const start = async (url?: string) => {
       const env = { MAIL_FROM: 'CRM <crm@example.com>', ...(url !== undefined && { SMTP_URL: url }) };
-      service = await startService({ ...data, env });
+      service = await startServiceProcess({ ...data, env });
     };
     const create = async (table: string, body: object): Promise<string> => {
       const answer = await service.call('POST', `/platform/classes/${table}`, { body });

@@ -4,13 +4,14 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeData, type OwnData } from '../support/data.ts';
 import { type Json, path } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { createUntilGone, defineTrail, emptied, layTrail, type Trail, verifyTrail } from './trail.ts';
 
 /** Milliseconds in which a process hears of a definition that another one has taken: half a second, and as much again. */
 const HEARING_MS = 1_000;
 
-const rows = async (service: Service, table: string, where: object): Promise<Json[]> => {
+const rows = async (service: ServiceProcess, table: string, where: object): Promise<Json[]> => {
   const answer = await service.call('GET', path(table), { query: { where, limit: 100_000 } });
   assert.equal(answer.status, 200, answer.text);
   return answer.body.results;
@@ -19,18 +20,18 @@ const rows = async (service: Service, table: string, where: object): Promise<Jso
 if (engines.includes('postgres'))
   describe('two services on one database', { timeout: 240_000 }, () => {
     let data: OwnData;
-    let a: Service;
-    let b: Service;
+    let a: ServiceProcess;
+    let b: ServiceProcess;
     let trail: Trail;
     /** A record of Steps, whose table has a trigger. */
     let stepping: string;
-    let start: () => Promise<Service>;
+    let start: () => Promise<ServiceProcess>;
     before(async () => {
       data = await makeData('postgres');
       const { database } = data;
       assert.ok(database);
       trail = await layTrail();
-      start = () => startService({ database, env: trail.env });
+      start = () => startServiceProcess({ database, env: trail.env });
       a = await start();
       b = await start();
       await defineTrail(a);
@@ -51,7 +52,7 @@ if (engines.includes('postgres'))
 
     test('each queued run is claimed once', async () => {
       const answered: string[] = [];
-      const create = async (service: Service, n: number) => {
+      const create = async (service: ServiceProcess, n: number) => {
         const answer = await service.call('POST', path('Tasks'), { body: { Name: `t${n}` } });
         assert.equal(answer.status, 201, answer.text);
         answered.push(answer.body.objectId);

@@ -10,7 +10,7 @@ import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ConsoleAnswer, Visitor } from '../support/console.ts';
-import { startService } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -40,7 +40,7 @@ const isBuilding = ({ headers }: ConsoleAnswer) => headers.refresh !== undefined
 
 test('until the console is built its address shows a page that renews itself, and everything else works', async () => {
   const program = clone((directory) => appendFileSync(join(directory, 'console/src/main.tsx'), `\n// ${directory}\n`));
-  const service = await startService({ program });
+  const service = await startServiceProcess({ program });
   const visitor = new Visitor(service);
   const page = (language: string) => visitor.send('GET', '/console/', { headers: { 'accept-language': language } });
   const first = await page('he');
@@ -64,7 +64,7 @@ test('until the console is built its address shows a page that renews itself, an
 
 test('a failed build is reported in words, and in the log why; the service goes on', async () => {
   const program = clone((directory) => writeFileSync(join(directory, 'console/src/main.tsx'), "import './nothing-there.tsx';\n"));
-  const service = await startService({ program, env: { LOG_LEVEL: 'error' } });
+  const service = await startServiceProcess({ program, env: { LOG_LEVEL: 'error' } });
   const visitor = new Visitor(service);
   const failed = await until(
     () => visitor.send('GET', '/console/'),
@@ -80,7 +80,7 @@ test('a failed build is reported in words, and in the log why; the service goes 
 });
 
 test('the page of the program lets nothing in that is not its own', async () => {
-  const service = await startService();
+  const service = await startServiceProcess();
   const visitor = new Visitor(service);
   const { headers, text } = await until(
     () => visitor.send('GET', '/console/'),

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeData } from '../support/data.ts';
-import { engines, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { CYCLES as cycles, prepare, verify } from './check.ts';
 import { CounterModel, RecordModel } from './model.ts';
 import { writeUntilGone } from './writers.ts';
@@ -16,7 +17,7 @@ for (const engine of engines)
       const data = await makeData(engine);
       const records = new RecordModel();
       const counter = new CounterModel();
-      let service = await startService(data);
+      let service = await startServiceProcess(data);
       let acknowledged = 0;
       try {
         await prepare(service);
@@ -31,7 +32,7 @@ for (const engine of engines)
             if (result.status === 'rejected') throw result.reason;
             acknowledged += result.value;
           }
-          service = await startService(data);
+          service = await startServiceProcess(data);
           await verify(service, records, counter, cycle);
           assert.doesNotMatch(service.output(), /may be missing|the store is/);
         }

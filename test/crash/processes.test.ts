@@ -5,7 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { byKey } from '../mcp/tools/callers.ts';
 import { dataForTest } from '../support/data.ts';
 import { storeOf } from '../support/records.ts';
-import { engines, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { CYCLES, prepare, verify } from './check.ts';
 import { CounterModel, RecordModel } from './model.ts';
@@ -18,7 +19,7 @@ if (engines.includes('postgres'))
     const { database } = await dataForTest('postgres');
     assert.ok(database);
     const [records, counter] = [new RecordModel(), new CounterModel()];
-    const staying = await startService({ database });
+    const staying = await startServiceProcess({ database });
     let over = false;
     let acknowledged = 0;
     const going = async () => {
@@ -37,7 +38,7 @@ if (engines.includes('postgres'))
       const goingOn = Promise.all([going(), going()]);
       goingOn.catch(() => {});
       for (let cycle = 1; cycle <= CYCLES; cycle++) {
-        const killed = await startService({ database });
+        const killed = await startServiceProcess({ database });
         const writers = Array.from({ length: 6 }, (_, n) => writeUntilGone(killed, `k${cycle}-${n}`, records, counter));
         const all = Promise.all(writers);
         await Promise.all([records.confirms(20), wait(100 + Math.random() * 300)]);
@@ -64,7 +65,7 @@ if (engines.includes('postgres'))
     const { database } = await dataForTest('postgres');
     assert.ok(database);
     const staying = storeOf(() => service);
-    const service = await startService({ database });
+    const service = await startServiceProcess({ database });
     let over = false;
     try {
       const table = await staying.table({ k: 'String' });
@@ -83,7 +84,7 @@ if (engines.includes('postgres'))
       const goingOn = Promise.all([going(), going()]);
       goingOn.catch(() => {});
       for (let cycle = 0; cycle < Math.min(CYCLES, 2); cycle++) {
-        const killed = await startService({ database });
+        const killed = await startServiceProcess({ database });
         const tools = byKey(storeOf(() => killed));
         const untilGone = async () => {
           for (;;) {

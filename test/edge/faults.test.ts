@@ -6,7 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { anyEngine, type EngineName, engines, startService } from '../support/service.ts';
+import { anyEngine, type EngineName, engines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { temporary } from './process.ts';
 
@@ -23,7 +24,7 @@ process.on('SIGUSR2', () => setImmediate(faults[process.env.FAULT]));
 async function startFaulty(engine: EngineName, fault: string, env: Record<string, string> = {}) {
   const file = join(await temporary(), 'faulty.mjs');
   await writeFile(file, FAULTY);
-  return startService({ engine, env: { LOG_LEVEL: 'info', FAULT: fault, NODE_OPTIONS: `--import=${file}`, ...env } });
+  return startServiceProcess({ engine, env: { LOG_LEVEL: 'info', FAULT: fault, NODE_OPTIONS: `--import=${file}`, ...env } });
 }
 
 /** Parses the log lines in the output of a service. */

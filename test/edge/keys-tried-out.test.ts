@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { type Answer, anyEngine, type Service, startService } from '../support/service.ts';
 import { startBare } from './process.ts';
 

@@ -7,10 +7,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runCommand } from '../files/commands/run.ts';
 import { dataForTest, makeData, type OwnData } from '../support/data.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { create, createMany, find, tableName } from '../support/query.ts';
-import { anyEngine, engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { makeLong } from './long.ts';
 import { runToEnd, startBare, temporary } from './process.ts';
 
@@ -45,7 +46,7 @@ function logLines(output: string): Record<string, unknown>[] {
 for (const engine of engines)
   describe(engine, () => {
     let data: OwnData;
-    let running: Service | undefined;
+    let running: ServiceProcess | undefined;
     before(async () => {
       data = await makeData(engine);
     });
@@ -55,12 +56,12 @@ for (const engine of engines)
     });
 
     /** Returns the service of the test before, or starts one on its data if that has ended. */
-    const serving = async (env: Record<string, string> = {}): Promise<Service> => {
+    const serving = async (env: Record<string, string> = {}): Promise<ServiceProcess> => {
       if (!running || running.process.exitCode !== null || running.process.signalCode !== null)
-        running = await startService({ ...data, env });
+        running = await startServiceProcess({ ...data, env });
       return running;
     };
-    const keysOf = ({ appId, masterKey }: Service) => ({
+    const keysOf = ({ appId, masterKey }: ServiceProcess) => ({
       'X-Platform-Application-Id': appId,
       'X-Platform-Master-Key': masterKey,
     });

@@ -8,7 +8,8 @@ import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
-import { compileCache, endWithTests } from '../support/service.ts';
+import { compileCache } from '../support/service.ts';
+import { endWithTests } from '../support/service-process.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 

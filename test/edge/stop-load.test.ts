@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
 /** Resets allowed among thousands of requests: a connection may be in its handshake while the socket is closed. */
 const MAX_RESET = 1;
 
 /** Starts clients that write one record after the other, and counts the outcomes. */
-function load({ url, appId, masterKey }: Service, agent: Agent | undefined) {
+function load({ url, appId, masterKey }: ServiceProcess, agent: Agent | undefined) {
   const { hostname, port } = new URL(url);
   const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey, 'Content-Type': 'application/json' };
   const outcomes = new Map<string, number>();
@@ -46,7 +47,7 @@ for (const engine of engines)
   for (const processes of engine === 'postgres' ? [1, 2] : [1])
     describe(`${engine}, processes: ${processes}`, () => {
       test('Running: SIGTERM resets no client that could be served: requests each on a connection of its own, and on connections that stay', async () => {
-        const service = await startService({ engine, env: { WEB_CONCURRENCY: String(processes) } });
+        const service = await startServiceProcess({ engine, env: { WEB_CONCURRENCY: String(processes) } });
         const loads = [load(service, undefined), load(service, new Agent({ keepAlive: true, maxSockets: 30 }))];
         await wait(800);
         assert.equal(await service.stop(), 0);

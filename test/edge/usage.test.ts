@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runCommand } from '../files/commands/run.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { type Run, temporary } from './process.ts';
 
 const cwd = await temporary();

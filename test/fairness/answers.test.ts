@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Service, startService } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
-let service: Service;
+let service: ServiceProcess;
 before(async () => {
-  service = await startService({ env: { TRUST_PROXY: 'on' } });
+  service = await startServiceProcess({ env: { TRUST_PROXY: 'on' } });
 });
 after(() => service.stop());
 

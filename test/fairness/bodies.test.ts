@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { unique } from '../support/records.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { stopAfter } from './unfinished.ts';
 
 const MB = 1_000_000;
 
-let service: Service;
+let service: ServiceProcess;
 before(async () => {
-  service = await startService({ env: { TRUST_PROXY: 'on' } });
+  service = await startServiceProcess({ env: { TRUST_PROXY: 'on' } });
 });
 after(() => service.stop());
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { unique } from '../support/records.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { addSystem } from '../systems/cli.ts';
 
-let service: Service;
+let service: ServiceProcess;
 before(async () => {
-  service = await startService({ env: { TRUST_PROXY: 'on' }, hasRealPasswords: true });
+  service = await startServiceProcess({ env: { TRUST_PROXY: 'on' }, hasRealPasswords: true });
 });
 after(() => service.stop());
 

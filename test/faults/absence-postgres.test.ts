@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { query } from '../../src/storage/postgres/testing/server.ts';
 import { runToEnd } from '../edge/process.ts';
 import { engines, makeData, type OwnData } from '../support/data.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { command, printed, succeed } from '../systems/cli.ts';
 import { addOthers, allMarks, assertUnavailable, type Marks, marksOf, untilMarks, type World, writeTo } from './absence-world.ts';
 
@@ -20,7 +20,7 @@ if (engines.includes('postgres'))
     const whole = ['a'];
     const allWhole = Object.fromEntries(['testapp', ...others].map((name) => [name, whole]));
     const ask = (sql: string) => query(data.settings.DATABASE_URL as string, sql);
-    const start = () => startService({ engine: 'postgres', ...data });
+    const start = () => startServiceProcess({ engine: 'postgres', ...data });
     const rename = (from: string, to: string) => ask(`ALTER SCHEMA "${from}" RENAME TO "${to}"`);
 
     before(async () => {
@@ -37,7 +37,7 @@ if (engines.includes('postgres'))
       ask(`SELECT table_schema, count(*)::int AS tables FROM information_schema.tables
         WHERE table_schema LIKE 'rds%' GROUP BY 1 ORDER BY 1`);
 
-    async function served(expected: Marks, work: (service: Service) => Promise<void> = async () => {}) {
+    async function served(expected: Marks, work: (service: ServiceProcess) => Promise<void> = async () => {}) {
       const before = await shape();
       const service = await start();
       assert.deepEqual(await allMarks(service, world), expected, service.output());

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { path } from '../support/records.ts';
-import type { Service } from '../support/service.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { addSystem, callSystem, type System } from '../systems/cli.ts';
 import { UNAVAILABLE } from './answers.ts';
@@ -18,7 +18,7 @@ export type Marks = Readonly<Record<string, readonly string[] | number>>;
 const KEPT = path('Kept');
 
 /** Adds systems of these ids. @returns them and the first system */
-export async function addOthers(service: Service, names: readonly string[]): Promise<World> {
+export async function addOthers(service: ServiceProcess, names: readonly string[]): Promise<World> {
   const { appId, masterKey, apiKey } = service;
   const world: Record<string, System> = { [appId]: { appId, masterKey, apiKey } };
   for (const name of names) world[name] = await addSystem(service, '--app-id', name);
@@ -26,7 +26,7 @@ export async function addOthers(service: Service, names: readonly string[]): Pro
 }
 
 /** Adds a record to each system. @param mark identifies it */
-export async function writeTo(service: Service, world: World, mark: string): Promise<void> {
+export async function writeTo(service: ServiceProcess, world: World, mark: string): Promise<void> {
   for (const system of Object.values(world)) {
     const answer = await callSystem(service, system, 'POST', KEPT, { body: { mark } });
     assert.equal(answer.status, 201, answer.text);
@@ -34,19 +34,19 @@ export async function writeTo(service: Service, world: World, mark: string): Pro
 }
 
 /** Returns the marks of a system's records, or the status of the answer if it is not 200. */
-export async function marksOf(service: Service, system: System | undefined): Promise<string[] | number> {
+export async function marksOf(service: ServiceProcess, system: System | undefined): Promise<string[] | number> {
   assert.ok(system);
   const answer = await callSystem(service, system, 'GET', KEPT, { query: { order: 'createdAt' } });
   return answer.status === 200 ? answer.body.results.map(({ mark }: { mark: string }) => mark) : answer.status;
 }
 
-export async function allMarks(service: Service, world: World): Promise<Marks> {
+export async function allMarks(service: ServiceProcess, world: World): Promise<Marks> {
   const all = Object.entries(world).map(async ([name, system]) => [name, await marksOf(service, system)] as const);
   return Object.fromEntries(await Promise.all(all));
 }
 
 /** Asserts that reads and writes of a system are refused with 503 and Retry-After. */
-export async function assertUnavailable(service: Service, system: System | undefined): Promise<void> {
+export async function assertUnavailable(service: ServiceProcess, system: System | undefined): Promise<void> {
   assert.ok(system);
   for (const [method, options] of [
     ['GET', {}],
@@ -59,7 +59,7 @@ export async function assertUnavailable(service: Service, system: System | undef
 }
 
 /** Waits until a system answers with these marks. */
-export async function untilMarks(service: Service, system: System | undefined, marks: readonly string[]): Promise<void> {
+export async function untilMarks(service: ServiceProcess, system: System | undefined, marks: readonly string[]): Promise<void> {
   await soon(async () => assert.deepEqual(await marksOf(service, system), marks), 10_000);
 }
 

@@ -20,10 +20,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runToEnd } from '../edge/process.ts';
-import { runCommand } from '../files/commands/run.ts';
 import { engines, makeDirectory } from '../support/data.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { path } from '../support/records.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { callSystem, command, printed, succeed } from '../systems/cli.ts';
 import {
   addOthers,
@@ -76,7 +76,7 @@ if (engines.includes('sqlite'))
         ['stopped', 'b'],
         ['killed', 'c'],
       ] as const) {
-        const service = await startService({ dataDir });
+        const service = await startServiceProcess({ dataDir });
         world ??= await addOthers(service, others);
         // The checks after a start close the systems that they opened, which empties their logs.
         if (time === 'killed') await wait(2_000);
@@ -91,7 +91,7 @@ if (engines.includes('sqlite'))
     after(() => rmSync(home, { recursive: true, force: true }));
 
     /** Lengthens the log of one system, so that its first record lies in the first half. */
-    async function fillLog(service: Service): Promise<void> {
+    async function fillLog(service: ServiceProcess): Promise<void> {
       assert.ok(world.six);
       for (let n = 0; n < 30; n++) {
         const body = { Name: `n${n}`.repeat(200) };
@@ -110,11 +110,11 @@ if (engines.includes('sqlite'))
     async function served(
       dataDir: string,
       expected: Marks,
-      work: (service: Service) => Promise<void> = async () => {},
+      work: (service: ServiceProcess) => Promise<void> = async () => {},
     ): Promise<string> {
       const refused = names.filter((name) => expected[name] === 503);
       const bytes = refused.map((name) => bytesUnder(folderOf(dataDir, name)));
-      const service = await startService({ dataDir });
+      const service = await startServiceProcess({ dataDir });
       assert.deepEqual(await allMarks(service, world), expected, service.output());
       for (const name of refused) {
         await assertUnavailable(service, world[name]);
@@ -252,7 +252,7 @@ if (engines.includes('sqlite'))
       );
 
       await t.test('a store that it does not know is reported and adopted; one that is forgotten keeps its files', async () => {
-        const service = await startService({ dataDir });
+        const service = await startServiceProcess({ dataDir });
         assert.deepEqual(await allMarks(service, world), marks(whole.stopped));
         await succeed(service, 'system', 'forget', 'two');
         assert.equal(typeof (await marksOf(service, world.two)), 'number');
@@ -262,7 +262,7 @@ if (engines.includes('sqlite'))
         await service.stop();
         const bytes = bytesUnder(folderOf(dataDir, 'two'));
         assert.ok(bytes.size > 0);
-        const again = await startService({ dataDir });
+        const again = await startServiceProcess({ dataDir });
         assert.match(again.output(), /two\/records\.sqlite is not registered.*system adopt two/);
         assert.deepEqual(await marksOf(again, world.three), whole.stopped);
         assert.deepEqual(bytesUnder(folderOf(dataDir, 'two')), bytes);
@@ -279,7 +279,7 @@ if (engines.includes('sqlite'))
         const { code, stdout, stderr } = await run('system', 'adopt', 'three');
         assert.equal(code, 0, stderr);
         const adopted = { appId: 'three', masterKey: printed(stdout, /master/i), apiKey: printed(stdout, /api/i) };
-        const service = await startService({ dataDir });
+        const service = await startServiceProcess({ dataDir });
         assert.deepEqual(await marksOf(service, adopted), whole.stopped);
         assert.equal(service.output().match(/is not registered/g)?.length, names.length - 1);
         await service.stop();

@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { runToEnd } from '../edge/process.ts';
 import { upload } from '../support/files.ts';
 import { path } from '../support/records.ts';
-import { engines, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { UNAVAILABLE } from './answers.ts';
 import { smallDisk } from './small-disk.ts';
 import { startWorld } from './world.ts';
@@ -96,7 +97,7 @@ if (engines.includes('sqlite'))
       assert.equal(messages.length, 1, stderr);
       assert.ok(messages[0]?.includes(disk.path) && /full/.test(messages[0]), messages[0]);
       disk.enlarge(`size=${SIZE_MB}m`);
-      const service = await startService({ dataDir: disk.path });
+      const service = await startServiceProcess({ dataDir: disk.path });
       assert.equal(await service.stop(), 0);
     });
 

@@ -9,7 +9,8 @@ import { makeDatabase } from '../support/data.ts';
 import { upload } from '../support/files.ts';
 import { callTool, masterHeaders } from '../support/mcp.ts';
 import { path } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { signUp } from '../support/users.ts';
 import { UNAVAILABLE } from './answers.ts';
 import { injector } from './preload/control.ts';
@@ -26,7 +27,7 @@ const writing: ReadonlySet<string> = new Set([
 interface Broken {
   readonly what: string;
   /** Starts a service. @returns functions that break its store, and that stop it */
-  start(): Promise<{ service: Service; breakIt(): void | Promise<void>; end(): Promise<void> } | null>;
+  start(): Promise<{ service: ServiceProcess; breakIt(): void | Promise<void>; end(): Promise<void> } | null>;
   isMet(door: string): boolean;
 }
 
@@ -35,7 +36,7 @@ const away: Broken = {
   async start() {
     const database: TestDatabase = await makeDatabase(true);
     const proxy = await TestProxy.before(database.url);
-    const service = await startService({ database: proxy });
+    const service = await startServiceProcess({ database: proxy });
     return {
       service,
       async breakIt() {
@@ -59,7 +60,7 @@ const full: Broken = {
   async start() {
     const faults = injector();
     if (!faults) return null;
-    const service = await startService({ engine: 'sqlite', env: faults.env });
+    const service = await startServiceProcess({ engine: 'sqlite', env: faults.env });
     return {
       service,
       breakIt: () => void faults.begin({ calls: ['write'], path: service.dataDir, error: 'ENOSPC' }),
@@ -72,7 +73,7 @@ const full: Broken = {
 for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engines.includes('sqlite') ? [full] : [])])
   describe(`the doors of a service whose ${broken.what}`, { timeout: 120_000 }, () => {
     let started: Awaited<ReturnType<Broken['start']>>;
-    let service: Service;
+    let service: ServiceProcess;
     let session = '';
     let cookie = '';
     let id = '';

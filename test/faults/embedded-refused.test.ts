@@ -6,14 +6,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeData } from '../support/data.ts';
 import { path } from '../support/records.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { UNAVAILABLE } from './answers.ts';
 import { injector } from './preload/control.ts';
 
-const write = (service: Service, tag: string, filler = 10) =>
+const write = (service: ServiceProcess, tag: string, filler = 10) =>
   service.call('POST', path('Accounts'), { body: { Name: tag, filler: 'x'.repeat(filler) } });
 
-async function tagsOf(service: Service): Promise<string[]> {
+async function tagsOf(service: ServiceProcess): Promise<string[]> {
   const { status, body, text } = await service.call('GET', `${path('Accounts')}?limit=1000&order=createdAt`);
   assert.equal(status, 200, text);
   return body.results.map(({ Name }: { Name: string }) => Name);
@@ -24,7 +24,7 @@ test('a write whose flush failed is not there after a kill', async (t) => {
   if (!faults) return t.skip('no C compiler');
   const data = await makeData('sqlite');
   t.after(() => data.remove());
-  let service = await startService({ dataDir: data.dataDir, env: faults.env });
+  let service = await startServiceProcess({ dataDir: data.dataDir, env: faults.env });
   t.after(() => service.kill());
   const known = await tagsOf(service);
   const done = async (tag: string) => {
@@ -43,7 +43,7 @@ test('a write whose flush failed is not there after a kill', async (t) => {
     if (round % 2 === 0) {
       await service.kill();
       failing.end();
-      service = await startService({ dataDir: data.dataDir, env: faults.env });
+      service = await startServiceProcess({ dataDir: data.dataDir, env: faults.env });
     } else failing.end();
     assert.deepEqual((await tagsOf(service)).toSorted(), known.toSorted(), `round ${round}`);
     await done(`after ${round}`);

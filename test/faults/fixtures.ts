@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { path } from '../support/records.ts';
-import type { Service } from '../support/service.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { TABLE } from './clients.ts';
 import { WITHIN_MS } from './expected.ts';
 import type { Ledger } from './ledger.ts';
@@ -11,7 +11,7 @@ const CLOCK = 'FaultedClock';
 const TICKS = 'FaultedTicks';
 
 /** Creates the tables, the trigger, the schedule, and the record that the schedule fires for. */
-export async function prepare({ call }: Service): Promise<void> {
+export async function prepare({ call }: ServiceProcess): Promise<void> {
   const string = { type: 'String' };
   const fields = { tag: string, a: string, b: string, c: { type: 'Object' }, filler: string };
   const timeline = { displayFields: {}, index: {} };
@@ -34,7 +34,7 @@ export async function prepare({ call }: Service): Promise<void> {
 
 /** Asserts that requests on new connections, triggers and the schedule work soon after the end of a fault. @param ended by `performance.now()` */
 export async function assertWorks(
-  { service, ledger }: { readonly service: Service; readonly ledger: Ledger },
+  { service, ledger }: { readonly service: ServiceProcess; readonly ledger: Ledger },
   ended: number,
 ): Promise<void> {
   const until = async (what: string, seen: () => Promise<boolean>) => {

@@ -3,7 +3,7 @@ import { after, before } from 'node:test';
 import { TestProxy } from '../../src/storage/postgres/testing/proxy.ts';
 import { query } from '../../src/storage/postgres/testing/server.ts';
 import { makeData, type OwnData } from '../support/data.ts';
-import type { StartOptions } from '../support/service.ts';
+import type { ProcessOptions } from '../support/service-process.ts';
 import { startWorld, type World } from './world.ts';
 
 export interface Lined {
@@ -16,7 +16,7 @@ export interface Lined {
 }
 
 /** Starts a world for the surrounding `describe`. */
-export function useLine(options: StartOptions = {}): Lined {
+export function useLine(options: ProcessOptions = {}): Lined {
   let data: OwnData;
   let proxy: TestProxy;
   let world: World;

@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../support/files.ts';
-import { anyEngine, type EngineName, engines, type Service } from '../support/service.ts';
+import { anyEngine, type EngineName, engines } from '../support/service.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { holdLock } from './lock.ts';
 import { type Injector, injector } from './preload/control.ts';
 import { startWorld, type World } from './world.ts';
@@ -18,16 +19,16 @@ import { startWorld, type World } from './world.ts';
 const HOUR = 3_600_000;
 const unharmed = { writes: 'work', reads: 'work', ready: 'ready', condition: null } as const;
 
-const openBy = ({ process }: Service): number => readdirSync(`/proc/${process.pid}/fd`).length;
+const openBy = ({ process }: ServiceProcess): number => readdirSync(`/proc/${process.pid}/fd`).length;
 
 /** Sets the number of descriptors that a process may open. */
-function limitDescriptors({ process }: Service, max: number): void {
+function limitDescriptors({ process }: ServiceProcess, max: number): void {
   const { status, stderr } = spawnSync('prlimit', [`--pid=${process.pid}`, `--nofile=${max}:`], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 }
 
 /** Opens connections that send nothing. */
-async function idle({ url }: Service, count: number): Promise<Socket[]> {
+async function idle({ url }: ServiceProcess, count: number): Promise<Socket[]> {
   const { hostname, port } = new URL(url);
   const sockets = Array.from({ length: count }, () => connect(Number(port), hostname));
   for (const socket of sockets) socket.on('error', () => {});

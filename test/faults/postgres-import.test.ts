@@ -9,7 +9,8 @@ import { query } from '../../src/storage/postgres/testing/server.ts';
 import { runToEnd, temporary } from '../edge/process.ts';
 import { dataForTest } from '../support/data.ts';
 import { type Json, storeOf, unique } from '../support/records.ts';
-import { engines, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 
 const ROWS = 8_000;
 
@@ -18,7 +19,7 @@ if (engines.includes('postgres'))
     const { database } = await dataForTest('postgres');
     assert.ok(database);
     const proxy = await TestProxy.before(database.url);
-    const service = await startService({ database });
+    const service = await startServiceProcess({ database });
     try {
       const table = unique('Imported');
       await storeOf(() => service).table({ n: 'Number' }, table);

@@ -6,11 +6,12 @@ import { type BreakingPoint, TestProxy } from '../../src/storage/postgres/testin
 import { defineTrail, emptied, layTrail, verifyTrail } from '../automation/trail.ts';
 import { dataForTest } from '../support/data.ts';
 import { path } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { judge } from './answers.ts';
 
 /** Creates records until the signal, after any answer. @returns the objectIds of the acknowledged ones */
-async function createUntil(signal: AbortSignal, service: Service, name: string): Promise<string[]> {
+async function createUntil(signal: AbortSignal, service: ServiceProcess, name: string): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; !signal.aborted; n++) {
     const answer = await service.call('POST', path('Tasks'), { body: { Name: `${name}-${n}` } });
@@ -32,7 +33,7 @@ if (engines.includes('postgres'))
     assert.ok(database);
     const proxy = await TestProxy.before(database.url);
     const trail = await layTrail();
-    const service = await startService({ database: proxy, env: trail.env });
+    const service = await startServiceProcess({ database: proxy, env: trail.env });
     const writing = new AbortController();
     try {
       await defineTrail(service);

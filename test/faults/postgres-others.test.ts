@@ -8,7 +8,8 @@ import { allowLarge, newPolicy, sendForm } from '../files/large.ts';
 import { makeDatabase } from '../support/data.ts';
 import { ask, credentials, filePath, uploadUrl } from '../support/files.ts';
 import { type Json, path, storeOf } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { isAlive, login, password, signUp, wrong } from '../support/users.ts';
 import { IN_DOUBT, judge, UNAVAILABLE } from './answers.ts';
@@ -19,12 +20,12 @@ if (engines.includes('postgres'))
   describe('what is done beside records, while the line to PostgreSQL breaks', { timeout: 120_000 }, () => {
     let database: TestDatabase;
     let proxy: TestProxy;
-    let service: Service;
+    let service: ServiceProcess;
     const store = storeOf(() => service);
     before(async () => {
       database = await makeDatabase(true);
       proxy = await TestProxy.before(database.url);
-      service = await startService({ database: proxy });
+      service = await startServiceProcess({ database: proxy });
     });
     after(async () => {
       await service?.stop();

@@ -5,7 +5,8 @@ import { defineTrail, emptied, layTrail, verifyTrail } from '../automation/trail
 import { startServices } from '../processes/processes.ts';
 import { dataForTest } from '../support/data.ts';
 import { type Json, path } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
 const BATCHES = 3;
 const BATCH_SIZE = 40;
@@ -15,9 +16,9 @@ if (engines.includes('postgres'))
     const { database } = await dataForTest('postgres');
     assert.ok(database);
     const trail = await layTrail();
-    const running: Service[] = [];
+    const running: ServiceProcess[] = [];
     try {
-      running.push(await startService({ database, env: trail.env }));
+      running.push(await startServiceProcess({ database, env: trail.env }));
       const [first] = running;
       assert.ok(first);
       await defineTrail(first);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { engines } from '../support/data.ts';
-import { startService } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { addSystem, callSystem, type System } from '../systems/cli.ts';
 import { WITHIN_MS } from './expected.ts';
@@ -17,7 +17,7 @@ if (engines.includes('sqlite'))
   test('a registry whose file fails (sqlite)', async (t) => {
     const faults = injector();
     if (!faults) return t.skip('no C compiler');
-    const service = await startService({ env: faults.env });
+    const service = await startServiceProcess({ env: faults.env });
     const write = async (system: System) =>
       (await callSystem(service, system, 'POST', '/platform/classes/Kept', { body: { n: 1 } })).status;
     const first: System = service;

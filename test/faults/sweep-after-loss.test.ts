@@ -4,11 +4,11 @@ import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { runCommand } from '../files/commands/run.ts';
 import { onDisk } from '../files/operator.ts';
 import { engines } from '../support/data.ts';
 import { uploadFile } from '../support/files.ts';
-import { startService } from '../support/service.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { clockAhead } from '../support/users.ts';
 import { addSystem, succeed } from '../systems/cli.ts';
 
@@ -22,14 +22,14 @@ if (engines.includes('sqlite'))
     test('a sweep spares them, and passes over a system that is refused: exit code 2', async () => {
       const dataDir = join(home, 'data');
       mkdirSync(dataDir);
-      let service = await startService({ dataDir });
+      let service = await startServiceProcess({ dataDir });
       const { appId, settings } = service;
       await addSystem(service, '--app-id', 'away');
       const folder = join(dataDir, 'systems', appId);
       await service.stop();
       cpSync(folder, join(home, 'older'), { recursive: true });
 
-      service = await startService({ dataDir });
+      service = await startServiceProcess({ dataDir });
       await uploadFile(service, 'kept.txt', 'kept');
       await service.stop();
       const files = await onDisk({ dataDir });

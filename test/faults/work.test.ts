@@ -8,7 +8,8 @@ import { defineTrail, emptied, layTrail, type Trail, verifyTrail } from '../auto
 import { runToEnd, temporary } from '../edge/process.ts';
 import { assertServed, upload } from '../support/files.ts';
 import { path } from '../support/records.ts';
-import { type Answer, engines, type Service, startService } from '../support/service.ts';
+import { type Answer, engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { isAlive, login, password, signUp, type User } from '../support/users.ts';
 import { judge } from './answers.ts';
 import { holdLock } from './lock.ts';
@@ -30,7 +31,7 @@ class Workload {
   #isOver = false;
   readonly #all: Promise<unknown>;
 
-  constructor(service: Service, user: User, name: string) {
+  constructor(service: ServiceProcess, user: User, name: string) {
     const creator = (n: number) =>
       this.#repeat('create', async (turn) => {
         const answer = await service.call('POST', path('Tasks'), { body: { Name: `${name}-${n}-${turn}` } });
@@ -74,7 +75,7 @@ class Workload {
   }
 }
 
-async function defineQueued({ call }: Service): Promise<void> {
+async function defineQueued({ call }: ServiceProcess): Promise<void> {
   const table = { className: QUEUED, fields: { Name: { type: 'String' } } };
   assert.equal((await call('POST', `/platform/schemas/${QUEUED}`, { body: table })).status, 200);
   const actions = [{ type: 'server-side-code', actionData: { functionName: 'notes', useQueue: true } }];
@@ -94,7 +95,7 @@ function assertCalled(ids: readonly string[], calls: ReturnType<Trail['calls']>)
 }
 
 /** Imports rows beside the running service, in a process that meets the same faults. */
-async function importRows({ settings, dataDir, appId }: Service, faults: Injector, name: string) {
+async function importRows({ settings, dataDir, appId }: ServiceProcess, faults: Injector, name: string) {
   const file = join(await temporary(), 'rows.ndjson');
   const rows = Array.from({ length: ROWS }, (_, n) => JSON.stringify({ of: name, n, filler: 'x'.repeat(500) }));
   await writeFile(file, rows.join('\n'));
@@ -103,7 +104,7 @@ async function importRows({ settings, dataDir, appId }: Service, faults: Injecto
 }
 
 /** Waits until the first rows of an import are stored. */
-async function underWay({ call }: Service, name: string): Promise<void> {
+async function underWay({ call }: ServiceProcess, name: string): Promise<void> {
   const query = { where: { of: name }, limit: 1 };
   for (const deadline = Date.now() + 20_000; ; await wait(20)) {
     const { body } = await call('GET', path(IMPORTED), { query });
@@ -118,7 +119,7 @@ if (engines.includes('sqlite'))
       const faults = injector();
       if (!faults) return t.skip('no C compiler');
       const trail = await layTrail();
-      const service = await startService({ env: { ...trail.env, ...faults.env } });
+      const service = await startServiceProcess({ env: { ...trail.env, ...faults.env } });
       const answered: string[] = [];
       const queued: string[] = [];
       try {

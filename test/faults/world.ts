@@ -9,7 +9,7 @@ import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeData } from '../support/data.ts';
 import { type Json, path } from '../support/records.ts';
-import { type Service, type StartOptions, startService } from '../support/service.ts';
+import { type ProcessOptions, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { type Clients, startClients, TABLE, type Tally } from './clients.ts';
 import { assertHealth, assertLog, assertTally, type Expected, WITHIN_MS } from './expected.ts';
 import { Findings } from './findings.ts';
@@ -30,7 +30,7 @@ export interface FaultOptions {
 
 export interface World {
   /** The service that runs now. */
-  service: Service;
+  service: ServiceProcess;
   readonly ledger: Ledger;
   /** Runs clients before, during and after a fault, and asserts what they were answered. @returns the answers during the fault */
   beside(options: FaultOptions): Promise<Tally>;
@@ -47,13 +47,13 @@ const started = new Set<() => Promise<void>>();
 after(() => Promise.all([...started].map((end) => end())));
 
 /** Starts a service with tables, a trigger and a schedule. Its data is removed with it, unless it is given. */
-export async function startWorld(options: StartOptions = {}): Promise<World> {
+export async function startWorld(options: ProcessOptions = {}): Promise<World> {
   const { engine = 'sqlite' } = options;
   const isGiven = options.dataDir !== undefined;
   // Kept between two services. A prepared first system is copied.
   const own = isGiven ? undefined : await makeData(engine);
   const data = own && { dataDir: own.dataDir, ...(own.database && { database: own.database }) };
-  let service = await startService({ ...data, ...options });
+  let service = await startServiceProcess({ ...data, ...options });
   started.add(async () => {
     if (service.process.exitCode === null && service.process.signalCode === null) await service.kill();
     await own?.remove();
@@ -69,7 +69,7 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
     ledger,
     async restart(env = {}) {
       const { dataDir, database } = service;
-      service = await startService({
+      service = await startServiceProcess({
         ...options,
         dataDir,
         ...(database && { database }),
@@ -105,14 +105,14 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
 }
 
 /** One fault, on a service of its own. */
-export async function besideFault({ fault, expect, name, ...options }: StartOptions & FaultOptions): Promise<void> {
+export async function besideFault({ fault, expect, name, ...options }: ProcessOptions & FaultOptions): Promise<void> {
   const world = await startWorld(options);
   await world.beside({ fault, ...(expect && { expect }), ...(name !== undefined && { name }) });
   await world.close();
 }
 
 /** Asserts that SQLite finds no damage in the file of the system. */
-function assertWhole({ dataDir, appId }: Service): void {
+function assertWhole({ dataDir, appId }: ServiceProcess): void {
   const db = new DatabaseSync(join(dataDir, 'systems', appId, 'records.sqlite'), { readOnly: true, timeout: 5_000 });
   assert.deepEqual(
     db

@@ -16,7 +16,8 @@ import {
   uploadUrl,
 } from '../support/files.ts';
 import { path } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { operate, usage } from './operator.ts';
 import { settingsOfS3, usual } from './stores.ts';
@@ -35,7 +36,7 @@ interface Known {
 }
 
 /** Uploads, attaches and deletes files until the service is killed. */
-async function workUntilGone(service: Service, lane: number, all: Known[]): Promise<void> {
+async function workUntilGone(service: ServiceProcess, lane: number, all: Known[]): Promise<void> {
   const expected = (status: number, wanted: number, text: string) => assert.equal(status, wanted, text);
   for (let n = 0; ; n++)
     try {
@@ -64,7 +65,7 @@ async function workUntilGone(service: Service, lane: number, all: Known[]): Prom
 }
 
 /** Uploads a file that stays, as in stores.ts. */
-async function first(service: Service): Promise<Known> {
+async function first(service: ServiceProcess): Promise<Known> {
   const bytes = Buffer.alloc(SIZE, 'the first, ');
   const file = await uploadFile(service, 'a.txt', bytes);
   const answer = await service.call('POST', path('Crash'), { body: { F: fileObject(file) } });
@@ -73,7 +74,7 @@ async function first(service: Service): Promise<Known> {
 }
 
 /** Compares stored files with acknowledged ones. */
-async function verify(service: Service, all: readonly Known[]): Promise<void> {
+async function verify(service: ServiceProcess, all: readonly Known[]): Promise<void> {
   const { body } = await service.call('GET', path('Crash'), { query: { limit: 1_000_000 } });
   const held = new Set(body.results.map(({ F }: { F: { name: string } }) => F.name));
   for (const { name, bytes, state, pending } of all) {
@@ -98,7 +99,7 @@ for (const [engine, kind] of usual)
         const data = await makeData(engine);
         const s3 = kind === 's3' ? await startS3() : undefined;
         const env = s3 ? settingsOfS3(s3) : {};
-        let service = await startService({ ...data, env });
+        let service = await startServiceProcess({ ...data, env });
         const all: Known[] = [];
         try {
           const fields = { F: { type: 'File' } };
@@ -112,7 +113,7 @@ for (const [engine, kind] of usual)
             await soon(async () => assert.ok(fresh.length >= 2), 10_000);
             await service.kill();
             await running;
-            service = await startService({ ...data, env });
+            service = await startServiceProcess({ ...data, env });
             await verify(service, fresh);
             all.push(...fresh);
           }

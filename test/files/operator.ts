@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run, runToEnd } from '../edge/process.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import type { Service } from '../support/service.ts';
 import { afterCommand } from '../support/soon.ts';
 import { callSystem, printed, type System } from '../systems/cli.ts';
-import { runCommand } from './commands/run.ts';
 
 /** The service whose data a command works on, and the settings of its files. */
 export interface Operated {

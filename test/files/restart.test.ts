@@ -18,13 +18,14 @@ import {
   uploadUrl,
 } from '../support/files.ts';
 import { storeOf } from '../support/records.ts';
-import { anyEngine, type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type EngineName, engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { assertGate } from './gate.ts';
 import { everyPlace, type StoreName, settingsOfS3, usual } from './stores.ts';
 
 const BASE = 'https://crm.example/records';
 
-type Start = (more?: Record<string, string>) => Promise<Service>;
+type Start = (more?: Record<string, string>) => Promise<ServiceProcess>;
 
 /** Describes a suite on data of its own. @param suite gets a function that starts a service on the data */
 function describeData(engine: EngineName, kind: StoreName, suite: (start: Start) => void): void {
@@ -46,7 +47,7 @@ function describeData(engine: EngineName, kind: StoreName, suite: (start: Start)
     });
 
     suite(async (more = {}) => {
-      const service = await startService({ ...data, env: { ...env, ...more } });
+      const service = await startServiceProcess({ ...data, env: { ...env, ...more } });
       ends.push(() => (service.process.exitCode === null ? service.stop() : undefined));
       return service;
     });
@@ -54,7 +55,7 @@ function describeData(engine: EngineName, kind: StoreName, suite: (start: Start)
 }
 
 /** Creates a record with a file in a File and another in a PrivateFile field; a third file is in no record. */
-async function makeFiles(service: Service) {
+async function makeFiles(service: ServiceProcess) {
   const store = storeOf(() => service);
   const table = await store.table({ A: 'File', B: 'PrivateFile' });
   const [one, two, three] = [
@@ -69,7 +70,7 @@ async function makeFiles(service: Service) {
 type Made = Awaited<ReturnType<typeof makeFiles>>;
 
 /** Checks that files are there after a start at another address. */
-async function assertKept(service: Service, firstUrl: string, { one, two, three, place }: Made): Promise<void> {
+async function assertKept(service: ServiceProcess, firstUrl: string, { one, two, three, place }: Made): Promise<void> {
   assert.notEqual(service.url, firstUrl);
   const read = await storeOf(() => service).read(place.table, place.id);
   assert.deepEqual([read.A, read.B], [shownFile(service, one.name), shownPrivate(service, two.name, place)]);
@@ -82,7 +83,7 @@ for (const [engine, kind] of everyPlace.filter(([engine]) => engines.includes(en
   if (engine === anyEngine[0] && kind === 'disk')
     describeData(engine, kind, (start) => {
       test('urls follow the settings, and what was stored is there after each start', async () => {
-        let service: Service = await start();
+        let service: ServiceProcess = await start();
         const store = storeOf(() => service);
         const made = await makeFiles(service);
         const { one, two, place } = made;
@@ -119,7 +120,7 @@ for (const [engine, kind] of everyPlace.filter(([engine]) => engines.includes(en
     });
   else if (engine === 'postgres')
     describeData(engine, kind, (start) => {
-      let services: [Service, Service];
+      let services: [ServiceProcess, ServiceProcess];
       before(async () => {
         services = await Promise.all([start(), start()]);
       });

@@ -8,7 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type TestDatabase, type TestServer, testServer } from '../../src/storage/postgres/testing/server.ts';
 import { runToEnd, temporary } from '../edge/process.ts';
 import { path, unique } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { isAlive, login, me, password, signUp, type User } from '../support/users.ts';
 import { assertAway, inTime, Load } from './load.ts';
@@ -22,20 +23,20 @@ if (engines.includes('postgres'))
   describe('PostgreSQL goes away', { timeout: 120_000 }, () => {
     let server: TestServer;
     let database: TestDatabase;
-    let services: Service[];
+    let services: ServiceProcess[];
     let user: User;
     before(async () => {
       server = await testServer();
       database = await server.database();
-      const first = await startService({ engine: 'postgres', database });
-      services = [first, await startService({ engine: 'postgres', database })];
+      const first = await startServiceProcess({ engine: 'postgres', database });
+      services = [first, await startServiceProcess({ engine: 'postgres', database })];
       user = await signUp(first);
     });
     after(async () => {
       for (const service of services ?? []) await service.stop();
       await server?.close();
     });
-    const [a, b] = [() => services[0] as Service, () => services[1] as Service];
+    const [a, b] = [() => services[0] as ServiceProcess, () => services[1] as ServiceProcess];
 
     const assertRunning = () => {
       for (const { process, output } of services) {

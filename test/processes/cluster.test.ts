@@ -4,15 +4,16 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { path, send, unique } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { soon } from '../support/soon.ts';
 import { times } from './processes.ts';
 
 if (engines.includes('postgres'))
   describe('WEB_CONCURRENCY=3', () => {
-    let service: Service;
+    let service: ServiceProcess;
     before(async () => {
-      service = await startService({ engine: 'postgres', env: { WEB_CONCURRENCY: '3' } });
+      service = await startServiceProcess({ engine: 'postgres', env: { WEB_CONCURRENCY: '3' } });
     });
     after(() => service.stop());
 

@@ -4,13 +4,14 @@ import { after, before, describe } from 'node:test';
 import type { TestDatabase } from '../../src/storage/postgres/testing/server.ts';
 import { makeDatabase } from '../support/data.ts';
 import { type Store, storeOf } from '../support/records.ts';
-import { type Answer, engines, type Service, startService } from '../support/service.ts';
+import { type Answer, engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
 /** Rounds of a race that both processes run. PROCESS_ROUNDS sets more of them for a long run. */
 export const ROUNDS = Number(process.env.PROCESS_ROUNDS ?? 4);
 
 /** Services on one database that the suites of this process share. */
-const running: Service[] = [];
+const running: ServiceProcess[] = [];
 let database: TestDatabase | undefined;
 
 after(async () => {
@@ -43,8 +44,8 @@ export async function startServices(
   count: number,
   database: { url: string },
   env: Record<string, string> = {},
-): Promise<Service[]> {
-  const starts = await Promise.allSettled(Array.from({ length: count }, () => startService({ database, env })));
+): Promise<ServiceProcess[]> {
+  const starts = await Promise.allSettled(Array.from({ length: count }, () => startServiceProcess({ database, env })));
   const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
   const failed = starts.find((start) => start.status === 'rejected');
   if (!failed) return running;

@@ -61,7 +61,6 @@ for (const engine of sampledEngines())
         for (const args of fc.sample(hostileArguments(tool, usual), { seed, numRuns: RUNS * Number(PROPERTY_RUNS) })) {
           const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool.name}","arguments":${args}}}`;
           const { status, text } = await post(mcpAddress(service), body, masterHeaders(service));
-          assert.equal(service.process.exitCode, null, `${tool.name} ${args} ended it:\n${service.output().slice(-3_000)}`);
           const described = text.replaceAll(/[^"]*"(?:data|value|content)[^,]*,/g, '');
           const isFault = status >= 500 || /"text":"server error/.test(text) || /"code":-3260[03]/.test(text);
           if (isFault || (inside.test(described) && !inside.test(args)))

@@ -9,7 +9,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertError, create, find, pointer } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
 const MB = 1_000_000;
 const RECORDS = 12;
@@ -19,7 +20,7 @@ const GROWTH = 150 * MB;
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Returns the longest wait for an answer of another address, in milliseconds, while some work is done. */
-async function longestWait(service: Service, work: Promise<unknown>): Promise<number> {
+async function longestWait(service: ServiceProcess, work: Promise<unknown>): Promise<number> {
   let done = false;
   let longest = 0;
   const ended = work.finally(() => {
@@ -35,11 +36,11 @@ async function longestWait(service: Service, work: Promise<unknown>): Promise<nu
   return longest;
 }
 
-const residentBytes = ({ process: { pid } }: Service) =>
+const residentBytes = ({ process: { pid } }: ServiceProcess) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 
 /** Returns by how many bytes a process grew at most while some work was done. */
-async function growth(service: Service, work: () => Promise<unknown>): Promise<number> {
+async function growth(service: ServiceProcess, work: () => Promise<unknown>): Promise<number> {
   const before = residentBytes(service);
   let max = before;
   const timer = setInterval(() => {
@@ -51,18 +52,21 @@ async function growth(service: Service, work: () => Promise<unknown>): Promise<n
 }
 
 /** Starts a request and returns its answer, whose body is not read yet. */
-function begun(service: Service, path: string): Promise<IncomingMessage> {
+function begun(service: ServiceProcess, path: string): Promise<IncomingMessage> {
   const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
   return new Promise((resolve, reject) => request(new URL(path, service.url), { headers }, resolve).on('error', reject).end());
 }
 
 for (const engine of engines)
   describe(engine, () => {
-    let service: Service;
+    let service: ServiceProcess;
     const ids: string[] = [];
     const textOf = (n: number) => `${n}: "😀שלום"\n`.repeat(n === 0 ? 10 : (4 * MB) / 30);
     before(async () => {
-      service = await startService({ engine, env: { QUERY_TIMEOUT_MS: '3000', NODE_OPTIONS: '--max-old-space-size=512' } });
+      service = await startServiceProcess({
+        engine,
+        env: { QUERY_TIMEOUT_MS: '3000', NODE_OPTIONS: '--max-old-space-size=512' },
+      });
       for (let n = 0; n < RECORDS; n++) ids.push(await create(service, 'Notes', { n, text: textOf(n) }));
     });
     after(() => service.stop());

@@ -1,6 +1,6 @@
 /**
  * What a run of many test files shares, each made when the first test asks for it (`runResource`): a PostgreSQL server, the data of a service that has
- * started once, to be copied, and the program of the console. A run of unit tests starts none of it.
+ * started once, to be copied, the program of the console, and hosts (hosts/leases.ts). A run of unit tests starts none of it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,11 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { RESOURCES_VARIABLE } from '../../src/storage/postgres/testing/run-resources.ts';
 import type { EngineName } from './data.ts';
+import type { HostKind } from './hosts/host.ts';
+import { closeHosts, leaseHost } from './hosts/leases.ts';
 import { useMemoryDirectory } from './memory-directory.ts';
+
+const QUIET = '--disable-warning=ExperimentalWarning';
 
 /** In the order of their making; released in the opposite one. */
 const releases: (() => Promise<unknown>)[] = [];
@@ -32,10 +36,10 @@ async function startPostgres(): Promise<string> {
 
 /** Data on which a service has made its first system. */
 async function startedOnce(engine: EngineName) {
-  const [{ makeData }, { startService }] = await Promise.all([import('./data.ts'), import('./service.ts')]);
+  const [{ makeData }, { startServiceProcess }] = await Promise.all([import('./data.ts'), import('./service-process.ts')]);
   const data = await makeData(engine, false);
   releases.push(() => data.remove());
-  const service = await startService({ engine, ...data });
+  const service = await startServiceProcess({ engine, ...data });
   await service.stop();
   return data;
 }
@@ -44,7 +48,7 @@ async function runScript(name: string): Promise<string> {
   const script = fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url));
   // Without the runner's own flags and context, which would make a test run of it.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], { env, stdio: 'inherit' });
+  const child = spawn(process.execPath, [QUIET, script], { env, stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`scripts/${name}.ts failed`);
   return '';
@@ -54,6 +58,11 @@ const made = new Map<string, Promise<string>>();
 const server = createServer(async (request, response) => {
   const name = request.url?.slice(1) ?? '';
   try {
+    const [, kind, pid] = /^(services|commands)\/(\d+)$/.exec(name) ?? [];
+    if (kind) {
+      response.end(JSON.stringify(await leaseHost(kind as HostKind, Number(pid))));
+      return;
+    }
     const resource = made.get(name) ?? makers.get(name)?.();
     if (!resource) throw new Error(`no resource ${name}`);
     made.set(name, resource);
@@ -74,6 +83,7 @@ export async function globalSetup(): Promise<void> {
 
 /** Called by the test runner after the last file. */
 export async function globalTeardown(): Promise<void> {
+  await closeHosts();
   for (const release of releases.reverse()) await release();
   server.close();
 }

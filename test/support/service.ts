@@ -1,17 +1,15 @@
 /**
- * Starts the service as a user would (its own process, a new data directory) and stops it again. Every black-box suite uses this, so that tests do
- * not depend on the inside of the program.
+ * Starts services and calls them over HTTP, so that black-box suites do not depend on the inside of the program. A service is one of several in the
+ * process of a host (hosts/services.ts); suites of what is the process's start one that has its own (service-process.ts).
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
 import { after } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
+import { type Host, hostOf, order } from './hosts/host.ts';
 import { request } from './request.ts';
 
 export { anyEngine, type EngineName, engines, sampledEngines } from './data.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export type As = 'master' | 'apiKey' | 'anonymous';
 
@@ -40,114 +38,108 @@ export interface Service extends Data {
   apiKey: string;
   /** The settings with which another process uses the same data. */
   settings: Record<string, string>;
-  process: ChildProcess;
-  output(): string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Sends SIGTERM and waits for the exit; returns the exit code. */
-  stop(): Promise<number | null>;
-  /** Sends SIGKILL: the crash tests' power cut. Keeps the data. */
-  kill(): Promise<void>;
+  /** Returns what its process has written since it was started: log lines, and those of other services of the same host. */
+  output(): string;
+  /** Finishes the requests in flight, ends the service, and removes its data unless it was given. */
+  stop(): Promise<unknown>;
 }
 
 export interface StartOptions extends Partial<Data> {
-  /** The program to start, if not the one of these sources. */
-  program?: string;
   engine?: EngineName;
   env?: Record<string, string>;
-  /** Hashes passwords at their full cost, for tests of that cost. Otherwise hashing takes a third of the time of suites about users. */
-  hasRealPasswords?: boolean;
 }
-
-const cheapPasswords = `--import=${new URL('./cheap-passwords.ts', import.meta.url).href}`;
 
 /** The compile cache of Node, which later starts reuse if the run sets one. */
 export const compileCache: Record<string, string> =
   process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
-/** Stops of running processes. A process left running by a failed case would keep the test file from ending. */
+/** Stops of running services. One left running by a failed case would keep the test file from ending. */
 const running = new Set<() => Promise<unknown>>();
 after(() => Promise.all([...running].map((stop) => stop())));
 
-/** Ends a process after the tests of the file, unless a test has ended it before. @param stop may be called again */
-export function endWithTests(child: ChildProcess, stop: () => Promise<unknown>): void {
+/** Returns what stops a service, called at the latest after the tests of the file. @param end called once */
+export function stoppedWithTests<T>(end: () => Promise<T>): () => Promise<T> {
+  let stopped: Promise<T> | undefined;
+  const stop = () => {
+    running.delete(stop);
+    stopped ??= end();
+    return stopped;
+  };
   running.add(stop);
-  child.once('exit', () => running.delete(stop));
+  return stop;
 }
 
 /** Credentials of the service's first system. */
 const credentials = { appId: 'testapp', masterKey: 'test-master-key', apiKey: 'test-api-key' };
 
-/**
- * Starts a service on a free port and resolves when it listens. With given data, it is one of possibly many services on that data and leaves it in
- * place; otherwise it creates its own data and removes it when it stops.
- */
-export async function startService(options: StartOptions = {}): Promise<Service> {
-  const { engine = 'sqlite', env = {} } = options;
+/** Where a service keeps its data, and what it is started with. */
+export interface Prepared {
+  readonly data: Data;
+  readonly settings: Record<string, string>;
+  /** All variables of the service. */
+  readonly env: Record<string, string>;
+  /** Removes the data unless it was given. */
+  remove(): Promise<void>;
+  /** @param url the address of the service */
+  clientOf(url: string): Omit<Service, 'stop' | 'output'>;
+}
+
+/** Prepares the start of a service: its data, if not given, and its settings. */
+export async function prepareStart({ engine = 'sqlite', env = {}, ...options }: StartOptions): Promise<Prepared> {
   // A first start with other credentials creates another system.
   const isUsual = !['APP_ID', 'MASTER_KEY', 'API_KEY'].some((name) => name in env);
   const dataDir = options.dataDir ?? (await makeDirectory(engine, isUsual));
   const own = engine === 'postgres' && !options.database ? await makeDatabase(isUsual) : undefined;
   const database = options.database ?? own;
-  const settings = settingsOf({ dataDir, ...(database && { database }) });
-  const { appId, masterKey, apiKey } = credentials;
+  const data: Data = { dataDir, ...(database && { database }) };
+  const settings = settingsOf(data);
   // Otherwise the first service of the run would build it.
   await runResource('console');
-  const child = spawn(process.execPath, [options.program ?? main, 'start'], {
-    cwd: dataDir,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      LOG_LEVEL: 'warn',
-      APP_ID: appId,
-      MASTER_KEY: masterKey,
-      API_KEY: apiKey,
-      ...compileCache,
-      ...settings,
-      ...env,
-      NODE_OPTIONS: [...(options.hasRealPasswords ? [] : [cheapPasswords]), env.NODE_OPTIONS ?? ''].join(' '),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const url = await new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-      const found = /listening on (http:\/\/\S+)/.exec(output);
-      if (found?.[1]) resolve(found[1]);
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    exited.then((code) => reject(new Error(`the service ended with ${code} before it listened:\n${output}`)));
-  });
-  let stopped: Promise<number | null> | undefined;
-  const end = async () => {
-    child.kill('SIGTERM');
-    const code = await exited;
-    await own?.drop();
-    if (options.dataDir === undefined) await removeDirectory(dataDir);
-    return code;
-  };
-  const stop = () => (stopped ??= end());
-  endWithTests(child, stop);
+  const { appId, masterKey, apiKey } = credentials;
+  const keys = { APP_ID: appId, MASTER_KEY: masterKey, API_KEY: apiKey };
   return {
-    url,
-    appId,
-    masterKey,
-    apiKey,
-    dataDir,
-    ...(database && { database }),
+    data,
     settings,
-    process: child,
-    output: () => output,
-    call: (method, path, callOptions = {}) => call({ url, appId, masterKey, apiKey }, method, path, callOptions),
-    stop,
-    async kill() {
-      child.kill('SIGKILL');
-      await exited;
+    env: { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...keys, ...settings, ...env },
+    async remove() {
+      await own?.drop();
+      if (options.dataDir === undefined) await removeDirectory(dataDir);
     },
+    clientOf: (url) => ({
+      ...{ url, ...credentials, ...data, settings },
+      call: (method, path, callOptions = {}) => call({ url, ...credentials }, method, path, callOptions),
+    }),
   };
+}
+
+/**
+ * Starts a service on a free port and resolves when it listens. With given data, it leaves that in place; otherwise it creates its own data and
+ * removes it when it stops. Without the runner, and with settings of a process, it has a process of its own.
+ */
+export async function startService(options: StartOptions = {}): Promise<Service> {
+  const isOfProcess = ['NODE_OPTIONS', 'WEB_CONCURRENCY'].some((name) => options.env?.[name] !== undefined);
+  const host = isOfProcess ? undefined : await hostOfFile();
+  if (host === undefined) return (await import('./service-process.ts')).startServiceProcess(options);
+  const { env, remove, clientOf } = await prepareStart(options);
+  const logStart = statSync(host.logFile).size;
+  const url = await order(host, 'POST', '/', env);
+  const stop = stoppedWithTests(async () => {
+    await order(host, 'DELETE', `/${new URL(url).port}`);
+    await remove();
+  });
+  return { ...clientOf(url), output: () => readFileSync(host.logFile).toString('utf8', logStart), stop };
+}
+
+let ownHost: Promise<Host> | undefined;
+
+/** Returns the host of this test file, without what an aborted one has left running there. */
+function hostOfFile(): Promise<Host | undefined> {
+  ownHost ??= hostOf('services')?.then(async (host) => {
+    await order(host, 'DELETE', '/');
+    return host;
+  });
+  return Promise.resolve(ownHost);
 }
 
 async function call(

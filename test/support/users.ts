@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Json, pointer, type Refusal, type Store, unique } from './records.ts';
 import type { Answer, CallOptions, Service } from './service.ts';
+import type { ServiceProcess } from './service-process.ts';
 
 /** Meets the password policy; so does the other one. Reference: users.md#password-policy. */
 export const password = 'Right1Pass';
@@ -196,7 +197,8 @@ export function clockAhead(milliseconds: number, jump = 0): Record<string, strin
 }
 
 /** Advances the clock of a service that was started with a jump, and waits until a new record's time shows it. */
-export async function jumpClock({ call, process }: Pick<Service, 'call' | 'process'>, jump: number): Promise<void> {
+export async function jumpClock(service: Service, jump: number): Promise<void> {
+  const { call, process } = service as ServiceProcess;
   const time = async () => Date.parse((await call('POST', '/platform/classes/ClockTicks', { body: {} })).body.createdAt);
   const before = await time();
   process.kill('SIGUSR2');

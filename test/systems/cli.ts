@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Run } from '../edge/process.ts';
-import { runCommand } from '../files/commands/run.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { type Store, storeOf } from '../support/records.ts';
 import type { Answer, CallOptions, EngineName, Service } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';

@@ -6,12 +6,13 @@ import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../files/commands/run.ts';
 import { startServices } from '../processes/processes.ts';
 import { makeData, makeDatabase, settingsOf } from '../support/data.ts';
 import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { onEachEngine, type Row } from '../support/query.ts';
 import { anyEngine, compileCache, engines, type Service, startService } from '../support/service.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { afterCommand, soon } from '../support/soon.ts';
 import { addSystem, callSystem, command, type System, succeed } from './cli.ts';
 import { holdSystem, makeSystem } from './making.ts';
@@ -161,7 +162,7 @@ onEachEngine((get, engine) => {
 if (engines.includes('postgres'))
   test('an exchange is seen by every process, and requests in flight are answered by the system that they came to', async () => {
     const database = await makeDatabase(true);
-    const [a, b] = (await startServices(2, database)) as [Service, Service];
+    const [a, b] = (await startServices(2, database)) as [ServiceProcess, ServiceProcess];
     try {
       const old = { appId: a.appId, masterKey: a.masterKey, apiKey: a.apiKey };
       const put = (service: Service, n: number) =>

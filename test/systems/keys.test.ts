@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { before, test } from 'node:test';
 import { assertError, create, onEachEngine, tableName } from '../support/query.ts';
-import { sampledEngines, startService } from '../support/service.ts';
+import { sampledEngines } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { afterCommand } from '../support/soon.ts';
 import { storedIn } from '../support/stored.ts';
 import { command, printed, succeed } from './cli.ts';
@@ -71,7 +72,7 @@ onEachEngine((get, engine) => {
   });
   if (sampled.includes(engine))
     test('Operations: the list tells when a key was last used, once the service has written it down', async () => {
-      const own = await startService({ engine });
+      const own = await startServiceProcess({ engine });
       try {
         const list = (...more: string[]) => succeed(own, 'key', 'list', '--system', own.appId, ...more);
         assert.match(await list(), /^default\t20\S+Z\tnever$/m);

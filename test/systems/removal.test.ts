@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runCommand } from '../files/commands/run.ts';
 import { dataForTest } from '../support/data.ts';
 import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { keyHeaders, mcpAddress, message, post } from '../support/mcp.ts';
 import { find, onEachEngine, type Row } from '../support/query.ts';
 import { useStore } from '../support/records.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { afterCommand } from '../support/soon.ts';
 import { clockAhead } from '../support/users.ts';
 import { addSystem, callSystem, command, type System, succeed } from './cli.ts';
@@ -189,7 +190,7 @@ for (const engine of anyEngine)
 for (const engine of anyEngine)
   test(`Operations: a start 14 days later deletes what was removed, and nothing else (${engine})`, async () => {
     const data = await dataForTest(engine);
-    const service = await startService(data);
+    const service = await startServiceProcess(data);
     const [gone, younger, back] = [await newSystem(service), await newSystem(service), await newSystem(service)];
     for (const { system } of [gone, younger, back]) await uploadFile({ ...service, ...system }, 'a.txt', 'x');
     for (const { system } of [gone, back]) await succeed(service, 'system', 'remove', system.appId);
@@ -202,7 +203,7 @@ for (const engine of anyEngine)
     );
     assert.equal(removeLater.code, 0, removeLater.stderr);
     await service.kill();
-    const later = await startService({ ...data, env: clockAhead(14 * days + 60_000) });
+    const later = await startServiceProcess({ ...data, env: clockAhead(14 * days + 60_000) });
     try {
       const deadline = Date.now() + 10_000;
       const isListed = async ({ system }: typeof gone) =>

@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { dataForTest } from '../support/data.ts';
 import { find, type Row } from '../support/query.ts';
-import { anyEngine, engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, engines } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { succeed } from '../systems/cli.ts';
 import { folderForTest } from './backups.ts';
 
@@ -22,7 +23,7 @@ async function until<T>(seen: () => Promise<T | false> | T | false, boundMs = 18
 
 const everySecond = '* * * * * *';
 
-const backupsIn = async (folder: string, { appId }: Service): Promise<string[]> =>
+const backupsIn = async (folder: string, { appId }: ServiceProcess): Promise<string[]> =>
   (await readdir(join(folder, appId)).catch(() => [])).filter((name) => name.endsWith('.rdsb'));
 
 /** How a backup is made and reported does not depend on the engine; who makes it is tested on PostgreSQL below. */
@@ -41,7 +42,7 @@ for (const engine of reporting)
         BACKUP_RECIPIENTS: await identityToRecipient(identity),
         LOG_LEVEL: 'info',
       };
-      const service = await startService({ ...data, engine, env });
+      const service = await startServiceProcess({ ...data, engine, env });
       await until(() => service.output().split('backups were made').length > 3);
       await service.stop();
       const names = await backupsIn(folder, service);
@@ -58,7 +59,7 @@ for (const engine of reporting)
       const folder = await folderForTest();
       const place = join(folder, 'a-file');
       await writeFile(place, 'no folder');
-      const service = await startService({ ...data, engine, env: { BACKUP_URL: place, BACKUP_CRON: everySecond } });
+      const service = await startServiceProcess({ ...data, engine, env: { BACKUP_URL: place, BACKUP_CRON: everySecond } });
       await until(() => /"level":50.*the backup of a system failed|"level":50.*the backup failed/.test(service.output()));
       const rows = await until(async () => {
         const found = await find(service, '_Notification');
@@ -76,7 +77,7 @@ for (const engine of reporting)
 
 test('a cron that cannot be read stops the start', async () => {
   await assert.rejects(
-    startService({ env: { BACKUP_URL: '/tmp', BACKUP_CRON: 'daily' } }),
+    startServiceProcess({ env: { BACKUP_URL: '/tmp', BACKUP_CRON: 'daily' } }),
     /BACKUP_CRON: must be a cron of 5 or 6 fields/,
   );
 });
@@ -87,13 +88,13 @@ if (engines.includes('postgres'))
     const folder = await folderForTest();
     const env = { BACKUP_URL: folder, BACKUP_CRON: everySecond, LOG_LEVEL: 'info' };
     const services = [
-      await startService({ ...data, engine: 'postgres', env }),
-      await startService({ ...data, engine: 'postgres', env }),
+      await startServiceProcess({ ...data, engine: 'postgres', env }),
+      await startServiceProcess({ ...data, engine: 'postgres', env }),
     ];
-    const turnsOf = (service: Service) =>
+    const turnsOf = (service: ServiceProcess) =>
       [...service.output().matchAll(/"due":"([^"]+)".*backups were made/g)].map(([, due]) => due);
     await until(() => services.flatMap(turnsOf).length >= 4);
-    const [first, second] = services as [Service, Service];
+    const [first, second] = services as [ServiceProcess, ServiceProcess];
     await first.kill();
     const before = turnsOf(second).length;
     await until(() => turnsOf(second).length > before + 1);

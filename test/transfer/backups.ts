@@ -12,9 +12,9 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { extract, pack } from 'tar-stream';
 import type { Run } from '../edge/process.ts';
-import { runCommand } from '../files/commands/run.ts';
 import type { Data } from '../support/data.ts';
 import { settingsOf } from '../support/data.ts';
+import { runCommand } from '../support/hosts/run-command.ts';
 import { compileCache } from '../support/service.ts';
 import type { System } from '../systems/cli.ts';
 
@@ -49,7 +49,7 @@ export async function folderForTest(): Promise<string> {
   return folder;
 }
 
-/** Runs a command on the data of a service, in the shared worker process (files/commands/run.ts). */
+/** Runs a command on the data of a service, in the host of commands (support/hosts/run-command.ts). */
 export const run = (data: Data, args: readonly string[], env: Record<string, string> = {}): Promise<Run> =>
   runCommand(args, { LOG_LEVEL: 'error', ...settingsOf(data), ...env }, data.dataDir);
 

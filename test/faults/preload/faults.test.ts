@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { credentials } from '../../support/files.ts';
 import { path } from '../../support/records.ts';
-import { startService } from '../../support/service.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
 import { injector } from './control.ts';
 
 test('calls on files of the store are met and fail, by kind and path; the clock is set off', async (t) => {
   const faults = injector();
   if (!faults) return t.skip('no C compiler');
-  const service = await startService({ env: faults.env });
+  const service = await startServiceProcess({ env: faults.env });
   assert.ok(faults.isLoaded());
   const write = () => service.call('POST', path('Accounts'), { body: { Name: 'x'.repeat(5_000) } });
   const upload = () =>

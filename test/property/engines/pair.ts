@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { uploadFile } from '../../support/files.ts';
-import { type EngineName, type Service, startService } from '../../support/service.ts';
+import type { EngineName } from '../../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { password } from '../../support/users.ts';
 import { jsonText, MAIN, OTHER, type Request } from './request.ts';
 import { FILE_BYTE, files } from './values.ts';
@@ -37,7 +38,7 @@ export interface Pair {
 
 interface Side {
   readonly engine: EngineName;
-  readonly service: Service;
+  readonly service: ServiceProcess;
   readonly session: string;
 }
 
@@ -60,14 +61,14 @@ export async function startPair(): Promise<Pair> {
 
 /** Starts a service with a user `u1`, who has a session and no role. */
 async function start(engine: EngineName): Promise<Side> {
-  const service = await startService({ engine, env });
+  const service = await startServiceProcess({ engine, env });
   const made = await service.call('POST', '/platform/users', { body: { objectId: 'u1', username: 'u1', password } });
   assert.equal(made.status, 201, made.text);
   await uploadFiles(service);
   return { engine, service, session: made.body.sessionToken };
 }
 
-async function uploadFiles(service: Service): Promise<void> {
+async function uploadFiles(service: ServiceProcess): Promise<void> {
   const next = async () => {
     service.process.kill('SIGUSR2');
     await wait(200);

@@ -5,14 +5,15 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dataForTest } from '../../support/data.ts';
 import { defineTable, find } from '../../support/query.ts';
-import { engines, type Service, startService } from '../../support/service.ts';
+import { engines } from '../../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 
 const rows = 6_000;
 const kills = Number(process.env.IMPORT_KILLS ?? 2);
 
 const text = `n,text\n${Array.from({ length: rows }, (_, n) => (n % 100 === 7 ? `no ${n},` : `${n},row ${n}`)).join('\n')}`;
 
-async function begin(service: Service): Promise<string> {
+async function begin(service: ServiceProcess): Promise<string> {
   await defineTable(service, 'Cut', { n: 'Number', text: 'String' });
   const response = await fetch(`${service.url}/platform/import/Cut`, {
     method: 'POST',
@@ -27,7 +28,7 @@ async function begin(service: Service): Promise<string> {
   return ((await response.json()) as { job: string }).job;
 }
 
-async function assertWhole(service: Service, job: string): Promise<void> {
+async function assertWhole(service: ServiceProcess, job: string): Promise<void> {
   const deadline = Date.now() + 90_000;
   for (;;) {
     const { body } = await service.call('GET', `/platform/jobs/${job}`);
@@ -59,13 +60,13 @@ async function assertWhole(service: Service, job: string): Promise<void> {
 for (const engine of engines) {
   test(`Import job: continues after SIGKILL of the service, every row once (${engine})`, async () => {
     const data = await dataForTest(engine);
-    let service = await startService(data);
+    let service = await startServiceProcess(data);
     try {
       const job = await begin(service);
       for (let kill = 0; kill < kills; kill++) {
         await wait(randomInt(0, 700));
         await service.kill();
-        service = await startService(data);
+        service = await startServiceProcess(data);
       }
       await assertWhole(service, job);
     } finally {
@@ -76,7 +77,7 @@ for (const engine of engines) {
   if (engine === 'postgres')
     test('Import job: another process takes over when the executing process is killed', async () => {
       const data = await dataForTest(engine);
-      const services = [await startService(data), await startService(data)] as const;
+      const services = [await startServiceProcess(data), await startServiceProcess(data)] as const;
       try {
         const job = await begin(services[0]);
         await wait(randomInt(100, 700));

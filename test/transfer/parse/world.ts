@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Binary, Decimal128, Double, Long, ObjectId } from 'bson';
 import { query, type TestDatabase, testDatabase } from '../../../src/storage/postgres/testing/server.ts';
-import { compileCache, endWithTests, type Service } from '../../support/service.ts';
+import { compileCache, type Service } from '../../support/service.ts';
+import { endWithTests } from '../../support/service-process.ts';
 import { command } from '../../systems/cli.ts';
 
 export type Json = any;
