@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import { path, unique } from '../support/records.ts';
-import { anyEngine, engines, type Service, type StartOptions, startService } from '../support/service.ts';
+import { anyEngine, engines } from '../support/service.ts';
+import { type ProcessOptions, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { storedIn } from '../support/stored.ts';
 import { password, signUp } from '../support/users.ts';
 import { logOf, Marked } from './log.ts';
 
-async function withService(options: StartOptions, work: (service: Service) => Promise<void>): Promise<void> {
-  const service = await startService(options);
+async function withService(options: ProcessOptions, work: (service: ServiceProcess) => Promise<void>): Promise<void> {
+  const service = await startServiceProcess(options);
   try {
     await work(service);
   } finally {
@@ -26,7 +27,7 @@ const byTrust = {
 } as const;
 type Trust = keyof typeof byTrust;
 
-async function assertOrigin(service: Service, trust: Trust): Promise<void> {
+async function assertOrigin(service: ServiceProcess, trust: Trust): Promise<void> {
   const client = new Marked(service);
   const headers = { 'X-Forwarded-For': '203.0.113.9', 'CF-IPCountry': 'IL' };
   await client.asMaster({ path: path('T'), body: {}, headers });
@@ -45,11 +46,11 @@ for (const engine of engines)
       if (anyEngine.includes(engine))
         test(named(trust), () => withService({ engine, ...env(trust) }, (service) => assertOrigin(service, trust)));
 
-    let service: Service;
+    let service: ServiceProcess;
     let data: OwnData;
     before(async () => {
       data = await makeData(engine);
-      service = await startService({ ...data, ...env('on') });
+      service = await startServiceProcess({ ...data, ...env('on') });
     });
     after(async () => {
       await service.stop();
@@ -111,7 +112,7 @@ for (const engine of engines)
       const client = new Marked(service);
       await Promise.all(Array.from({ length: 30 }, (_, n) => client.asMaster({ path: path('T'), body: { n } })));
       assert.equal(await service.stop(), 0);
-      service = await startService({ ...data, ...env('loopback') });
+      service = await startServiceProcess({ ...data, ...env('loopback') });
       assert.equal((await logOf(service, { userAgent: client.mark, path: path('T') })).length, 30);
     });
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { create, createMany, tableName } from '../support/query.ts';
-import { startService } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { makeLong } from './long.ts';
 import { onSampledEngine } from './sampled.ts';
 
@@ -113,7 +113,7 @@ onSampledEngine((get, engine) => {
   });
 
   test('Running: clients that left in the middle of an answer do not hold the exit', async () => {
-    const service = await startService({ engine });
+    const service = await startServiceProcess({ engine });
     const { long } = await makeLong(service);
     const { hostname, port } = new URL(service.url);
     const leave = async (pause: number) => {

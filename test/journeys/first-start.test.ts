@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newPerson } from '../support/browser.ts';
-import { anyEngine, startService } from '../support/service.ts';
+import { anyEngine } from '../support/service.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { otherPassword } from '../support/users.ts';
 
 test('from the printed address to the tables, in both languages', async () => {
   // Not the usual system, so that this start creates it.
-  const service = await startService({ engine: anyEngine[0] ?? 'sqlite', env: { APP_ID: 'first-system' } });
+  const service = await startServiceProcess({ engine: anyEngine[0] ?? 'sqlite', env: { APP_ID: 'first-system' } });
   const [, address = ''] = /Console: (\S+)/.exec(service.output()) ?? [];
   assert.equal(address, `${service.url}/console/`);
   const { adminEmail, adminPassword } = JSON.parse(readFileSync(join(service.dataDir, 'credentials.json'), 'utf8'));

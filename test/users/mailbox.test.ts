@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { boxOf } from '../support/smtp-message.ts';
 import { login, newName, otherPassword, signUp } from '../support/users.ts';
@@ -13,18 +14,18 @@ import { fillIn } from './reset.ts';
 for (const engine of anyEngine)
   describe(engine, () => {
     let data: OwnData;
-    let service: Service | undefined;
+    let service: ServiceProcess | undefined;
     before(async () => {
       data = await makeData(engine);
     });
     afterEach(() => service?.stop());
     after(() => data.remove());
 
-    const start = async (env: Record<string, string> = {}): Promise<Service> => {
-      service = await startService({ ...data, env });
+    const start = async (env: Record<string, string> = {}): Promise<ServiceProcess> => {
+      service = await startServiceProcess({ ...data, env });
       return service;
     };
-    const ask = ({ call }: Service, email: string) =>
+    const ask = ({ call }: ServiceProcess, email: string) =>
       call('POST', '/platform/requestPasswordReset', { as: 'anonymous', body: { email } });
 
     test('Mail without SMTP_URL: one .eml file each, for the service alone; its link works', async () => {
