@@ -11,9 +11,8 @@ export const FOLDERS = ['test', 'src', 'scripts', 'console/src', 'console/test']
 /** Unit tests of a folder run in one process: its start takes longer than most of them. */
 const UNIT_FOLDERS = ['src', 'scripts', 'console/src', 'console/test'];
 
-/** Unit tests that take seconds, or change what is the process's: each in one of its own. */
-export const ALONE =
-  /outages|faults|locks|recovery|dead-connections|reads\.test|listener|autovacuum|fill-search-index|reader-pool|migrations\.test|automation\.test|ending|loader|liveness|garbage-collect|taken-away|reservation\.test|resolve-edits/;
+/** Runs in a process of its own: takes seconds, mostly waiting, or changes what is the process's. */
+export const ALONE = '.alone.test.ts';
 
 /** Suites that take the longest, first: what starts last ends the run. */
 const RUN_ORDER = [
@@ -23,7 +22,7 @@ const RUN_ORDER = [
   /^test\/(mcp|functions|console|property|records)\//,
   /^test\/(faults|transfer|processes|postgres|edge|migrations)\//,
   /^test\//,
-  ALONE,
+  /\.alone\.test\.ts$/,
 ];
 
 /** Where the files that run several others lie. */
@@ -37,12 +36,18 @@ const GROUPS = join(root, 'node_modules/.cache/tests');
  */
 export function testsAt(path) {
   if (!statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()) return [path];
-  if (existsSync(join(root, path, TOGETHER))) return [join(path, TOGETHER)];
+  if (existsSync(join(root, path, TOGETHER))) return [join(path, TOGETHER), ...aloneIn(path)];
   const entries = readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   return entries.flatMap((entry) => {
     if (entry.isDirectory()) return testsAt(join(path, entry.name));
     return entry.name.endsWith('.test.ts') ? [join(path, entry.name)] : [];
   });
+}
+
+/** @param {string} path a directory */
+function aloneIn(path) {
+  const names = readdirSync(join(root, path), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith(ALONE)).map((name) => join(path, name));
 }
 
 /**
@@ -66,7 +71,7 @@ export function groupsOf(files) {
 /** @param {string} file with slashes */
 function groupOf(file) {
   const isUnit = UNIT_FOLDERS.some((folder) => file.startsWith(`${folder}/`)) && file.endsWith('.test.ts');
-  if (!isUnit || ALONE.test(file)) return file;
+  if (!isUnit || file.endsWith(ALONE)) return file;
   // The engines are as large as other layers are.
   return file
     .split('/')

@@ -4,9 +4,11 @@ import { basename, join } from 'node:path';
 import { describe } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Runs all tests of a folder, and of its subfolders, one file after the other. */
+/** Runs the tests of a folder, and of its subfolders, one file after the other, but for those that run alone (scripts/test-files.mjs). */
 export function runTogether(folder: string): void {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.test.ts') && !name.endsWith('.alone.test.ts'),
+  );
   // One suite: no test runs before all are defined; otherwise the run would end with those defined so far.
   describe(basename(folder), async () => {
     for (const file of files.sort()) await import(pathToFileURL(join(folder, file)).href);
