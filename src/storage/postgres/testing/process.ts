@@ -5,7 +5,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { directoryOf, type Owner, programs, unprivilegedUser } from './programs.ts';
+import { type Owner, serverPlaces, unprivilegedUser } from './programs.ts';
 
 /** Maximum time until the server accepts connections, in milliseconds. */
 const START_TIMEOUT_MS = 60_000;
@@ -55,10 +55,10 @@ export class ServerProcess {
   /** Process id of the server that was stopped last: after a crash, postmaster.pid still contains it. */
   #ended: string | undefined;
 
-  private constructor(owner: Owner, directory: string, place: string, port: number, ownSettings: ServerSettings) {
+  private constructor(owner: Owner, directory: string, programs: string, port: number, ownSettings: ServerSettings) {
     this.#owner = owner;
     this.#directory = directory;
-    this.#programs = place;
+    this.#programs = programs;
     this.#port = port;
     this.#settings = { ...settings, ...ownSettings };
     this.#guard = this.#makeGuard();
@@ -72,11 +72,10 @@ export class ServerProcess {
   static async create(ownSettings: ServerSettings = {}, wal?: string): Promise<ServerProcess> {
     const owner = await unprivilegedUser();
     for (let attempt = 1; ; attempt++) {
-      const directory = await directoryOf(owner);
+      const { directory, programs } = await serverPlaces(owner);
       try {
-        const place = await programs(owner, directory);
-        initialise(owner, directory, place, wal);
-        const made = new ServerProcess(owner, directory, place, await freePort(), ownSettings);
+        initialise(owner, directory, programs, wal);
+        const made = new ServerProcess(owner, directory, programs, await freePort(), ownSettings);
         await made.start();
         return made;
       } catch (error) {
@@ -189,10 +188,10 @@ export class ServerProcess {
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-function initialise(owner: Owner, directory: string, place: string, wal?: string): void {
+function initialise(owner: Owner, directory: string, programs: string, wal?: string): void {
   const args = ['-D', join(directory, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   if (wal !== undefined) args.push('-X', wal, '--wal-segsize=1');
-  const { status, stderr } = spawnSync(join(place, 'bin', 'initdb'), args, {
+  const { status, stderr } = spawnSync(join(programs, 'bin', 'initdb'), args, {
     ...owner,
     cwd: directory,
     env: environment,

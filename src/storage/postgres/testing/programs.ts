@@ -21,20 +21,33 @@ export async function unprivilegedUser(): Promise<Owner> {
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 
-/** Last choice: containers forbid executing programs there. */
-const IN_MEMORY = '/dev/shm';
+/** Where a server keeps its data, and its programs. */
+export interface ServerPlaces {
+  readonly directory: string;
+  /** Holds bin/ and lib/. */
+  readonly programs: string;
+}
 
-/** Creates a directory owned by the user, in a place that the user can enter. */
-export async function directoryOf(owner: Owner): Promise<string> {
-  const onDisk = [tmpdir(), '/tmp', '/var/tmp'].filter((place) => place !== IN_MEMORY);
-  for (const place of new Set([...onDisk, IN_MEMORY])) {
-    const made = await mkdtemp(join(place, 'rds-postgres-')).catch(() => undefined);
-    if (made === undefined) continue;
-    if (owner.uid !== undefined && owner.gid !== undefined) await chown(made, owner.uid, owner.gid);
-    if (spawnSync('ls', [made], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0) return made;
-    await rm(made, { recursive: true });
+/**
+ * Creates a directory owned by the user, in a place that the user can enter and where the programs run, if they have to be copied: containers
+ * forbid that in memory. The temporary directory of a run is in memory, if there is room: a file system on a disk takes up to a second to create a
+ * database, because it does not reuse the inodes of files that were deleted in the last seconds.
+ */
+export async function serverPlaces(owner: Owner): Promise<ServerPlaces> {
+  let failure: unknown = new Error('there is no temporary directory that the user of PostgreSQL can enter');
+  for (const place of new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])) {
+    const directory = await mkdtemp(join(place, 'rds-postgres-')).catch(() => undefined);
+    if (directory === undefined) continue;
+    if (owner.uid !== undefined && owner.gid !== undefined) await chown(directory, owner.uid, owner.gid);
+    try {
+      if (spawnSync('ls', [directory], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0)
+        return { directory, programs: await programs(owner, directory) };
+    } catch (error) {
+      failure = error;
+    }
+    await rm(directory, { recursive: true, force: true });
   }
-  throw new Error('there is no temporary directory that the user of PostgreSQL can enter');
+  throw failure;
 }
 
 /**
@@ -42,7 +55,7 @@ export async function directoryOf(owner: Owner): Promise<string> {
  * be inaccessible to the user, and the install script that links the libraries may not have run.
  * @param directory where they may be copied to
  */
-export async function programs(owner: Owner, directory: string): Promise<string> {
+async function programs(owner: Owner, directory: string): Promise<string> {
   const native = packagedPrograms();
   const runs = (place: string) =>
     ['initdb', 'postgres'].every((name) => {
