@@ -40,7 +40,7 @@ function testArguments(args) {
     '--test-reporter=spec',
     '--test-global-setup=test/support/run.ts',
     // Many wait for something else than a processor.
-    `--test-concurrency=${availableParallelism() + 3}`,
+    `--test-concurrency=${availableParallelism() + 2}`,
     '--test-timeout=1200000',
     ...options,
     ...(files.length > 1 ? writeGroups(groupsOf(files)) : files),

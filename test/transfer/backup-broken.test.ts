@@ -106,7 +106,7 @@ for (const engine of engines)
     let state: string[];
     before(async () => {
       service = await startService({ engine });
-      good = await madeBackup(service, join(service.dataDir, '..', `made-${randomBytes(4).toString('hex')}`));
+      good = await madeBackup(service, await folderForTest());
       // Deleting a system leaves a lock file.
       const { appId } = await addSystem(service);
       await done(service, ['system', 'remove', appId, '--now']);

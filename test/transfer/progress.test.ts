@@ -4,11 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Run, temporary } from '../edge/process.ts';
 import { dataForTest, type OwnData } from '../support/data.ts';
-
 import { anyEngine, compileCache, startService } from '../support/service.ts';
 import { command } from '../systems/cli.ts';
 import { run as runPlain } from './backups.ts';
@@ -24,6 +25,15 @@ const rows = `${JSON.stringify({ Name: 'x'.repeat(1_000) })}\n`.repeat(3_000);
 const file = join(directory, 'rows.ndjson');
 await writeFile(file, rows);
 
+/** The text in ten parts, so that its transfer takes longer than the interval of reports, however fast the pipe is. */
+async function* slowly(text: string): AsyncGenerator<string> {
+  const size = Math.ceil(text.length / 10) || 1;
+  for (let at = 0; at < text.length; at += size) {
+    yield text.slice(at, at + size);
+    await wait(5);
+  }
+}
+
 /** Runs a command with the fast clock. No other process may use the data, because the command would wait for it by that clock. */
 async function run(data: OwnData, args: readonly string[], input = ''): Promise<Run> {
   const more = { NODE_OPTIONS: `--import=${hasty}`, QUERY_TIMEOUT_MS: '3600000' };
@@ -35,7 +45,7 @@ async function run(data: OwnData, args: readonly string[], input = ''): Promise<
   const texts = Promise.all(
     [child.stdout, child.stderr].map(async (stream) => (await stream.setEncoding('utf8').toArray()).join('')),
   );
-  child.stdin.end(input);
+  pipeline(slowly(input), child.stdin).catch(() => {});
   const [code] = await once(child, 'close');
   const [stdout = '', stderr = ''] = await texts;
   return { code, stdout, stderr };
