@@ -65,11 +65,13 @@ export class ImportJobs {
    */
   async add(system: System, context: RecordContext, request: JobRequest, bytes: AsyncIterable<Buffer>): Promise<string> {
     const { appId, store } = system;
-    const arriving = this.#arriving.get(appId) ?? 0;
-    if (arriving >= MAX_ARRIVING || (await unfinishedJobs(store, MAX_JOBS)).length >= MAX_JOBS)
-      throw new TooManyRequests(RETRY_AFTER_SECONDS);
-    this.#arriving.set(appId, arriving + 1);
+    // Counted before the first await, so that requests of the same moment see each other.
+    const arriving = (this.#arriving.get(appId) ?? 0) + 1;
+    if (arriving > MAX_ARRIVING) throw new TooManyRequests(RETRY_AFTER_SECONDS);
+    this.#arriving.set(appId, arriving);
     try {
+      const unfinished = await unfinishedJobs(store, MAX_JOBS);
+      if (unfinished.length + arriving > MAX_JOBS) throw new TooManyRequests(RETRY_AFTER_SECONDS);
       const { id: body } = await this.#keep(system, bytes);
       const objectId = newObjectId();
       const job = { objectId, objectClass: request.className, options: storedRequest(request, context.referer), body };

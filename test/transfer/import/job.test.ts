@@ -1,5 +1,7 @@
 /** `POST import/{Table}`: imports as jobs. Reference: import.md#import-jobs. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { create, defineTable, find, onEachEngine, type Row, tableName } from '../../support/query.ts';
@@ -30,6 +32,38 @@ onEachEngine((get) => {
     assert.equal((await get().call('GET', `/platform/schemas/${name}`)).body.fields.Num, undefined);
     const { count } = (await get().call('GET', `/platform/classes/${name}`, { query: { count: 1, limit: 0 } })).body;
     assert.equal(count, job.created);
+  });
+
+  test('Import job: of three bodies that arrive at the same moment one is 429 with Retry-After', async () => {
+    const name = await table();
+    const url = new URL(`${get().url}/platform/import/${name}`);
+    const headers = {
+      'content-type': 'text/csv',
+      'x-platform-application-id': get().appId,
+      'x-platform-master-key': get().masterKey,
+    };
+    const bodies = ['a', 'b', 'c'].map((row) => {
+      const sent = request(url, { method: 'POST', headers, agent: false });
+      sent.write('Name\n');
+      const answer = once(sent, 'response').then(async ([response]) => {
+        const text = Buffer.concat(await response.toArray()).toString();
+        return { row, status: response.statusCode, retryAfter: response.headers['retry-after'], body: JSON.parse(text) };
+      });
+      return { row, sent, answer };
+    });
+    const { row, ...refused } = await Promise.race(bodies.map(({ answer }) => answer));
+    assert.deepEqual(refused, {
+      status: 429,
+      retryAfter: '30',
+      body: { code: 155, error: 'Too many requests. Try again later.' },
+    });
+    for (const { sent, answer } of bodies.filter((one) => one.row !== row)) {
+      sent.end('x\n');
+      const { status, body } = await answer;
+      assert.equal(status, 202);
+      await ended(get(), body.job);
+    }
+    assert.equal((await find(get(), name)).length, 2);
   });
 
   test('Import job: rows become records, in order; refused rows are at rejectedUrl', async () => {

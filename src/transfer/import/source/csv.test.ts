@@ -69,7 +69,7 @@ for (const [text, expected] of cases)
     }
   });
 
-test('a quote that is never closed is told with its row', () => {
+test('a quote that is never closed is reported with its row', () => {
   for (const text of ['"a', 'a\nb,"c\nd\ne,f\n', '"a""'])
     assert.equal(rowsOf(text, 3).openQuote, text.startsWith('"') ? 1 : 2, text);
 });
@@ -106,7 +106,7 @@ test('what csv-stringify writes is read as it was', () => {
 
 const anything = fc.string({ unit: fc.constantFrom('a', 'b', '"', ',', '\n'), maxLength: 40 });
 
-test('what csv-parse takes is read the same, and what it refuses is told', () => {
+test('what csv-parse takes is read the same, and what it refuses is reported', () => {
   fc.assert(
     fc.property(anything, fc.integer({ min: 1, max: 9 }), (text, size) => {
       const { rows, openQuote } = rowsOf(text, size);

@@ -29,12 +29,12 @@ for (const [text, records] of cases)
       );
   });
 
-test('an export that is cut off is told', async () => {
+test('an export that is cut off is reported', async () => {
   for (const text of ['{"results":[{"a":1},{"a"', '{"results":[{"a":1}', '{"results":[{"a":1}]'])
     await assert.rejects(elementsOf(text, 3), /cut off/);
 });
 
-test('what stands beside the lists of a file is no record, and is told', async () => {
+test('what stands beside the lists of a file is no record, and is reported', async () => {
   const strays: [string, Holder][] = [
     ['[{"a":1}] junk', 'list'],
     ['[{"a":1}]\n{"a":2}', 'list'],
