@@ -18,7 +18,7 @@ const empty = emptyDraft('request', 'Dana');
 const typed = (fields: Record<string, [seen: string | number | null, value: string | number | null]>): Draft =>
   Object.entries(fields).reduce((draft, [name, [seen, value]]) => edited(draft, name, seen, value, 1), empty);
 
-test('only changed fields are sent, each with what the user saw when he began', () => {
+test('only changed fields are sent, each with what the user saw when they began', () => {
   let draft = edited(empty, 'City', 'Haifa', 'A', 1);
   draft = edited(draft, 'City', 'A', 'Acre', 2);
   assert.deepEqual(writeOf(draft), { changes: { City: 'Acre' }, base: { City: 'Haifa' } });
@@ -68,7 +68,7 @@ test('a choice of mine is sent upon theirs, a choice of theirs is dropped, all e
   assert.deepEqual(writeOf(next), { changes: { City: 'Acre', Total: 2 }, base: { City: 'Eilat', Total: 1 } });
 });
 
-test("what others changed is told, one's own writes are not", () => {
+test("what others changed is reported, one's own writes are not", () => {
   const before = { Name: 'a', City: 'b', updatedAt: '1' };
   assert.deepEqual(changedFields(before, { Name: 'x', City: 'y', updatedAt: '2' }, { changes: { City: 'y' }, updatedAt: null }), [
     'Name',

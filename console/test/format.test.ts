@@ -17,7 +17,7 @@ test('a zone that is not known counts as UTC', () => {
   assert.equal(formatOf('en-GB', 'Mars/Base', '').moment(new Date('2026-01-01T10:00:00Z')), '1 Jan 2026, 10:00');
 });
 
-test('times from now are told in words', () => {
+test('times from now are shown in words', () => {
   const now = Date.UTC(2026, 0, 10, 12);
   assert.equal(english.ago(new Date(now - 3 * 3_600_000), now), '3 hours ago');
   assert.equal(english.ago(new Date(now - 20_000), now), 'just now');

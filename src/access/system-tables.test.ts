@@ -75,7 +75,7 @@ test('permissions open nothing that is refused outright', () => {
         assert.throws(() => authorize(callers.get(name) as never, action, tableWith(open, className)), `${className} ${name}`);
 });
 
-test('permissions have an effect where naming a user changes what he may do', () => {
+test('permissions have an effect where naming a user changes what they may do', () => {
   for (const className of ['T', '_User', '_Session', '_RequestLog', '_syslogTriggers', '_Role', '_Notification'])
     for (const action of clpActions) {
       const outcome = (grants: Record<string, boolean>): string => {

@@ -37,7 +37,7 @@ test('where answers are too many, the oldest of the network with most is closed;
   assert.deepEqual(cut(first, more, last, other), [false, false, false, false]);
 });
 
-test('who takes his answer keeps it while others do not take theirs, however much he has', ({ mock }) => {
+test('who takes their answer keeps it while others do not take theirs, however much they have', ({ mock }) => {
   mock.timers.enable({ apis: ['setInterval'] });
   answers = new BufferedAnswers(100);
   const reading = add('a', 60);

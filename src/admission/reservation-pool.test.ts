@@ -56,7 +56,7 @@ test('a place that is free goes to who has the fewest, then to who had none the 
   assert.deepEqual(order, [3, 4, 0, 2, 1]);
 });
 
-test('who had a place comes after who had none yet, however many he asks for', async () => {
+test('who had a place comes after who had none yet, however many they ask for', async () => {
   const first = ['x', 'y', 'z'].map((caller) => request('a', caller));
   const more = ['x', 'y', 'z', 'x', 'y', 'z'].map((caller) => request('a', caller));
   const other = request('a', 'other');
@@ -67,7 +67,7 @@ test('who had a place comes after who had none yet, however many he asks for', a
   assert.deepEqual(await granted(...more, other), [true, true, false, false, false, false, true]);
 });
 
-test('who leaves while he waits is passed over; a place that is freed twice counts once', async () => {
+test('who leaves while they wait is passed over; a place that is freed twice counts once', async () => {
   const held = [request('a', 'x'), request('b', 'x'), request('c', 'x'), request('d', 'x')];
   const [gone, next, last] = [request('e', 'x'), request('f', 'x'), request('g', 'x')] as const;
   gone.release();
@@ -119,7 +119,7 @@ test('places of several sizes: the one who comes first is not passed over by sma
   assert.deepEqual(await granted(request('e', 1_000)), [true]);
 });
 
-test('a slow body is ended for who has less, and for who waits for himself only his own', async () => {
+test('a slow body is ended for who has less, and for who waits for themselves only their own', async () => {
   const sized = new ReservationPool({ all: 100, ofSystem: 100, ofCaller: 60 }, 1_000);
   const request = (caller: string, size: number) => sized.request({ system: 'a', caller }, size);
   const [slow, greedy] = [request('slow', 10), request('greedy', 60)] as const;

@@ -52,7 +52,7 @@ test('the place of a whole body is kept until its request is answered, and given
   assert.equal(second.isGranted, true);
 });
 
-test('who has gone before he asks has no place', () => {
+test('who has gone before they ask has no place', () => {
   const room = new ReservationPool({ all: 4, ofSystem: 3, ofCaller: 2 });
   const gone = new Answer();
   gone.destroy();

@@ -223,7 +223,7 @@ test('schedules are asked when they are due, and when a definition was written',
   assert.equal(asked, 4);
 });
 
-test('a clock that is set back is noticed, and all schedules are asked anew by it', async (t) => {
+test('a clock that is set back is noticed, and all schedules are asked again by it', async (t) => {
   const asked: (readonly [now: number, skew: number | undefined])[] = [];
   const runDue: WorldOptions['runDue'] = async (_, now, skew) => {
     asked.push([now, skew]);

@@ -96,7 +96,7 @@ test('nobody is asked about a system that is not there', async () => {
 const importing = ['import', '--system', 'app', '--table', 'Tags', '--file', file, '--json'];
 const tags = () => countRecords(masterContext(store), 'Tags');
 
-test('import asks where triggers fire, and imports nothing unless it is told to', async () => {
+test('import asks where triggers fire, and imports nothing without an answer', async () => {
   const before = await tags();
   for (const answer of ['', 'n', 'no', 'perhaps', 'yes no']) {
     const { code, questions, printed } = await answered(answer, ...importing);

@@ -31,7 +31,7 @@ async function another() {
 
 const linux = { skip: process.platform !== 'linux' };
 
-test('whether a process has ended is told by its mark', linux, async () => {
+test('the mark of a process says whether it has ended', linux, async () => {
   const { mark, kill } = await another();
   assert.equal(processMark(), processMark());
   assert.notEqual(processMark(), mark);

@@ -25,7 +25,7 @@ test('one pause may take its time, and no longer', () => {
   assert.equal(read(32_768, () => 59_999, 5).pieces, 5);
 });
 
-test('who trickles is given up when all his pauses are over', () => {
+test('who trickles is given up when all their pauses are over', () => {
   const { time, pieces } = read(32_768, () => 50_000, 1_000);
   assert.ok(time >= 600_000 && time < 660_000, `${time} ms`);
   assert.equal(pieces, 12);

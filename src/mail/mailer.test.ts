@@ -237,7 +237,7 @@ test('systems take turns, whatever one of them has waiting, and what is sent tak
   await one.close();
 });
 
-test('who has too many under way keeps his own further ones, and nobody else’s', async () => {
+test('who has too many under way keeps their own further ones, and nobody else’s', async () => {
   const transport = new SlowTransport();
   const one = mailer(transport, { closeTimeoutMs: 1 });
   const all = Array.from({ length: 1_000 }, () => one.send(message, 'a'));

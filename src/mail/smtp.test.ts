@@ -83,7 +83,7 @@ test('several recipients: hidden ones get it, and no copy tells of them', async 
   assert.match(received[0]?.text ?? '', /^Cc: .*<cc@example\.com>\r$/m);
 });
 
-test('recipients who are refused are told apart from those who are not', async () => {
+test('recipients who are refused are distinguished from those who are not', async () => {
   refusal = Object.assign(new Error('no such user'), { responseCode: 550 });
   refusedOne = 'b@example.com';
   const to = ['a', 'b'].map((name) => ({ name: '', address: `${name}@example.com` }));
@@ -115,7 +115,7 @@ test('a line break in the name of a recipient or in the subject adds nothing', a
   assert.doesNotMatch(composed.raw.toString(), /^Bcc:/im);
 });
 
-test('an attempt ends when it is told to', async () => {
+test('an attempt ends when it is aborted', async () => {
   const leaving = new AbortController();
   leaving.abort();
   await assert.rejects(transport.deliver(await mail(), leaving.signal), { code: 'EABORT' });

@@ -17,7 +17,7 @@ function shownOf(value: JsonValue): JsonObject {
   return JSON.parse(part.text);
 }
 
-test('an answer that fits is told as it is', () => {
+test('an answer that fits is returned as it is', () => {
   for (const tool of [reading, writing])
     assert.deepEqual(resultOf({ a: [1] }, tool), { content: [{ type: 'text', text: '{"a":[1]}' }] });
 });

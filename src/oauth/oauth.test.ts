@@ -216,7 +216,7 @@ test('a system that cannot be reached is the service’s fault, and no page of t
   assert.deepEqual([answer.statusCode, answer.json().error], [404, 'Not found.']);
 });
 
-test('a store that is away: 503 with Retry-After, as a page and as JSON; a write in doubt is told as such', async () => {
+test('a store that is away: 503 with Retry-After, as a page and as JSON; a write in doubt is reported as such', async () => {
   publish(documentOf());
   const registration = { redirect_uris: ['https://client.example.com/back'], token_endpoint_auth_method: 'none' };
   const register = () => server.inject({ method: 'POST', url: '/oauth/app/register', payload: registration });

@@ -37,7 +37,7 @@ function pass(seconds: number): void {
 const full = 'the disk is full';
 const ofOne = { app: 'one' };
 
-test('a condition is told of when it begins, with its first error, and when it ends, with its count', () => {
+test('a condition is reported when it begins, with its first error, and when it ends, with its count', () => {
   const first = new Error('the first');
   conditions.met(full, ofOne, first);
   for (let n = 0; n < 9; n++) conditions.met(full, ofOne, new Error('a later one'));

@@ -30,7 +30,7 @@ test('defaults', () => {
   );
 });
 
-test('the caller sees what he may', () => {
+test('the caller sees what they may', () => {
   assert.equal(narrow({ where: '{"Name":"a"}' }).filter.kind, 'and');
   assert.equal(narrow({}).filter.kind, 'guard');
   assert.equal(buildSelection(new ReadParameters(new Map()), narrowGrant, userScope).filter.kind, 'guard');

@@ -102,14 +102,14 @@ for (const [name, make] of Object.entries(places))
       assert.equal(await refusal(known), null);
     });
 
-    test('what is being made is made anew by the same installation, and by no other', async () => {
+    test('what is being made is created again by the same installation, and by no other', async () => {
       await made('half', false);
       await assert.rejects(engine.create(newIdentity('x', 'half', 'another salt')), /is there, and nothing says/);
       const { birth } = await made('half', false);
       assert.equal((await engine.inspect('half')).identity?.birth, birth);
     });
 
-    test('what was in force once is not made anew', async () => {
+    test('what was in force once is not created again', async () => {
       const known = await made('force');
       await assert.rejects(engine.create(newIdentity('x', 'force', 'salt')), /is there, and nothing says/);
       assert.equal(await refusal(known), null);
@@ -138,7 +138,7 @@ for (const [name, make] of Object.entries(places))
       await assert.rejects(engine.identify({ ...identity, appId: 'nothing' }), StoreRefused);
     });
 
-    test('all that is there is told, but for what is known', async () => {
+    test('all that is there is reported, but for what is known', async () => {
       const told = await engine.stored(new Set(['force', 'half', 'whose']));
       assert.deepEqual(
         told.map(({ name }) => name),

@@ -98,7 +98,7 @@ test('what is deleted now was removed before or not, and is there', async () => 
   assert.deepEqual([inForce(), administration.removedSystems()], [[], []]);
   await assert.rejects(administration.deleteSystem('one'), /there is no system "one"/);
 });
-test('a system that cannot be deleted keeps no other from being deleted, and is told of', async () => {
+test('a system that cannot be deleted keeps no other from being deleted, and is reported', async () => {
   for (const appId of ['one', 'two']) await administration.removeSystem(appId);
   mock.timers.setTime(start + 14 * DAY_MS);
   failing = 'one';

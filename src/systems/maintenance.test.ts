@@ -102,7 +102,7 @@ test('what the store was away for is tried again each minute, by who has claimed
   );
 });
 
-test('who does not hear whether a job falls to him does it when he can', async () => {
+test('who does not hear whether a job falls to them does it when they can', async () => {
   let away = 2;
   const takeLease = async (_: string, name: string) => {
     if (away-- > 0) throw serviceError('unavailable');

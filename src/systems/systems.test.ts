@@ -100,7 +100,7 @@ test('a system is acquired at once where it is open and current', async ({ mock 
   await other.removeSystem('app', 0);
   assert.equal(systems.tryAcquire('app'), undefined);
 });
-test('the systems that are open are told as of each step', async () => {
+test('the systems that are open are reported as of each step', async () => {
   await add();
   await add(entry('b'));
   assert.deepEqual([...systems.opened()], []);

@@ -57,7 +57,7 @@ test('a name that nobody has takes no less time than one whose failure is counte
   for (const name of ['unknown', 'another']) assert.ok((await refused(name)) >= COMMIT_MS - 10, name);
 });
 
-test('an attempt that meets a fault of the store counts as none, and tells nobody who is known', async () => {
+test('an attempt that meets a fault of the store counts as none, and does not reveal who is known', async () => {
   await createRecord(masterContext(store, userTableRules), '_User', { username: 'unlucky', password });
   const faulty = new FaultyStore(store, { fate: () => 'undone' });
   // Reads still work, as with a full disk.
@@ -74,7 +74,7 @@ test('an attempt that meets a fault of the store counts as none, and tells nobod
   await assert.rejects(attempt('nobody', 'Wrong3Pass'), { key: 'badLogin' });
 });
 
-test('a login whose session was opened as the store went is in doubt: nobody is told that nothing was done', async () => {
+test('a login whose session was opened as the store went is in doubt: nobody is reported that nothing was done', async () => {
   const faulty = new FaultyStore(store, { fate: () => 'undone' });
   const leaving: Store = new Proxy(faulty.store, {
     get(target, name) {
@@ -93,7 +93,7 @@ test('a login whose session was opened as the store went is in doubt: nobody is 
   assert.ok(isInDoubt(errorToReport(error, progress)), String(error));
 });
 
-test('a user whose hash another service made changes his password, and one whose hash is replaced meanwhile signs in', async () => {
+test('a user whose hash another service made changes their password, and one whose hash is replaced meanwhile signs in', async () => {
   // bcrypt of `Right1Pass`
   const imported = '$2b$04$LwWhWj2x5TykX52pJRI3VeauLFVk./zlcOMKeWWQC94IY2xqqKude';
   await store.write({

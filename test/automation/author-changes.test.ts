@@ -91,7 +91,7 @@ for (const engine of sampledEngines())
       assert.equal(status, 201);
     };
 
-    test('a trigger of his changes records where he may himself, and nowhere else', async () => {
+    test('a trigger changes records where its author may, and nowhere else', async () => {
       const { as, all, victims, changed, dataOf, mayHimself } = await scene();
       const targets = await victims();
       const columns = Object.fromEntries([...targets.keys()].map((name) => [`to${name}`, `Pointer:${name}`]));
@@ -136,7 +136,7 @@ for (const engine of sampledEngines())
       assert.deepEqual([...(await changed(targets, word))].sort(), expected);
     });
 
-    test('agent tools change records where he may himself, and nowhere else', async () => {
+    test('agent tools change records where the user may, and nowhere else', async () => {
       const { admin, as, victims, put, changed, dataOf, mayHimself } = await scene();
       await opened(as);
       const service = world.service();
@@ -175,7 +175,7 @@ for (const engine of sampledEngines())
         }
     });
 
-    test('Set-Trigger of his agent takes what a definition over REST takes, at the tables of powers too', async () => {
+    test('Set-Trigger of an agent of the author takes what a definition over REST takes, at the tables of powers too', async () => {
       const { admin, as } = await administrator();
       await opened(as);
       const service = world.service();

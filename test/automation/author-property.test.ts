@@ -34,7 +34,7 @@ for (const engine of sampledEngines())
       ['records', () => ({})],
       ['records with columns to be', () => ({ [newName().replace(/\W/g, '')]: 'x' })],
     ] as const)
-      test(`a trigger of his makes ${what} where he may himself, and nowhere else`, async () => {
+      test(`a trigger makes ${what} where its author may, and nowhere else`, async () => {
         const admin = await signUp(world);
         await setRole(world, admin.id, 'Admin');
         const as = { session: admin.token };
@@ -95,7 +95,7 @@ for (const engine of sampledEngines())
         );
       });
 
-    test('agent tools, imports and forms make records where he may himself, and nowhere else', async () => {
+    test('agent tools, imports and forms make records where the user may, and nowhere else', async () => {
       const admin = await signUp(world, { mcpPermissions: everything });
       await setRole(world, admin.id, 'Admin');
       const as = { session: admin.token };

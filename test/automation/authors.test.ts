@@ -118,7 +118,7 @@ onAnyEngine((world) => {
     assert.notEqual((await world.read('_Session', row.objectId)).user.objectId, admin.id);
   });
 
-  test('records that he may not read, as they were, do nothing and tell nothing', async () => {
+  test('records that the author may not read, as they were, do nothing and reveal nothing', async () => {
     const table = await world.place({ Pay: 'Number' });
     const say = (event: string) => ({
       table,
@@ -159,7 +159,7 @@ onAnyEngine((world) => {
     for (const { record } of world.calls().slice(calls)) assert.deepEqual([record.objectId, record.Pay], [id, undefined]);
   });
 
-  test('templates follow Pointers to what he may read', async () => {
+  test('templates follow Pointers to what the author may read', async () => {
     const [table, target] = [await world.place({ Seen: 'String' }), await world.place({ Pay: 'Number' })];
     await world.addFields(table, { Other: `Pointer:${target}` });
     await defines({ table, events: ['create'], actions: [updates('self', { Seen: '{{Other.Name}} {{Other.Pay}}' })] });
@@ -174,7 +174,7 @@ onAnyEngine((world) => {
     assert.deepEqual(seen, ['open ', ' ']);
   });
 
-  test('nothing is done for an author who is not active, has lost his role, or is gone; a key that writes the actions takes over', async () => {
+  test('nothing is done for an author who is not active, has lost the role, or is gone; a key that writes the actions takes over', async () => {
     const author = await newAdmin();
     const [table, target] = [await world.place(), await world.place()];
     const actions = [creates(target)];

@@ -142,7 +142,7 @@ for (const engine of sampledEngines())
       assert.match(actions[0]._id, /^[0-9A-Za-z]{10}$/);
     });
 
-    test('columns that an operator has added are his own', async () => {
+    test('columns that an operator has added are their own', async () => {
       const answer = await store.call('PUT', '/platform/schemas/_Trigger', { body: { fields: { Remark: { type: 'String' } } } });
       assert.equal(answer.status, 200, answer.text);
       const id = await make({ Remark: 'x', ACL: {} });

@@ -121,7 +121,7 @@ onEachEngine((world) => {
     }
   });
 
-  test('Events 2: one trigger of all events runs for each; an objectId tells the record', async () => {
+  test('Events 2: one trigger of all events runs for each; an objectId identifies the record', async () => {
     const actions = [creates(heard, { Of: '{{objectId}}' })];
     await world.trigger({ table, events: ['create', 'update', 'delete'], actions });
     const [first, second] = await world.effects(

@@ -185,7 +185,7 @@ onAnyEngine((world) => {
     assert.deepEqual((await world.find(heard)).map(({ Name }) => Name).sort(), ['a', 'b', 'c', 'slow']);
   });
 
-  test('a target table that was deleted meanwhile is made anew, as by any first write with a key', async () => {
+  test('a target table that was deleted meanwhile is created again, as by any first write with a key', async () => {
     const table = await world.place();
     const target = await world.table();
     await world.trigger({

@@ -125,7 +125,7 @@ for (const engine of sampledEngines())
       );
     });
 
-    test('one of several is to be asked again: he alone gets it later', async () => {
+    test('one recipient of several is to be asked again: only that one gets it later', async () => {
       answers.set('b@example.com', 'refuse-for-now');
       const mail = await send('a@example.com, b@example.com');
       const waiting = await mail.once(has('sent'));

@@ -28,7 +28,7 @@ onAnyEngine((world) => {
     );
   };
 
-  test('each user sees, changes and deletes his own, and no other', async () => {
+  test('each user sees, changes and deletes their own, and no other', async () => {
     const [one, other] = (await addressees()) as [User & { own: string }, User & { own: string }];
     const session = one.token;
     const seen = async (options: object = {}) =>

@@ -39,7 +39,7 @@ for (const engine of sampledEngines())
       ['names of users', { actions: [mails('{{OwnerId.name}} {{OwnerId.username}}')] }],
     ];
     for (const [what, more] of allowed)
-      test(`an Admin defines what he may do himself: ${what}`, async () => {
+      test(`an Admin defines what the Admin may do: ${what}`, async () => {
         const answer = await define(more, { session });
         assert.equal(answer.status, 201, answer.text);
       });
@@ -74,7 +74,7 @@ for (const engine of sampledEngines())
       ],
     ];
     for (const [what, more, error] of refused)
-      test(`and not what he may not: ${what}`, async () => {
+      test(`and not what the Admin may not do: ${what}`, async () => {
         assertRefused(await define(more, { session }), error);
         const id = (await define({ actions: [mails('')] }, { session })).body.objectId;
         assertRefused(await store.put('_Trigger', id, more, { session }), error);
@@ -97,7 +97,7 @@ for (const engine of sampledEngines())
       ],
     ];
     for (const [how, send] of ways)
-      test(`and not what he may not in two halves that he may: ${how}`, async () => {
+      test(`and not what is forbidden in two halves that are allowed: ${how}`, async () => {
         const id = (await define({ actions: [mails('')] }, { session })).body.objectId;
         const refusals = (await send(id)).map(({ error }) => error).filter((error) => error !== undefined);
         assert.deepEqual(refusals, [denied('update', '_User')]);

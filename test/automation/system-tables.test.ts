@@ -95,7 +95,7 @@ onAnyEngine((world) => {
     assert.deepEqual(await events(), ['create', 'delete', 'update']);
   });
 
-  test('a deleted user, and his sessions and roles: one write', async () => {
+  test('a deleted user, and their sessions and roles: one write', async () => {
     const user = await signUp(world);
     await newRole(world, [user]);
     for (const table of ['_User', '_Session', '_Role']) await listen(table);

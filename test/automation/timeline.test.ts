@@ -52,7 +52,7 @@ onAnyEngine((world) => {
     assert.deepEqual([first.Last, other.Last], [false, true]);
   });
 
-  test('a UI edit is by the user from his page; what its triggers write is by master from nowhere', async () => {
+  test('a UI edit is by the user from their page; what its triggers write is by master from nowhere', async () => {
     const user = await signUp(world);
     const page = 'https://crm.example/accounts/5';
     const actions = [updates('self', { n: 1 }), creates(target, { n: 2 })];

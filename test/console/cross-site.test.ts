@@ -54,7 +54,7 @@ describe('requests of other sites', () => {
     assert.equal((await visitor.api('GET', 'me')).status, 200, 'it is signed in still');
   });
 
-  test('browsers that send no Sec-Fetch-Site are told apart by Origin', async () => {
+  test('browsers that send no Sec-Fetch-Site are distinguished by Origin', async () => {
     const path = `/console/-/api/${service.appId}/me`;
     for (const origin of [evil, 'null', service.url.replace('http:', 'https:'), `${service.url}0`, service.url.toUpperCase()])
       assert.equal((await visitor.send('GET', path, { headers: { origin } })).status, 403, origin);

@@ -51,7 +51,7 @@ describe('the gate', () => {
     assert.equal(read.text, 'private words');
   });
 
-  test('signed in: a file that is open is led to, its cookie given anew', async () => {
+  test('signed in: a file that is open is led to, its cookie renewed', async () => {
     const visitor = await visit(reader);
     visitor.cookies.delete('console.files.testapp');
     assert.equal((await visitor.send('GET', file)).status, 302);

@@ -105,7 +105,7 @@ for (const engine of engines)
       agent.destroy();
     });
 
-    test('Operations: the log tells when the service started, why it stops, and when it has', () => {
+    test('Operations: the log says when the service started, why it stops, and when it has stopped', () => {
       assert.ok(running);
       const lines = logLines(running.output());
       const [started, stopping, stopped] = ['started', 'stopping', 'stopped'].map((msg) =>

@@ -92,7 +92,7 @@ onEachStore((files) => {
       if (full !== undefined) assert.equal(decodeURIComponent(encoded ?? ''), full);
     });
 
-  test('Conventions: HEAD tells what GET would, without the bytes', async () => {
+  test('Conventions: HEAD answers as GET, without the bytes', async () => {
     const urls = await addressesOf('a.png', samples.png);
     for (const url of Object.values(urls)) {
       const [got, told] = [await ask(url, { headers: master() }), await ask(url, { method: 'HEAD', headers: master() })];

@@ -91,7 +91,7 @@ onEachEngine((files) => {
     }
   });
 
-  test('the url of the File object names a record and field that hold it for him: then he may', async () => {
+  test('the url of the File object names a record and field that hold it for the user: allowed', async () => {
     const { file, F } = await heldIn(open);
     const id = await files.create(open, { F, P: F }, session());
     const record = await files.read(open, id);
@@ -99,14 +99,14 @@ onEachEngine((files) => {
     await assertServed(record.P.url, 'private');
   });
 
-  test('the very field that is written holds it already: nothing changes, though he does not read it', async () => {
+  test('the very field that is written holds it already: nothing changes, though the user cannot read it', async () => {
     const hidden = await tableOf(false);
     const { file, id, F } = await heldIn(hidden);
     for (const value of [F, { __type: 'File', name: file.name }]) await files.update(hidden, id, { F: value }, session());
     assert.equal((await files.read(hidden, id)).F.name, file.name);
   });
 
-  test('a url that names a record which he reads, but which does not hold this file: he may not', async () => {
+  test('a url that names a record that the user can read, but that does not hold this file: refused', async () => {
     const { file } = await heldIn(await tableOf(false));
     const other = await heldIn(open);
     const url = recordUrl(service(), file.name, { table: open, id: other.id, field: 'F' });

@@ -136,7 +136,7 @@ describe('RATE_LIMIT_FUNCTIONS=3, behind a proxy', () => {
 describe('whose word counts for an address', () => {
   const direct = useService({ RATE_LIMIT_FUNCTIONS: '3' });
   const behind = useBounded();
-  test('without TRUST_PROXY the connection tells, whatever a header says', async () => {
+  test('without TRUST_PROXY the connection decides, whatever a header says', async () => {
     const calls = Array.from({ length: 4 }, () => () => call(direct(), newAddress()));
     assert.deepEqual(await statuses(calls), [200, 200, 200, 429]);
   });

@@ -75,7 +75,7 @@ onEachEngine((forms) => {
     await assertOpen({ table_Secret: 'x', account_City: 'x' });
   });
 
-  test('his defaults of a contact count where he may set them himself', async () => {
+  test('defaults of a contact count where the user may set them', async () => {
     await forms.setFlag(flag, on(flag));
     await writesFlag('AcceptWebLeads', on('AcceptWebLeads', { DefaultValues: { Account: { City: 'Haifa' } } }));
     const city = async () => forms.read('Accounts', (await forms.link({ table, phone: newPhone() })).accountId);
@@ -106,7 +106,7 @@ onEachEngine((forms) => {
     await assertOpen({}, closed);
   });
 
-  test('his roles are those of now; that he has left does not close a form', async () => {
+  test('roles of the user are the present ones; that the user has left does not close a form', async () => {
     const leaver = await signUp(forms);
     await setRole(forms, leaver.id, 'Admin');
     await writesFlag(flag, on(flag), { session: leaver.token });
@@ -127,7 +127,7 @@ onEachEngine((forms) => {
     await assertOpen();
   });
 
-  test('a trigger of his that opens a form opens it as he', async () => {
+  test('a trigger that opens a form opens it as its author', async () => {
     const closed = await forms.table({ Name: 'String' });
     await permit(closed, { create: {} });
     const from = await forms.table({ Name: 'String' });

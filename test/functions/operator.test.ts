@@ -150,7 +150,7 @@ for (const engine of sampledEngines())
       assert.equal(await result('greets', { name: 'Dana', more: 1 }), 'Hello Dana');
     });
 
-    test('what a function throws is 400 {error: message}; what names paths is not told', async () => {
+    test('what a function throws is 400 {error: message}; what names paths is not shown', async () => {
       assertFailed(await send('throws', { body: { message: 'Sold out' } }), 'Sold out');
       assertFailed(await send('throws', { body: {} }), 'The function failed.');
       const answer = await send('reads');
@@ -291,7 +291,7 @@ for (const engine of sampledEngines())
       assert.deepEqual(await result('echo', { a: 1 }), { a: 1 });
     });
 
-    test('a file that cannot be looked at is 500, and told once', async () => {
+    test('a file that cannot be looked at is 500, and logged once', async () => {
       symlinkSync('round.js', join(directory, 'round.js'));
       for (let time = 0; time < 3; time++) {
         const { status, body } = await send('round');

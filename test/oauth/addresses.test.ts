@@ -62,7 +62,7 @@ for (const engine of anyEngine)
       assert.match(headers.get('content-type') ?? '', /^text\/html/);
     });
 
-    test('a request that has ended is told so with the headers of pages', async () => {
+    test('a request that has ended is answered with the headers of pages', async () => {
       const answer = await replyOf(
         await fetch(`${issuerOf(service)}/authorize/nobody-0_9`, { headers: { 'accept-language': 'en' } }),
       );

@@ -46,7 +46,7 @@ for (const engine of sampledEngines())
       assert.equal(claimsOf(tokens.access_token).scope, 'mcp:view mcp:update');
     });
 
-    test('what the user has not he cannot give, whatever is sent', async () => {
+    test('a user cannot give rights that the user does not have, whatever is sent', async () => {
       const viewer = await agentUser(service, ['mcp:view']);
       const { tokens, consent } = await signInFor(service, viewer, { granted: everything });
       assert.equal(tokens.scope, 'mcp:view');
@@ -94,7 +94,7 @@ for (const engine of sampledEngines())
       assert.ok(left.href.startsWith('http://127.0.0.1:49152/back?'), left.href);
     });
 
-    test('who is signed in is asked for his consent only, each time', async () => {
+    test('a signed-in user is asked for consent only, each time', async () => {
       const { browser, client } = await authorize(service, user);
       const again = await authorize(service, user, { browser, client });
       assert.ok(again.answer.get('code'));

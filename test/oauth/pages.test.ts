@@ -127,7 +127,7 @@ for (const engine of anyEngine)
       assert.ok(isConsent(right));
     });
 
-    test('what no record can hold is told as a wrong password', async () => {
+    test('text that no record can hold is answered as a wrong password', async () => {
       const browser = new Browser(service);
       let page = await begin(browser);
       for (const [name, secret] of [
@@ -143,7 +143,7 @@ for (const engine of anyEngine)
       assert.ok(isConsent(await browser.submit(page, credentials(user.username))));
     });
 
-    test('a name that nobody has is told as a wrong password', async () => {
+    test('an unknown name is answered as a wrong password', async () => {
       const browser = new Browser(service);
       const refused = await browser.submit(await begin(browser), credentials(newName(), wrong));
       assert.equal(faultOf(refused), 'The user name or the password is wrong.');
@@ -171,7 +171,7 @@ for (const engine of anyEngine)
       assert.equal((await sessionRows(service, who)).length, before.length);
     });
 
-    test('who is not active is told so, if he knows the password', async () => {
+    test('an inactive user is reported so, if the password is right', async () => {
       const who = await agentUser(service);
       await changeUser(service, who, { active: false });
       const browser = new Browser(service);
@@ -196,7 +196,7 @@ for (const engine of anyEngine)
         assert.match(other.text, new RegExp(user.username));
       });
 
-    test('a user who is blocked while he reads has to sign in', async () => {
+    test('a user who is blocked while the page is open has to sign in', async () => {
       const who = await agentUser(service);
       const browser = new Browser(service);
       const page = await browser.submit(await begin(browser), credentials(who.username));
@@ -246,7 +246,7 @@ for (const engine of anyEngine)
       assert.ok((await browser.submit(consent, ticks(['mcp:create']))).left?.searchParams.get('code'));
     });
 
-    test('who has none of the permissions is told so, and can go back', async () => {
+    test('a user with none of the permissions is reported so, and can go back', async () => {
       const who = await agentUser(service, []);
       const browser = new Browser(service);
       const page = await browser.submit(await begin(browser), credentials(who.username));

@@ -113,7 +113,7 @@ for (const engine of sampledEngines())
           assert.equal((await askEndpoint(service, 'revoke', client, fields)).status, 200);
         });
 
-    test('a client revokes no tokens of another, and is told nothing of them', async () => {
+    test('a client revokes no tokens of another, and learns nothing of them', async () => {
       const { client, tokens } = await signIn();
       const other = await register(service);
       for (const token of [tokens.refresh_token, tokens.access_token, 'no-token', 'a.b.c']) {
@@ -138,7 +138,7 @@ for (const engine of sampledEngines())
         assert.equal(await useToken(service, token), 'unknown', token);
     });
 
-    test('a user who is blocked or removed: his refresh tokens end', async () => {
+    test('refresh tokens of a user who is blocked or removed end', async () => {
       for (const end of [
         (who: User) => changeUser(service, who, { active: false }),
         (who: User) => service.call('DELETE', `/platform/users/${who.id}`),
@@ -151,7 +151,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('a new password ends access and refresh tokens, and codes that are under way; who signs in anew goes on', async () => {
+    test('a new password ends access and refresh tokens, and codes that are under way; a new sign-in goes on', async () => {
       const who = await agentUser(service);
       const { client, tokens } = await signIn(who);
       const authorized = await begin(who);

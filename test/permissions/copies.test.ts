@@ -335,7 +335,7 @@ for (const engine of sampledEngines())
       assertDone(await call('PUT', `/platform/classes/_Trigger/${onMail}`, { body: { Active: false } }), 200, 'off');
     });
 
-    test('a definition of a user’s asks for no copy that may be hidden from him: whether it ran would tell of it', async () => {
+    test('a definition of a user asks for no copy that may be hidden from the user: whether it ran would reveal it', async () => {
       await protect({});
       const action = { type: 'notification', actionData: { user: admin.id, content: 'ran' } };
       const define = (definition: Json) =>

@@ -174,7 +174,7 @@ for (const engine of anyEngine)
         );
     });
 
-    test('a refused role name tells nothing of the roles there are', async () => {
+    test('a refused role name reveals nothing about existing roles', async () => {
       const { body } = await running().call('GET', '/platform/roles');
       const [{ objectId, name }] = body.results;
       for (const guess of [name, 'another', '!'])

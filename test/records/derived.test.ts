@@ -155,7 +155,7 @@ for (const engine of engines)
   });
 
 for (const engine of engines)
-  describe(`${engine}: accounts that a customer has made anew`, () => {
+  describe(`${engine}: accounts that a customer has created again`, () => {
     const store = useStore(engine);
 
     test('a field that is dropped takes the keys with it; the next number brings them back, for every writer', async () => {

@@ -104,7 +104,7 @@ for (const engine of engines)
         assert.deepEqual((await store.read(table, id)).O, start);
       });
 
-    test('Errors/105: a dotted name is told whole, before the record is looked for', async () => {
+    test('Errors/105: a dotted name is reported whole, before the record is looked for', async () => {
       const table = await store.table({ O: 'Object' });
       for (const name of ['O.', 'O..a', 'O.constructor', 'Fresh.a.__proto__'])
         for (const answer of [await store.post(table, { [name]: 1 }), await store.put(table, 'abcdefghij', { [name]: 1 })])

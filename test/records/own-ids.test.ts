@@ -59,7 +59,7 @@ for (const engine of engines)
         assert.equal((await store.remove(table, id)).status, 200);
       });
 
-    test('Records: own objectIds are told apart exactly (case, spaces, digits that read as one number)', async () => {
+    test('Records: own objectIds are distinguished exactly (case, spaces, digits that read as one number)', async () => {
       const table = await store.table({ Name: 'String' });
       const ids = ['abc', 'ABC', 'abc ', ' abc', '1', '01', '1.0', '1e0', '+1'];
       for (const id of ids) assert.equal(await store.create(table, { objectId: id, Name: id }), id);

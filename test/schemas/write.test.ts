@@ -204,7 +204,7 @@ onEachEngine((get) => {
     assertError(await send('GET', table), 400, 103);
     assert.deepEqual(await find(get(), table), []);
   });
-  test('Schemas DELETE: a deleted table can be made anew with other types', async () => {
+  test('Schemas DELETE: a deleted table can be created again with other types', async () => {
     const table = tableName('T');
     await defineTable(get(), table, { a: 'String' });
     await send('DELETE', table);

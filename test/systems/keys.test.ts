@@ -71,7 +71,7 @@ onEachEngine((get, engine) => {
     assert.ok(!stdout.split('\n').some((line) => line.includes('with a name') && !/revoked/i.test(line)), stdout);
   });
   if (sampled.includes(engine))
-    test('Operations: the list tells when a key was last used, once the service has written it down', async () => {
+    test('Operations: the list says when a key was last used, once the service has written it down', async () => {
       const own = await startServiceProcess({ engine });
       try {
         const list = (...more: string[]) => succeed(own, 'key', 'list', '--system', own.appId, ...more);

@@ -133,7 +133,7 @@ function assertTemplate(get: Get): void {
         assert.match(String(objectId), /^[A-Za-z0-9]{10}$/);
       }
     });
-  test('States: the new-lead and the duplicate-lead status can be told', async () => {
+  test('States: the new-lead and the duplicate-lead status can be distinguished', async () => {
     for (const SystemKey of ['new', 'duplicate'])
       assert.equal((await find(get(), 'LeadStatuses', { where: { SystemKey } })).length, 1, SystemKey);
   });

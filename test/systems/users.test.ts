@@ -37,7 +37,7 @@ const logIn = (service: Service, username: string, password: string) =>
   service.call('POST', '/platform/login', { as: 'anonymous', body: { username, password } });
 
 onEachEngine((get, engine) => {
-  test('user add: makes a user with his roles, and prints a generated password once', async () => {
+  test('user add: makes a user with their roles, and prints a generated password once', async () => {
     const args = ['--username', 'dana@crm.example', '--name', 'Dana Levi'];
     const output = await succeed(get(), 'user', 'add', '--system', get().appId, ...args, '--role', 'Sales', '--role', 'Service');
     const password = printed(output, /password/i);
@@ -152,7 +152,7 @@ onEachEngine((get, engine) => {
   });
 
   if (anyEngine.includes(engine))
-    test('system add: --admin-email makes an administrator, with a password of his own or a given one', async () => {
+    test('system add: --admin-email makes an administrator, with a password of their own or a given one', async () => {
       const cases: [appId: string, given: string[]][] = [
         ['with-admin', []],
         ['with-password', ['--admin-password', 'Given1Pass']],

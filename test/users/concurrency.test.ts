@@ -144,10 +144,10 @@ for (const engine of engines)
     test('a password written while somebody logs in with the old one leaves no session of it', () =>
       besideLogins(({ id }) => updateUser(store, id, { password: otherPassword })));
 
-    test('`active: false` while he logs in leaves no session', () =>
+    test('`active: false` during a login leaves no session', () =>
       besideLogins(({ id }) => updateUser(store, id, { active: false })));
 
-    test('Users/Delete user: a user who is deleted while he logs in leaves no session', () =>
+    test('Users/Delete user: a user who is deleted during a login leaves no session', () =>
       besideLogins(({ id }) => store.call('DELETE', `/platform/users/${id}`)));
 
     /** The same for a user who creates further sessions, each with the previous one, until refused. */
@@ -173,13 +173,13 @@ for (const engine of engines)
       }
     };
 
-    test('a password written while he makes further sessions ends them all', () =>
+    test('a password written while further sessions are made ends them all', () =>
       besideSessions(({ id }) => updateUser(store, id, { password: otherPassword })));
 
-    test('`active: false` while he makes further sessions ends them all', () =>
+    test('`active: false` while further sessions are made ends them all', () =>
       besideSessions(({ id }) => updateUser(store, id, { active: false })));
 
-    test('Errors/119: a user is deleted while records come to point at him: none of them dangles', async () => {
+    test('Errors/119: a user is deleted while records come to point at them: none of them dangles', async () => {
       const table = await store.table({ Owner: { type: 'Pointer', targetClass: '_User' } });
       for (let round = 0; round < 3; round++) {
         const user = await signUp(store);

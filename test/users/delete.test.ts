@@ -42,7 +42,7 @@ for (const engine of sampledEngines())
     };
 
     for (const as of ['master', 'apiKey'] as const)
-      test(`Users/Delete user: with the ${as}; the sessions go with him, and neither they nor roles block it`, async () => {
+      test(`Users/Delete user: with the ${as}; the sessions go with them, and neither they nor roles block it`, async () => {
         const user = await signUp(store);
         const second = await newSession(store, user);
         const role = await newRole(store, [user]);
@@ -85,7 +85,7 @@ for (const engine of sampledEngines())
       assert.equal((await remove(user)).status, 200);
     });
 
-    test('Errors/119: a record that the user made points at him by createdBy', async () => {
+    test('Errors/119: a record that the user made points at them by createdBy', async () => {
       const user = await signUp(store);
       const table = await guardedTable(store, { create: { requiresAuthentication: true } });
       const made = await store.post(table, { Name: 'a' }, { session: user.token });
@@ -117,7 +117,7 @@ for (const engine of sampledEngines())
       assert.equal((await remove(user)).status, 200);
     });
 
-    test('a user that points at himself is not blocked by himself', async () => {
+    test('a user record that points at itself is not blocked by itself', async () => {
       const user = await signUp(store);
       const body = { manager: userPointer(user) };
       assert.equal((await store.put('_User', user.id, body)).status, 200);
@@ -141,7 +141,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('Records/Delete: a Relation of another table to the user does not block; he leaves it', async () => {
+    test('Records/Delete: a Relation of another table to the user does not block; the user is removed from it', async () => {
       const user = await signUp(store);
       const table = await store.table({ R: { type: 'Relation', targetClass: '_User' } });
       const id = await store.create(table, { R: { __op: 'AddRelation', objects: [pointer('_User', user.id)] } });

@@ -34,7 +34,7 @@ for (const engine of engines)
       return role;
     }
 
-    test('keys cannot block or delete him, nor take him out of the role, nor delete it', async () => {
+    test('keys cannot block or delete them, nor take them out of the role, nor delete it', async () => {
       const [last, blocked] = [await signUp(store), await signUp(store, { active: false })];
       const role = await setMembers(last, blocked);
       const session = await newSession(store, last);
@@ -65,7 +65,7 @@ for (const engine of engines)
       assert.ok(await isAlive(store, session), 'his session goes on');
     });
 
-    test('nor can he himself with his session, where the permissions let him write roles', async () => {
+    test('nor can the last administrator with a session, where the permissions let users write roles', async () => {
       const { body: schema } = await store.call('GET', '/platform/schemas/_Role');
       const classLevelPermissions = { ...schema.classLevelPermissions, update: { 'role:Admin': true } };
       assert.equal((await store.call('PUT', '/platform/schemas/_Role', { body: { classLevelPermissions } })).status, 200);
@@ -111,7 +111,7 @@ for (const engine of engines)
       }
     });
 
-    test('who cannot write the record is told nothing of administrators', async () => {
+    test('a caller who cannot write the record learns nothing about administrators', async () => {
       const last = await signUp(store, { ACL: {} });
       const role = await setMembers(last);
       const stranger = await signUp(store);

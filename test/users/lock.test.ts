@@ -152,7 +152,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('States/locked: no session user unlocks himself', async () => {
+    test('States/locked: no session user unlocks the own account', async () => {
       const user = await lock();
       const session = user.token;
       const body = { _failed_login_count: 0 };

@@ -189,7 +189,7 @@ for (const engine of sampledEngines())
       assert.deepEqual([answer.status, answer.body], [413, { code: 116, error: 'Request body is too large.' }]);
     });
 
-    test('a wrong username and a wrong password are not told apart', async () => {
+    test('a wrong username and a wrong password are answered alike', async () => {
       const seen = async (username: string) => {
         const { status, text, headers } = await login(store, { username, password: wrong });
         const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
@@ -207,7 +207,7 @@ for (const engine of sampledEngines())
       }
     });
 
-    test('a user with active false is refused, and told so only when he knows the password', async () => {
+    test('a user with active false is refused, and told so only if the password is right', async () => {
       const user = await signUp(store);
       const attempt = (secret: string) => login(store, { username: user.username, password: secret });
       await changeUser(store, user, { active: false });

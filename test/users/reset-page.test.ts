@@ -48,7 +48,7 @@ for (const engine of anyEngine)
       assert.equal((await fillIn(link, otherPassword)).status, 200);
     });
 
-    test('a GET tells nothing of whether a token is good', async () => {
+    test('a GET reveals nothing of whether a token is good', async () => {
       const user = await resets.user();
       const token = (await resets.link(user.email)).searchParams.get('token') as string;
       const madeUp = token.replace(/./g, 'x');

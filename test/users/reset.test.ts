@@ -187,7 +187,7 @@ for (const engine of anyEngine)
       assert.deepEqual([await enters(user.username, otherPassword), await enters(other.username, password)], [true, true]);
     });
 
-    test('a link that was asked for before his password was written with a key, or he was made inactive', async () => {
+    test('a link that was asked for before the password was written with a key, or the user was made inactive', async () => {
       const [user, off] = [await resets.user(), await resets.user()];
       const [link, ofOff] = [await resets.link(user.email), await resets.link(off.email)];
       await changeUser(service, user, { password: otherPassword });

@@ -25,7 +25,7 @@ for (const engine of sampledEngines())
       assert.equal(await finds(table, user), false);
     });
 
-    test('a user who is put into a role, and taken out, in each of his sessions', async () => {
+    test('a user who is put into a role, and taken out, in each of their sessions', async () => {
       const [user, other] = [await signUp(store), await signUp(store)];
       const second = { token: await newSession(store, user) };
       const role = await newRole(store);
@@ -147,7 +147,7 @@ for (const engine of sampledEngines())
       assert.equal(await finds(table, user), false);
     });
 
-    test('Roles: what a session user finds, his batches and aggregations have too', async () => {
+    test('Roles: what a session user finds, their batches and aggregations have too', async () => {
       const user = await signUp(store);
       const role = await newRole(store);
       const table = await guardedTable(store, { ...findFor(role), create: { [`role:${role.name}`]: true } });

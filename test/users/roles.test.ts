@@ -99,7 +99,7 @@ for (const engine of sampledEngines())
       assert.deepEqual(await store.members('_Role', role.id, 'roles', '_Role'), []);
     });
 
-    test('Permissions: a user without the right neither reads nor writes roles, not even his own', async () => {
+    test('Permissions: a user without the right neither reads nor writes roles, not even their own', async () => {
       const user = await signUp(store);
       const role = await newRole(store, [user]);
       const session = user.token;

@@ -69,7 +69,7 @@ for (const engine of anyEngine)
         }
     });
 
-    test('the own answers of the user hold his token, and no password', async () => {
+    test('the own answers of the user hold their token, and no password', async () => {
       const password = secret();
       const made = await service.call('POST', '/platform/users', { body: { username: newName(), password } });
       const user = { id: made.body.objectId, token: made.body.sessionToken };

@@ -52,7 +52,7 @@ for (const engine of sampledEngines()) {
       assert.deepEqual(await only(user), before);
     });
 
-    test('Sessions: a user lists, reads and counts his own only', async () => {
+    test('Sessions: a user lists, reads and counts their own only', async () => {
       const [user, other] = [await signUp(store), await signUp(store)];
       const second = await newSession(store, user);
       const [own, ofOther] = [await sessionRows(store, user), await only(other)];
@@ -78,7 +78,7 @@ for (const engine of sampledEngines()) {
       for (const as of ['anonymous', 'master'] as const) assertRefused(await sessions('GET', 'me', { as }), badSession);
     });
 
-    test('Sessions: a user deletes his own, which is over at once; others are not found', async () => {
+    test('Sessions: a user deletes their own, which is over at once; others are not found', async () => {
       const [user, other] = [await signUp(store), await signUp(store)];
       const { objectId } = await only(user);
       const second = await newSession(store, user);

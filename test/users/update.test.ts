@@ -103,7 +103,7 @@ for (const engine of sampledEngines())
         assert.equal(await entering(user, password), 200);
       });
 
-    test('Errors/202, 203: a name or an address of another user; his own in another form is no other', async () => {
+    test('Errors/202, 203: a name or an address of another user; their own in another form is no other', async () => {
       const [one, two] = [await signUp(store), await signUp(store, { email: `${newName()}@example.com` })];
       const email = (await store.read('_User', two.id)).email;
       await refused(one, { username: two.username.toUpperCase() }, nameTaken);
@@ -141,7 +141,7 @@ for (const engine of sampledEngines())
       ['active', { active: true }],
       ['nothing', {}],
     ] as const)
-      test(`Errors/206: a session user writes ${what}: Cannot modify user <id>., for himself too`, async () => {
+      test(`Errors/206: a session user writes ${what}: Cannot modify user <id>., for themselves too`, async () => {
         const [user, other] = [await signUp(store), await signUp(store)];
         const session = user.token;
         await refused(other, body, otherUser(other.id), { session });
@@ -149,7 +149,7 @@ for (const engine of sampledEngines())
         assertRefused(await store.put('_User', other.id, body, { session }), otherUser(other.id));
       });
 
-    test('Errors/206: nor does he over POST with _method, in a batch, or of an id that nobody has', async () => {
+    test('Errors/206: the same over POST with _method, in a batch, or of an unknown id', async () => {
       const [user, other] = [await signUp(store), await signUp(store)];
       const session = user.token;
       const at = `/platform/users/${other.id}`;

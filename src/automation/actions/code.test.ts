@@ -47,7 +47,7 @@ async function queued(store: Store): Promise<JsonObject[]> {
   return readRows(store, { className: '_TriggerQueue', fields, filter: () => ({ kind: 'always' }) });
 }
 
-test('a call without a queue: the record, the trigger and the attempt; whoever asked notes that it is done', async () => {
+test('a call without a queue: the record, the trigger and the attempt; the caller notes that it is done', async () => {
   world.writes.length = 0;
   const run = world.run('server-side-code', { functionName: 'note', useQueue: false }, record, { attempt: 2 });
   const { fields } = structuredClone(record);

@@ -79,7 +79,7 @@ describe('active triggers on the embedded engine', () => {
     assert.deepEqual([idsOf('Sales'), activeTriggers.byId(store, b)?.isActive], [[], false]);
   });
 
-  test('changes within one millisecond are told apart, and a new author too', async (t) => {
+  test('changes within one millisecond are distinguished, and a new author too', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const id = await make({ Name: 'a' });
     for (const name of ['b', 'c', 'd']) {

@@ -168,7 +168,7 @@ test('criteria that the schema no longer fits are an error of the catalogue', as
   assert.equal(await asked({ table: 'Gone' }, gone), true);
 });
 
-test('a schema that changes under a read is read anew', async () => {
+test('a schema that changes under a read is read again', async () => {
   const { reader } = world.store;
   const find = reader.find.bind(reader);
   let turns = 0;

@@ -36,7 +36,7 @@ test('what is due by a clock that is set forward comes within seconds', async ()
   clearInterval(keepsAwake);
 });
 
-test('a clock that is set forward or back is noticed once, whoever looks; corrections are no jump', () => {
+test('a clock that is set forward or back is noticed once, by any reader; corrections are no jump', () => {
   let [wall, steady] = [1_000_000, 0];
   let jumped = 0;
   const watch = new ClockWatch(

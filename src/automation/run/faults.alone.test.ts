@@ -173,7 +173,7 @@ describe('a store that goes and comes', () => {
     assert.deepEqual(await left(store), []);
   });
 
-  test('a call whose function meets the outage is made again, however often, and its attempts are told', async () => {
+  test('a call whose function meets the outage is made again, however often, and its attempts are reported', async () => {
     const faulty = new FaultyStore(store, { fate: () => 'undone' });
     await rowsIn(store, 't', ['x']);
     const attempts: number[] = [];

@@ -21,7 +21,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('rows that cannot be read are told of once, and gone; the others are done', async () => {
+test('rows that cannot be read are reported once, and gone; the others are done', async () => {
   const names = '["objectId","name"]';
   const record = '["b","x"]';
   const broken = [

@@ -107,7 +107,7 @@ describe('a write', () => {
     ]);
   });
 
-  test('the fourth level is told, and nothing done', async () => {
+  test('the fourth level is reported, and nothing done', async () => {
     await queueRows(store, [
       { triggers: 't', objectIdValue: 'third', level: 3, source: 's', chain: 'c' },
       { triggers: 't', objectIdValue: 'fourth', level: 4, source: 's' },
@@ -153,7 +153,7 @@ describe('a write', () => {
     assert.deepEqual(await made(), ['wrote x', 'fine x']);
   });
 
-  test('a condition that cannot be looked at is told, and the next trigger runs', async () => {
+  test('a condition that cannot be looked at is reported, and the next trigger runs', async () => {
     await rows('t1,t2', 'x');
     await rows('t2,t1', 'y');
     const fires = async (_: unknown, { id }: { id: string }) => (id === 't1' ? fail('classMissing', 'Things') : true);

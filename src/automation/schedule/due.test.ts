@@ -54,7 +54,7 @@ describe('what is due', () => {
     assert.equal((await jobs()).length, 1);
   });
 
-  test('the earliest of all is told; null where nothing is scheduled', async () => {
+  test('the earliest of all is reported; null where nothing is scheduled', async () => {
     assert.equal(await runDue(system(), noon), null);
     await define(store, 'trigger001', { nextRun: noon + 9 });
     await define(store, 'trigger002', { nextRun: noon + 5 });

@@ -172,7 +172,7 @@ test('fields that are not wanted do not count', () => {
   );
 });
 
-test('while there may be older rows, only what is certain is told', () => {
+test('while there may be older rows, only what is certain is reported', () => {
   const rows: [string, JsonObject][] = [
     ['update', { A: 1, B: 1 }],
     ['update', { A: 2 }],

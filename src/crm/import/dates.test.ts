@@ -16,7 +16,7 @@ test('a day alone and a time without a zone are of the system’s zone', () => {
   assert.equal(read('2026-11-25T14:30:00Z'), '2026-11-25T14:30:00.000Z');
 });
 
-test('day and month are told apart by another date of the column, or not at all', () => {
+test('day and month are distinguished by another date of the column, or not at all', () => {
   assert.match(String(read('03/04/2026')), /could be each other's. Send 2026-04-03 or 2026-03-04/);
   assert.equal(read('03/04/2026', dateFormOf(['03/04/2026', '25/04/2026'])), '2026-04-02T21:00:00.000Z');
   assert.equal(read('04/04/2026'), '2026-04-03T21:00:00.000Z');

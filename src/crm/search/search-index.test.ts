@@ -54,7 +54,7 @@ test('one that cannot be filled is left alone for a while, and another one is no
   assert.deepEqual([fillsSearchIndex(table()), hasSearchIndex(table('B'))], [true, true]);
 });
 
-test('one of other fields than the table has by now is made anew', async () => {
+test('one of other fields than the table has by now is created again', async () => {
   const { store, filled, table } = storeWhere(async () => {});
   const of = (name: string): SchemaChange[] => [{ kind: 'addField', className: 'A', name, type: 'String' }];
   await ensureSearchIndex(store, 'A');

@@ -106,7 +106,7 @@ describe('files beside faults', () => {
     assert.ok((await stored()) > before);
   });
 
-  test('a place that is missing is neither taken for an empty one nor made anew, and serves again when it is back', async () => {
+  test('a place that is missing is neither taken for an empty one nor created again, and serves again when it is back', async () => {
     const file = await upload('kept');
     const place = join(directory, 'files');
     await rename(place, join(directory, 'away'));

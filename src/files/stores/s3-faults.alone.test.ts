@@ -140,7 +140,7 @@ test('a fault tells neither the key of the object nor those of the store', async
   });
 });
 
-test('what stalls is told once, what waits for its reader is not', (context) => {
+test('what stalls is logged once, what waits for its reader is not', (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   let progress: number | null = 0;
   const stalled: string[] = [];

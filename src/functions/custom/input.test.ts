@@ -95,7 +95,7 @@ test('a refusal is no longer than a person reads', async () => {
   assert.equal(long.length, 1_001);
 });
 
-test('items are told apart by what they are, in a time that does not grow by its square', async () => {
+test('items are distinguished by what they are, in a time that does not grow by its square', async () => {
   const schema = { type: 'object', properties: { list: { type: 'array', uniqueItems: true } } };
   const twice = 'list: must NOT have duplicate items';
   for (const [list, refused] of [
@@ -129,7 +129,7 @@ test('items are told apart by what they are, in a time that does not grow by its
   assert.ok(performance.now() - started < 2_000, `${performance.now() - started} ms`);
 });
 
-test('a bound saves what comes after it; of a large input the first reason is told', async () => {
+test('a bound saves what comes after it; of a large input the first reason is reported', async () => {
   const schema = {
     type: 'object',
     properties: {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { directoryWith, loading, write } from './testing/function-files.ts';
 
-test('a version that cannot be loaded leaves the one before in service, and is told once', async () => {
+test('a version that cannot be loaded leaves the one before in service, and is logged once', async () => {
   const directory = directoryWith({
     'careful.ts': `import { value } from './_value.ts'; export default () => value;`,
     '_value.ts': 'export const value = 1;',
@@ -43,7 +43,7 @@ test('where no version could be loaded the call is a server error, until the fil
   assert.equal(await answer('missing'), 7);
 });
 
-test('a file that cannot be looked at is told once, and counts when it can be', async () => {
+test('a file that cannot be looked at is logged once, and counts when it can be', async () => {
   const directory = directoryWith({ 'other.ts': 'export default () => 1' });
   symlinkSync('loop.mjs', join(directory, 'loop.mjs'));
   const { loader, answer, heard } = loading(directory);
@@ -55,7 +55,7 @@ test('a file that cannot be looked at is told once, and counts when it can be', 
   assert.equal(await answer('loop'), 2);
 });
 
-test('a directory that cannot be searched is told once, whatever is asked for; what was loaded stays', async () => {
+test('a directory that cannot be searched is logged once, whatever is asked for; what was loaded stays', async () => {
   const directory = directoryWith({ 'release/one.ts': 'export default () => 1' });
   const link = join(directory, 'current');
   const point = (to: string) => {

@@ -63,7 +63,7 @@ test('a lead is new or a duplicate by its telephone number or its e-mail address
   assert.equal(await statusKey(await lead({ PhoneNumber: 'none', Email: ' ' })), 'new');
 });
 
-test('the statuses are read anew when they change', async () => {
+test('the statuses are read again when they change', async () => {
   assert.equal(await statusKey(await lead({ PhoneNumber: '1' })), 'new');
   const [first] = await rows('LeadStatuses');
   await updateRecord(masterContext(store), 'LeadStatuses', first?.objectId as string, { SystemKey: null });

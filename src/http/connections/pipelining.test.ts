@@ -99,7 +99,7 @@ for (const [what, count, longer, body] of [
     assert.match(other.text, /<\/here >/);
   });
 
-test('who leaves has nothing of what he sent ahead done', async () => {
+test('who leaves has nothing of what they sent ahead done', async () => {
   const client = open();
   client.socket.write(message('/never') + message('/1'));
   await once(server, 'request');

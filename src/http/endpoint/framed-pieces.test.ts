@@ -51,7 +51,7 @@ test('a failure is passed on, and nothing comes after it', async () => {
   await assert.rejects(text(pieces), /broken/);
   assert.deepEqual([(await pieces.next()).done, ended], [true, 1]);
 });
-test('a piece that comes after the client has left is dropped, and the source is told once more', async () => {
+test('a piece that comes after the client has left is dropped, and the source is notified once more', async () => {
   const { iterable, seen } = source(['1', ',2']);
   const pieces = new FramedPieces('', iterable, ']');
   const underWay = pieces.next();

@@ -175,7 +175,7 @@ test('a function sees the headers, but no credential', async () => {
   assert.deepEqual([request.headers['x-mine'], request.headers['x-platform-application-id']], ['x', 'other']);
   assert.deepEqual([request.ip, request.holdsKey], ['127.0.0.1', false], 'wrong keys are none');
 });
-test('credentials of the body are consumed; the user comes without his token', async () => {
+test('credentials of the body are consumed; the user comes without their token', async () => {
   const body = JSON.stringify({ _SessionToken: 'r:good', _method: 'PUT', _mine: 1 });
   assert.deepEqual((await call('app/echo', { body })).body, { _mine: 1 });
   const dana = { objectId: 'dana', username: 'd' };

@@ -164,7 +164,7 @@ describe('of several faults the first counts', () => {
       }
     });
 
-  test('who may not read hears of nothing else, but of where his query is to be led', async () => {
+  test('a caller who may not read learns of nothing else, but of the form that the query should have', async () => {
     const denied = async (...asked: Parameters<typeof call>) => assert.match(await refusal(...asked), /^permissionDenied/);
     for (const [name, value] of ofLists.filter(([name]) => name !== 'redirectClassNameForKey'))
       await denied(lists, 'Shut', user, { [name]: value });

@@ -27,7 +27,7 @@ test('advice of a tool counts before the general one', () => {
   });
 });
 
-test('an error without a code is told by its status; a fault shows nothing of itself', () => {
+test('an error without a code is described by its status; a fault shows nothing of itself', () => {
   assert.equal(describeError(serviceError('masterKeyRequired')).code, 403);
   assert.deepEqual(describeError(new TypeError('SELECT secret FROM place')), { code: 1, error: 'server error' });
 });

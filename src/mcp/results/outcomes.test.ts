@@ -8,7 +8,7 @@ const bad = (code: number): Outcome => ({
   error: { code, error: `wrong ${code}`, expected: 'Send another', next: 'Get-Schema' },
 });
 
-test('outcomes are told as fully as there is room, in order', () => {
+test('outcomes are reported as fully as there is room, in order', () => {
   const outcomes = [good(1), bad(111), good(2), bad(105)];
   assert.deepEqual(outcomesAnswer(outcomes), { succeeded: 2, failed: 2, results: outcomes });
   const whole = jsonBytes(outcomes);

@@ -114,7 +114,7 @@ test('senders who stop do not keep others waiting: 408, and the connection is cl
   assert.ok(await until(() => slow.isEnded));
 });
 
-test('one caller leaves places to others, however long his calls take', async () => {
+test('one caller leaves places to others, however long their calls take', async () => {
   const thinking = [whole('/a/thinks', LONG), whole('/a/thinks', LONG)];
   assert.ok(await until(() => thinkers.length === 2));
   thinking.push(whole('/a/thinks', LONG));
@@ -128,7 +128,7 @@ test('one caller leaves places to others, however long his calls take', async ()
   for (const state of thinking.slice(1)) assert.equal(await answer(state), `HTTP/1.1 200 OK ${LONG} xxx`);
 });
 
-test('short bodies share a room too: one sender leaves some to others, however long his calls take', async () => {
+test('short bodies share a room too: one sender leaves some to others, however long their calls take', async () => {
   thinkers.length = 0;
   const thinking = Array.from({ length: 33 }, () => whole('/d/thinks', MAX_SHORT_BODY_BYTES));
   assert.ok(await until(() => thinkers.length === 32));

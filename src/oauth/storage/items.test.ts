@@ -313,7 +313,7 @@ for (const [name, make] of [
       );
     });
 
-    it('keys are made once, and anew where they cannot be read', async () => {
+    it('keys are made once, and again where they cannot be read', async () => {
       const made = await Promise.all([1, 2, 3].map(() => openKeys(items)));
       for (const keys of made) assert.deepEqual(keys, made[0]);
       assert.deepEqual(await openKeys(items), made[0]);

@@ -199,7 +199,7 @@ describe('PostgreSQL behind a line that fails', () => {
     assert.ok(told.includes('an I/O error one: met'), told.join());
   });
 
-  test('an outage is told of as a condition that begins and is over', async () => {
+  test('an outage is reported as a condition that begins and is over', async () => {
     await delay(600);
     assert.ok(told.includes('the database cannot be reached : met'), told.join());
     assert.equal(

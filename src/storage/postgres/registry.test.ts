@@ -8,7 +8,7 @@ import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
 import { query, testDatabase } from './testing/server.ts';
 
-test('a change that was done is told as done, though what it made could not be looked at', async (t) => {
+test('a change that was done is answered as done, though what it made could not be looked at', async (t) => {
   const place = await testDatabase();
   const database = await connectDatabase(place.url, { timeLimit: 5_000 });
   try {

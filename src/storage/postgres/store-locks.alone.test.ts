@@ -104,7 +104,7 @@ describe('PostgreSQL store beside locks of others', () => {
     await Promise.all([remove, refused]);
   });
 
-  test('a write that waits for too long was not done, and is told so', async () => {
+  test('a write that waits for too long was not done, and the answer says so', async () => {
     const release = await hold('LOCK TABLE rds_test."t_X" IN ACCESS EXCLUSIVE MODE');
     const late = await timed(a.create('X', { objectId: 'late' }));
     await release();

@@ -78,7 +78,7 @@ describe('PostgreSQL store, two processes: snapshots', () => {
   const sorted = (numbers: readonly number[]) => numbers.toSorted((x, y) => x - y);
   const upTo = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-  test('each snapshot before is the one after the write before it, whoever wrote', async () => {
+  test('each snapshot before is the one after the write before it, by any process', async () => {
     const ids = ['p1', 'p2', 'p3'];
     await write(a, ...ids.map((id) => insert(a, 'Seen', id, { n: 0, list: '[]' })));
     const work = async (process: Process, shift: number) => {
@@ -138,7 +138,7 @@ describe('PostgreSQL store, two processes: snapshots', () => {
     assert.deepEqual([await counts('late', true), await counts('gone', true)], [[7], []]);
   });
 
-  test('updateAll: of two processes that take rows over each row falls to one; watched tables are told of', async () => {
+  test('updateAll: of two processes that take rows over each row falls to one; watched tables are announced', async () => {
     const owned = { kind: 'and', items: [] } as const;
     await write(a, ...upTo(1, 50).map((at) => insert(a, 'Seen', `t${at}`, { by: 'dead' })));
     const takeOver = (process: Process, by: string): Mutation => {

@@ -228,7 +228,7 @@ describe('PostgreSQL store', () => {
     assert.deepEqual(await a.find('Owned'), []);
   });
 
-  test('a delete that waits for who has its record sees what he wrote', async () => {
+  test('a delete that waits for who has its record sees what they wrote', async () => {
     const to = pointer('Awaited', 'another');
     await a.create('Awaiting', { objectId: 'source', to, links: { __op: 'AddRelation', objects: [to] } });
     await a.create('Beside', { n: 1 });

@@ -108,7 +108,7 @@ describe('a store in outages', () => {
     assert.ok([2, 3].includes((await count()) ?? 0));
   });
 
-  test('one that was replaced is opened anew, with its own schema', async () => {
+  test('one that was replaced is opened again, with its own schema', async () => {
     const other = `${path}.other`;
     const pristine = new SqliteStore(other, { pool, report: assert.fail, ...rowContext });
     await createRecord(masterContext(pristine), 'Others', { text: 'x' });

@@ -46,7 +46,7 @@ describe('a registry', () => {
   });
 
   for (const ends of [['-shm'], ['-wal'], ['-wal', '-shm']])
-    test(`whose ${ends.join(' and ')} was removed is opened anew: nothing of it, or of others' changes, is lost`, async () => {
+    test(`whose ${ends.join(' and ')} was removed is opened again: nothing of it, or of others' changes, is lost`, async () => {
       for (const end of ends) rmSync(`${path}${end}`);
       await wait(10);
       registry.version();
@@ -75,7 +75,7 @@ describe('a registry', () => {
     assert.equal(since.length, 1);
   });
 
-  test('that is away and comes back is read anew, and a write meanwhile is refused', async () => {
+  test('that is away and comes back is read again, and a write meanwhile is refused', async () => {
     renameSync(path, `${path}.aside`);
     await wait(10);
     registry.version();

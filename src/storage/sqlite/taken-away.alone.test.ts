@@ -91,7 +91,7 @@ describe('a file that is served', () => {
     db.close();
   });
 
-  test('an index that was removed is made anew before anything is written: another process may have made one', async () => {
+  test('an index that was removed is created again before anything is written: another process may have made one', async () => {
     await wait(10);
     rmSync(`${path}-shm`);
     const writing = wait(10).then(() => create(5));
@@ -116,7 +116,7 @@ describe('a file that is served', () => {
     isSound();
   });
 
-  test('one that is gone as a whole is told of only to who asks for it, as a system may be removed', async () => {
+  test('one that is gone as a whole is reported only to who asks for it, as a system may be removed', async () => {
     renameSync(path, `${path}.aside`);
     await wait(1_100);
     assert.deepEqual([...conditions], []);
@@ -124,7 +124,7 @@ describe('a file that is served', () => {
     assert.equal(await count(), 5);
   });
 
-  test('what keeps it from being opened is told, and that it is over', async () => {
+  test('what keeps it from being opened is reported, and that it is over', async () => {
     await store.close();
     const file = path;
     const over: unknown[] = [];

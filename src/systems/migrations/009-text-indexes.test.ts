@@ -64,7 +64,7 @@ async function isMadeAnew(engine: Engine, age: () => void | Promise<void>): Prom
   await engine.close();
 }
 
-test('text indexes of earlier versions are made anew on SQLite', async () => {
+test('text indexes of earlier versions are created again on SQLite', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rds-text-'));
   await isMadeAnew(new SqliteEngine(directory, options), () => {
     const [file = assert.fail()] = globSync(join(directory, '**/records.sqlite'));
@@ -80,7 +80,7 @@ test('text indexes of earlier versions are made anew on SQLite', async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('text indexes of earlier versions are made anew on PostgreSQL', async () => {
+test('text indexes of earlier versions are created again on PostgreSQL', async () => {
   const database = await testDatabase();
   await isMadeAnew(await PostgresEngine.connect(database.url, { ...options, connections: 6 }), async () => {
     const tables = await query(database.url, `SELECT schemaname FROM pg_tables WHERE tablename = 't_T'`);

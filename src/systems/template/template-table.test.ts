@@ -10,7 +10,7 @@ const profiles = new Map<string, AccessProfile>([
 const label = { type: 'String', dictionary: 'שם' };
 const read = (content: JsonObject, className = 'T') => readTableFile(className, content, profiles);
 
-test('labels are told apart from the definition, access becomes permissions, the rest stays', () => {
+test('labels are distinguished from the definition, access becomes permissions, the rest stays', () => {
   const timeline = { displayFields: { Name: true }, index: {} };
   const indexes = { byName: { Name: 1 } };
   const file = read({ access: 'lookup', fields: { Name: label }, timeline, indexes, rows: [{ Name: 'x' }] });
@@ -25,7 +25,7 @@ test('labels are told apart from the definition, access becomes permissions, the
   assert.deepEqual(file.rows, [{ Name: 'x' }]);
 });
 
-test('an owner reads, changes and deletes; he neither creates nor adds fields', () => {
+test('an owner reads, changes and deletes, but neither creates nor adds fields', () => {
   const roles = { 'role:Admin': true };
   const own = { ...roles, pointerFields: ['User'] };
   assert.deepEqual(read({ access: 'owned' }).definition.classLevelPermissions, {

@@ -57,7 +57,7 @@ function suite(engine: EngineName): void {
   const call = (tool: string, args: Json) => callTool(service, keyHeaders(service), tool, args);
   const sampleOf = async (tool: string): Promise<Json> => samples.get(tool)?.args(world);
 
-  test('Get-Data answers 5 unless told otherwise, and 2,000 at the most', async () => {
+  test('Get-Data answers 5 by default, and 2,000 at the most', async () => {
     const few = await use('Get-Data', { table: many });
     assert.deepEqual([few.results.length, few.nextSkip], [5, 5]);
     const all = await use('Get-Data', { table: many, limit: 2_000, keys: ['Number'], order: 'Number' });
@@ -140,7 +140,7 @@ function suite(engine: EngineName): void {
     assert.ok(!isError && Buffer.byteLength(text) <= 121_000);
   });
 
-  test('what tells of a whole system keeps within it too', async () => {
+  test('reports about a whole system keep within it too', async () => {
     const { results } = await use('Get-Schema', { tablesNameOnly: true });
     const tables = results.map((one: Json) => one.className ?? one).slice(0, 20);
     for (const [tool, args] of [

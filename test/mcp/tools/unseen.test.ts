@@ -83,7 +83,7 @@ onEachEngine('what a caller may not know', (tools) => {
     assert.deepEqual(all.results.map((one: Json) => one.table).sort(), [unknown, createOnly, partly, covered].sort());
   });
 
-  test('Get-Schema tells users nothing of what is hidden from them; keys are shown all', async (t) => {
+  test('Get-Schema shows users nothing of what is hidden from them; keys are shown all', async (t) => {
     const own = await table({ A: 'String', Hidden: 'String', Boss: user });
     const rules = { 'role:Sales': ['Hidden', 'Boss'], 'role:Admin': ['Hidden', 'Boss'] };
     const update = { pointerFields: ['Boss'] };

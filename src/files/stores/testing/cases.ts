@@ -77,7 +77,7 @@ export function fileStoreCases(open: () => FileStore): void {
     assert.equal((await read(store, id))?.length, 2_000_000);
   });
 
-  test('what is not there is told so, and counts as removed', async () => {
+  test('what is not there is reported so, and counts as removed', async () => {
     const store = open();
     const id = newId();
     assert.equal(await store.stat('app', id), null);

@@ -6,7 +6,7 @@ import { testDatabase } from '../testing/server.ts';
 
 const settings = { timeLimit: 10_000, connections: 4, report: () => {}, addressesOf };
 
-test('who has the database to himself is alone: nobody else may begin, and he not where others are', async () => {
+test('exclusive access to the database is alone: no other may begin, and it may not begin where others are', async () => {
   const { url, drop } = await testDatabase();
   const named = new URL(url);
   named.searchParams.set('application_name', 'another name');

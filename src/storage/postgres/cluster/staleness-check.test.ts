@@ -26,7 +26,7 @@ test('nothing is looked at while notices come, but for what is distrusted', asyn
   assert.equal(refreshes.begun.length, 1);
 });
 
-test('who asks while it is looked waits for a refresh that began after what he has to know', async () => {
+test('who asks while it is looked waits for a refresh that began after what they have to know', async () => {
   const refreshes = new Refreshes();
   const staleness = new StalenessCheck(() => true, refreshes.refresh);
   staleness.markStale();

@@ -32,7 +32,7 @@ function endless(allowance: StallAllowance, isBlocking = async () => false) {
   return { pages: readPages(lease, sql('SELECT 1'), 5, settings as unknown as Parameters<typeof readPages>[3]), log };
 }
 
-test('a caller who takes a page now and then is given up once his pauses are over', async () => {
+test('a caller who takes a page now and then is given up once their pauses are over', async () => {
   const { pages, log } = endless(new StallAllowance(60_000, 300));
   const trickle = async () => {
     for await (const _ of pages) await wait(30);

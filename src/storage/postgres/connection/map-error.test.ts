@@ -144,7 +144,7 @@ test('the end of its time is a timeout for a read alone', () => {
   assert.equal((mapReadError(mapWriteError(late)) as ServiceError).key, 'unavailable');
 });
 
-test('what says that a transaction may go through is told of unavailable too; a write in doubt is never tried again', () => {
+test('what says that a transaction may go through applies to unavailable too; a write in doubt is never tried again', () => {
   for (const code of ['40P01', '40001', '55P03']) {
     assert.ok(mayRetry(mapWriteError(error(code))), code);
     assert.ok(!mayRetry(new CommitUnknown(error(code))), code);

@@ -144,7 +144,7 @@ async function slowestRefusal(database: Database): Promise<number> {
   return slowest;
 }
 
-test('a server that cannot be used is told of in one line without secrets', async () => {
+test('a server that cannot be used is reported in one line without secrets', async () => {
   const made = await server.database();
   const refused = async (change: (url: URL) => void, line: RegExp) => {
     const url = new URL(made.url);

@@ -160,7 +160,7 @@ describe('PostgreSQL reader', () => {
     assert.equal((await find({ limit: '3' })).ids.length, 3);
   });
 
-  test('a statement for another schema is planned anew, but not for ever', async () => {
+  test('a statement for another schema is planned again, but not for ever', async () => {
     const doomed = query('Doomed', { order: 'a' });
     await reader.find(doomed);
     await run(`ALTER TABLE ${dialect.table('t_Doomed')} DROP COLUMN a`);
@@ -185,7 +185,7 @@ describe('PostgreSQL reader', () => {
     await hasty.close();
   });
 
-  test('what a query asks too much of is told to the client', () => {
+  test('a query that asks too much is answered with the reason', () => {
     const code = (of: string) => Object.assign(new Error('refused'), { code: of });
     for (const each of ['2201B', '54001', '54000', '22003'])
       assert.equal((mapQueryError(code(each)) as { key?: string }).key, 'badQuery');

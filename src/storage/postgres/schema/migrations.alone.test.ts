@@ -35,7 +35,7 @@ describe('migrations on PostgreSQL', () => {
     ],
   });
 
-  it('are carried out once, whoever comes', async () => {
+  it('are run once, by whichever process comes first', async () => {
     await inAllProcesses((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b')], 'it'));
     await inAllProcesses((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b'), step(3, 'c')], 'it'));
     assert.deepEqual(await query('SELECT steps FROM once.steps ORDER BY 1'), [['a'], ['b'], ['c']]);

@@ -80,7 +80,7 @@ describe('the schema on PostgreSQL', () => {
     assert.equal(tableOf(schema, 'Zoo').fields.get('Name')?.column, 'Name~2');
   });
 
-  it('makes anew, in one write, what it drops', async () => {
+  it('creates again, in one write, what it drops', async () => {
     const system = await newSystem();
     await system.change(create('Notes', { a: 'String', friends: 'Relation:Notes' }));
     await system.change({ kind: 'dropTable', className: 'Notes' }, create('Notes', { b: 'Number' }), {

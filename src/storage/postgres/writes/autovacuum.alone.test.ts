@@ -56,7 +56,7 @@ const vacuumed = async () => {
   assert.ok(await isVacuumed(), 'an autovacuum has the table');
 };
 
-test('an autovacuum gives way to changes of the schema, as it does to whoever else wants its table', async () => {
+test('an autovacuum gives way to changes of the schema, as it does to any other lock on its table', async () => {
   const context = masterContext(store);
   for (let n = 0; n < 20; n++)
     await Promise.all(Array.from({ length: 100 }, (_, m) => createRecord(context, 'Big', { n: m, s: 'x'.repeat(1_000) })));

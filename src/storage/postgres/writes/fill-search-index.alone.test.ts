@@ -61,7 +61,7 @@ describe('a search index is made beside the writes of others', () => {
     await filled.check();
   });
 
-  test('by one of two processes; what one of them leaves, the other one makes anew', async () => {
+  test('by one of two processes; what one of them leaves, the other one makes again', async () => {
     const release = await hold();
     const fillings = [filled.fill(), two.b.store.fillSearchIndex(filled.className, () => false)];
     const outcomes = Promise.allSettled(fillings);
@@ -115,7 +115,7 @@ describe('a search index is made beside the writes of others', () => {
     await filled.check();
   });
 
-  test('a change of the table ends it, and does not wait; later it is made anew', async () => {
+  test('a change of the table ends it, and does not wait; later it is created again', async () => {
     const release = await hold();
     const filling = assert.rejects(filled.fill(), { key: 'unavailable' });
     await until(isBuilding);
@@ -128,7 +128,7 @@ describe('a search index is made beside the writes of others', () => {
     await filled.check();
   });
 
-  test('a field that goes meanwhile takes the index along; another one is filled anew', async () => {
+  test('a field that goes meanwhile takes the index along; another one is filled again', async () => {
     const release = await hold();
     const filling = assert.rejects(filled.fill(), { key: 'unavailable' });
     await until(isBuilding);

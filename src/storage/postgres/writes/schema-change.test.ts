@@ -82,7 +82,7 @@ async function meeting(t: TestContext, times: number, what: (n: number) => Promi
   return slow;
 }
 
-test('a write is planned anew as often as others change the schema before it', async (t) => {
+test('a write is planned again as often as others change the schema before it', async (t) => {
   await createRecord(context(), 'Moving', { n: 1 });
   const slow = await meeting(t, 40, async (n) => {
     await createRecord(context(), 'Moving', { [`f${n}`]: 1 });

@@ -147,7 +147,7 @@ test('a change of the schema goes by itself, between what came before and after 
   assert.deepEqual(now(), ['4', '3']);
 });
 
-test('who waits for a change of the schema keeps nobody waiting but writes of his turn and to his records', async () => {
+test('who waits for a change of the schema keeps nobody waiting but writes of their turn and to their records', async () => {
   void add('1', { changes: true });
   await turn();
   void add('2', { changes: true });
@@ -268,7 +268,7 @@ test('rows that are written behind keep their order where others hold their tabl
   await queue.whenIdle();
 });
 
-test('what has to be planned anew comes first', async () => {
+test('what has to be planned again comes first', async () => {
   void add('1');
   void add('2');
   await turn();
@@ -323,7 +323,7 @@ test('conditions and edits do not share a group, the last of which may be left f
 
 const record = (id: string) => `record A\n${id}`;
 
-test('who needs what others hold waits, and tries it now and then; those after him to other records go on', async () => {
+test('who needs what others hold waits, and tries it now and then; those after them to other records go on', async () => {
   void add('1');
   void add('2');
   await turn();

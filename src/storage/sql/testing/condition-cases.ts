@@ -104,7 +104,7 @@ export async function testConditions(store: Store): Promise<void> {
     assert.ok(!now.has('never'));
   });
 
-  test('conditions: a write that fails by itself is told so, and writes under no name', async () => {
+  test('conditions: a write that fails by itself is reported so, and writes under no name', async () => {
     await assert.rejects(write([named('failing')], [insert('there', 'failing')]), { code: 137 });
     await write([named('failing')], [insert('failing', 'failing')]);
   });

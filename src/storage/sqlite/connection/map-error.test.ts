@@ -61,7 +61,7 @@ test('extended codes that say more', () => {
   ]);
 });
 
-test('a file is to be opened anew after what may have broken the connection, and only then', () => {
+test('a file is to be opened again after what may have broken the connection, and only then', () => {
   const broken = Object.entries(primary).filter(([, [code]]) => storeFaultOf(sqliteError(code))?.isBroken);
   assert.deepEqual(
     broken.map(([name]) => name),

@@ -67,7 +67,7 @@ function opened(name: string, owner: string): [missing: boolean, rows: number] {
 }
 
 describe('The mark of a log', () => {
-  test('nothing is said after a clean close, a kill, a checkpoint, a log that began anew, or without a mark', () => {
+  test('nothing is said after a clean close, a kill, a checkpoint, a log that began again, or without a mark', () => {
     const live = new Live('a').add(20);
     live.killed('killed');
     live.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
@@ -184,7 +184,7 @@ describe('The mark of a log', () => {
     open.close();
   });
 
-  test('a log that was cut, removed, emptied or broken is told of, with what is before it', () => {
+  test('a log that was cut, removed, emptied or broken is reported, with what is before it', () => {
     const live = new Live('a').add(20);
     const { size } = statSync(`${live.path}-wal`);
     truncateSync(`${live.killed('cut')}-wal`, Math.floor(size / 2));

@@ -25,7 +25,7 @@ async function take(task: ReadRequest, pieces: number, pause: number): Promise<v
   }
 }
 
-test('a client who takes a piece now and then is given up once his pauses are over', async () => {
+test('a client who takes a piece now and then is given up once their pauses are over', async () => {
   const { task, isCancelled } = longAnswer(new StallAllowance(60_000, 300));
   await take(task, 20, 30);
   assert.equal(isCancelled(), true);

@@ -27,7 +27,7 @@ const step = (number: number, letter: string): SqliteMigration => ({
 });
 const steps = (db: DatabaseSync) => db.prepare('SELECT group_concat(step) AS steps FROM steps').get()?.steps;
 
-test('each is carried out once, in order, whoever comes', () => {
+test('each is carried out once, in order, by whichever process comes first', () => {
   const [one, other] = open(2) as [DatabaseSync, DatabaseSync];
   migrate(one, [step(1, 'a'), step(2, 'b')], 'it');
   migrate(other, [step(1, 'a'), step(2, 'b'), step(3, 'c')], 'it');

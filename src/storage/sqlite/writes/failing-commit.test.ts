@@ -149,7 +149,7 @@ test('a disk that is full refuses what does not fit; work that nobody waits for 
   assert.deepEqual(dropped, []);
 });
 
-test('work that nobody waits for is told of where it fails for good, or the end comes first', async () => {
+test('work that nobody waits for is reported where it fails for good, or the end comes first', async () => {
   commits.runBehind(() => {
     connection.rollback();
     throw new TypeError('a fault of ours');

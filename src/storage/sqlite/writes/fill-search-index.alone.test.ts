@@ -91,7 +91,7 @@ describe('a search index is filled by steps', () => {
     await filled.check();
   });
 
-  test('a field that goes meanwhile takes the index along; another one is filled anew', async () => {
+  test('a field that goes meanwhile takes the index along; another one is filled again', async () => {
     await filled.fill(enoughAfter(2));
     const filling = filled.fill();
     await filled.change({ kind: 'dropField', className: 'T', name: 'Mobile' });

@@ -100,7 +100,7 @@ test('it is done when all ends', async () => {
   assert.deepEqual(log, ['committed 1', 'committed 1']);
 });
 
-test('beyond 10,000 that wait it is dropped, which is told once until none waits', async () => {
+test('beyond 10,000 that wait it is dropped, which is logged once until none waits', async () => {
   const flood = async () => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();

@@ -64,7 +64,7 @@ onEachEngine('criteria in previews', (tools) => {
     assert.match(notes[0], /sees all/);
   });
 
-  test('what all actions would come to together is bounded, and what is told of each is short', async (t) => {
+  test('what all actions would come to together is bounded, and what is reported of each is short', async (t) => {
     const own = await table({ Note: 'String' });
     const objectId = await create(own, { Note: '<'.repeat(1_000_000) });
     await openAdvanced(t, tools);
@@ -84,7 +84,7 @@ onEachEngine('criteria in previews', (tools) => {
     );
   });
 
-  test('criteria on what is hidden cannot be told: the field, or a table without permission', async (t) => {
+  test('criteria on what is hidden cannot be previewed: the field, or a table without permission', async (t) => {
     const closed = await table({ Name: 'String' });
     const secret = await create(closed, { Name: 'x' });
     const own = await table({ Hid: 'Number', Of: { type: 'Pointer', targetClass: closed } });

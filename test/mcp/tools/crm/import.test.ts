@@ -172,7 +172,7 @@ onEachEngine('import', (tools) => {
         assert.deepEqual(actions(await run('skip')), ['skipped']);
       });
 
-  test('a refusal names no field that is hidden, by its label neither; without mcp:view nothing is told of what is there', async () => {
+  test('a refusal names no field that is hidden, by its label neither; without mcp:view nothing is revealed of what is there', async () => {
     const everybody = { '*': true };
     const name = unique('Wages');
     const fields = [

@@ -62,7 +62,7 @@ onEachEngine('leads', (tools) => {
     assert.deepEqual((await read('Accounts', ids[0] ?? '')).LeadOwnerId, pointer('_User', owner.id));
   });
 
-  test('Assign-Owner: a thousand that are not there are told within the size of an answer', async () => {
+  test('Assign-Owner: a thousand that do not exist are reported within the size of an answer', async () => {
     const owner = await signUp(tools);
     const objectIds = Array.from({ length: 1_000 }, (_, n) => `none${String(n).padStart(6, '0')}`);
     const reported = await use('Assign-Owner', { table: 'Tasks', objectIds, userId: owner.id });
@@ -123,7 +123,7 @@ onEachEngine('leads', (tools) => {
     await viewer.refused('Assign-Owner', { table: 'Accounts', objectIds: [id], userId: viewer.id }, 119, /on class Accounts/);
   });
 
-  test('systems are customised: a field that is gone is told', async (t) => {
+  test('systems are customised: a field that is gone is reported', async (t) => {
     await replaceField(t, tools, 'Accounts', 'IsAccount');
     const id = await create('Accounts', { Name: 'x' });
     await refused('Convert-Lead', { objectId: id }, 107, /Accounts has no field IsAccount of type Boolean in this system/);

@@ -156,7 +156,7 @@ onEachEngine('overview', (tools) => {
     await refused('Get-Customer-Card', { objectId: account, limit: 51 }, 107, /at most 50/);
   });
 
-  test('Get-Customer-Card: what the caller may not see is left out and told', async () => {
+  test('Get-Customer-Card: what the caller may not see is left out and reported', async () => {
     const user = await byUser(tools, ['Service'], ['mcp:view']);
     const clp = (await call('GET', '/platform/schemas/Emails')).body.classLevelPermissions;
     const sales = (await call('GET', '/platform/schemas/Sales')).body.classLevelPermissions;

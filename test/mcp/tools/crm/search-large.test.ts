@@ -128,7 +128,7 @@ onEachEngine('search in a large table', (tools) => {
     assert.equal(answer.status, 400);
   });
 
-  test('with other fields it is made anew', async () => {
+  test('with other fields it is created again', async () => {
     const answer = await call('PUT', `/platform/schemas/${name}`, {
       body: { fields: { Email: { __op: 'Delete' }, LastName: { type: 'String' } } },
     });

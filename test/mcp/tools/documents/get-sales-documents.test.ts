@@ -129,7 +129,7 @@ for (const engine of sampledEngines())
       await refused('Get-Sales-Documents', { accountId: 'short' }, 107, /10 characters/);
     });
 
-    test('what a user may not see is left out and told', async (t) => {
+    test('what a user may not see is left out and reported', async (t) => {
       const sales = await byUser(store, ['Sales']);
       assert.deepEqual(numbers(await sales.use('Get-Sales-Documents')), all);
       const change = async (table: string, find: object) => {

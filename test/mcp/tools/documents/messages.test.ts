@@ -119,7 +119,7 @@ for (const engine of sampledEngines())
       await refused('Get-Messages', { channel: 'fax' }, 107, /must be one of whatsapp/);
     });
 
-    test('what a user may not see is left out and told', async () => {
+    test('what a user may not see is left out and reported', async () => {
       const sales = await byUser(store, ['Sales']);
       assert.deepEqual(texts(await sales.use('Get-Messages')), all);
       const rules = (await store.call('GET', '/platform/schemas/Emails')).body.classLevelPermissions;

@@ -104,7 +104,7 @@ for (const engine of sampledEngines())
       (await admin.use('Get-Trigger-Logs', { objectId: id, ...more })).results;
     const protect = (...fields: string[]) => setRules(store.service(), table, { ...open, protectedFields: { '*': fields } });
 
-    test('while nothing is hidden, every tool tells of it', async () => {
+    test('while nothing is hidden, every tool shows it', async () => {
       const reported = await found();
       for (const start of [
         'Get-Trigger-Logs',
@@ -124,7 +124,7 @@ for (const engine of sampledEngines())
       assert.equal((await runs({ errorsOnly: true })).length, 1);
     });
 
-    test('values of a hidden field are told by none', async () => {
+    test('values of a hidden field are shown by none', async () => {
       await protect('Pay', 'AccountId');
       assert.deepEqual(await found(), []);
       const log = await runs();
@@ -133,7 +133,7 @@ for (const engine of sampledEngines())
       await protect();
     });
 
-    test('rows of a record that is hidden are told by none', async () => {
+    test('rows of a record that is hidden are shown by none', async () => {
       const put = async (ACL: Json) =>
         store.update(table, id, { ACL, dontUpdatePlatformTimeline: true, dontRunPlatformTriggers: true });
       await put({ 'role:Nobody': { read: true } });

@@ -48,7 +48,7 @@ for (const engine of sampledEngines())
       assert.deepEqual(all.results, results);
     });
 
-    test('tables whose timeline is off are told', async () => {
+    test('tables whose timeline is off are reported', async () => {
       const [tracked, quiet] = [await watched(), await store.table({ Name: 'String' })];
       await store.create(quiet, { Name: 'a' });
       const ask = (tables?: string[]) => tools.use('Get-Recent-Changes', { since, tables, limit: 1 });

@@ -47,7 +47,7 @@ onEachEngine('answers of writes that would be too long', ({ use, table, all, cre
     assert.equal(row.product, `${'נ'.repeat(200)}…`);
   });
 
-  test('Set-Config-Flag: values are told with the beginnings of long texts', async () => {
+  test('Set-Config-Flag: values are reported with the beginnings of long texts', async () => {
     const name = unique('Big');
     const value = { [name]: true, x: 'y'.repeat(1_000_000) };
     const made = await use('Set-Config-Flag', { name, value });

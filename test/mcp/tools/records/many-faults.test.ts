@@ -25,7 +25,7 @@ onEachEngine('many faults', (tools) => {
   const wrong = (from: number, count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [wrongAt(from + at), 1]));
 
-  test('they are counted, and those that fit are told with the field that is meant', { timeout: 60_000 }, async () => {
+  test('they are counted, and those that fit are reported with the field that is meant', { timeout: 60_000 }, async () => {
     const data = [{}, ...Array.from({ length: 999 }, (_, at) => wrong(20 * at, 20))];
     const answer = await check(data);
     assert.deepEqual([answer.checked, answer.valid, answer.truncated], [1_000, 1, true]);
@@ -40,7 +40,7 @@ onEachEngine('many faults', (tools) => {
     assert.deepEqual(answer, { checked: 2, valid: 1, results: [], truncated: true });
   });
 
-  test('one name, asked for again and again, is told once', { timeout: 20_000 }, async () => {
+  test('one name, asked for again and again, is reported once', { timeout: 20_000 }, async () => {
     const branches = Array.from({ length: 1_000 }, () => ({ [wrongAt(7)]: 1 }));
     const { hint } = await reader.use('Get-Data', { table: wide, where: { $or: branches } });
     assert.equal(hint, `${wide} has no field ${wrongAt(7)}; is ${fieldAt(7)} meant?`);

@@ -85,7 +85,7 @@ onEachEngine('reading records', ({ use, refused, table, create, call }) => {
     assert.deepEqual([rest.results.length, rest.truncated], [2, undefined]);
   });
 
-  test('Get-Data: a record that is larger than an answer is passed over, and told', async () => {
+  test('Get-Data: a record that is larger than an answer is passed over, and reported', async () => {
     const long = await table({ n: 'Number', text: 'String' });
     for (const [n, size] of [1, 70_000, 1].entries()) await create(long, { n, text: 'x'.repeat(size) });
     const page = (skip: number) => use('Get-Data', { table: long, order: 'n', limit: 3, skip });

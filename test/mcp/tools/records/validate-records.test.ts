@@ -15,7 +15,7 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
     assert.deepEqual(answer, { checked: 3, valid: 3, results: [] });
   });
 
-  test('every fault of a record is told, as the write would tell it', async () => {
+  test('every fault of a record is reported as the write would report it', async () => {
     const name = await table({
       n: 'Number',
       flag: 'Boolean',

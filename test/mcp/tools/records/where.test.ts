@@ -77,7 +77,7 @@ onEachEngine('where of tools', (tools) => {
     assert.match(answer.hint, /when is a Date: compare with \{"__type":"Date","iso":"/);
   });
 
-  test('what silently matches nothing is told: unknown fields, and bare values of Dates and Pointers', async () => {
+  test('what silently matches nothing is reported: unknown fields, and bare values of Dates and Pointers', async () => {
     const reported: [object, RegExp][] = [
       [{ Nmae: 'x' }, /has no field Nmae; is Name meant\?/],
       [{ $or: [{ nothingLikeIt: 1 }] }, /has no field nothingLikeIt\.( |$)/],
@@ -138,7 +138,7 @@ onEachEngine('where of tools', (tools) => {
     assert.ok(bytesOf(page) <= MAX_BYTES);
   });
 
-  test('operators that there are not, patterns and $text are told with what there is', async () => {
+  test('operators that there are not, patterns and $text are reported with what there is', async () => {
     const operator = await refused(
       'Get-Data',
       { table: name, where: { n: { $foo: 1 } } },

@@ -19,7 +19,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
     assert.deepEqual([row.event, row.user, row.Referer ?? null], ['create', master, null]);
   });
 
-  test('what a write adds to the schema is told', async () => {
+  test('what a write adds to the schema is reported', async () => {
     const name = unique('New');
     const made = await use('Create-Record', { table: name, data: { Name: 'x', AccountId: pointer('Accounts', 'a000000000') } });
     assert.deepEqual(made.added, [
@@ -123,7 +123,7 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
     assert.equal((await fields('Accounts')).dontUpdatePlatformTimeline, undefined);
   });
 
-  test('flags that do not count are told', async () => {
+  test('flags that do not count are reported', async () => {
     const objectId = await create('Accounts', { Name: 'x' });
     const calls: [string, object][] = [
       ['Create-Record', { data: { Name: 'x' } }],

@@ -51,7 +51,7 @@ for (const engine of sampledEngines())
       assert.equal((await store.get(table, id, { session: user.token })).body.code, 119);
     });
 
-    test('a dry run tells the same and changes nothing', async () => {
+    test('a dry run reports the same and changes nothing', async () => {
       const table = await store.table({ Name: 'String' });
       await set(table, { find: ['Admin'] });
       const before = await permissionsOf(table);
@@ -61,14 +61,14 @@ for (const engine of sampledEngines())
       assert.deepEqual(await permissionsOf(table), before);
     });
 
-    test('that nobody or Admin no more may do something is told', async () => {
+    test('it is reported that nobody, or no Admin, may do something any more', async () => {
       const table = await store.table({});
       await set(table, { find: ['Admin'], get: ['Admin'], update: ['Admin'] });
       const { warnings } = await set(table, { find: [], update: ['Sales'] });
       assert.deepEqual(warnings, [`Members of Admin lose find, update on ${table}`, `Nobody but keys may find on ${table}`]);
     });
 
-    test('permissions that have no effect are told', async () => {
+    test('permissions that have no effect are reported', async () => {
       const cases: [string, object, string[]][] = [
         ['_RequestLog', { find: ['Admin'], delete: ['Admin'] }, ['permissions of find, delete have no effect']],
         [

@@ -47,7 +47,7 @@ for (const engine of sampledEngines())
       assert.equal(lines.body.results.length, 1, 'the timeline is on');
     });
 
-    test('a table with nothing but a name; a target that there is not yet is told', async () => {
+    test('a table with nothing but a name; a target that does not exist yet is reported', async () => {
       const className = unique('T');
       await use('Create-Table', { className });
       assert.equal((await schema(className)).timeline, undefined);

@@ -65,7 +65,7 @@ for (const engine of sampledEngines())
       await site.refused('Get-Site-Page', { pageId: 'x' }, 107, /24 hexadecimal/);
     });
 
-    test('what is too large is cut, and told; by path it is whole', async () => {
+    test('what is too large is cut, and reported; by path it is whole', async () => {
       const long = 'א'.repeat(20_000);
       const id = await site.page([
         { _id: 'a', type: 'html', html: long },

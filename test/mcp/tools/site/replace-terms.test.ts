@@ -39,7 +39,7 @@ for (const engine of sampledEngines())
       assert.equal((await site.read('SitePages', id)).Components[0].text, 'לקוח ועסקה, פרויקט; עסקה/לקוח');
     });
 
-    test('Hebrew words behind prefixes stay, and are told so that they can be sent', async () => {
+    test('Hebrew words behind prefixes stay, and are reported so that they can be sent', async () => {
       const text = 'עסקה, לעסקה ובעסקה; שבעסקה, המכירה, לקוחעסקה, עסקהו, <b ועסקה="1">ועסקה</b>';
       const id = await site.page([{ _id: 'a', type: 't', text, title: 'ועסקה חדשה' }], { Title: 'העסקה' });
       const answer = await replace(id, { עסקה: 'הזמנה', sale: 'x' });

@@ -135,7 +135,7 @@ for (const engine of sampledEngines())
       assert.equal((await site.read('SitePages', named)).Version, version);
     });
 
-    test('a dry run tells what would be, checks all, and writes nothing', async () => {
+    test('a dry run reports the result, checks all, and writes nothing', async () => {
       const id = await site.page(tree());
       const before = await site.read('SitePages', id);
       const dry = (operation: object) =>

@@ -40,7 +40,7 @@ onEachEngine('hidden fields of activities', (tools) => {
   const expectedHint =
     'Which activities are cancelled, and which take the whole day is hidden from you: they count as any other.';
 
-  test('Get-Calendar tells of all, and that the cancelled ones are among them', async () => {
+  test('Get-Calendar shows all, and says that the cancelled ones are among them', async () => {
     const cancelled = await activity('10:00', '11:00', { Cancelled: true });
     const { results, hint } = await reader.use('Get-Calendar', range());
     assert.deepEqual(
