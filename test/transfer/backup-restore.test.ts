@@ -156,18 +156,21 @@ for (const engine of engines)
       const key = await keyIn(folder, 'key');
       const shut = await backUp(service, folder, service.appId, '--recipient', key.recipient);
       const bare = await backUp(service, folder, service.appId, '--no-files');
-      for (const args of [[shut, '--identity', key.file, '--without-files'], [bare]]) {
-        const output = await done(service, ['restore', ...args, '--as', 'Bare']);
-        assert.match(output, /^Bare: \d+ records and 0 files restored/m);
+      for (const [name, ...args] of [
+        ['Without', shut, '--identity', key.file, '--without-files'],
+        ['Bare', bare],
+      ] as const) {
+        const output = await done(service, ['restore', ...args, '--as', name]);
+        assert.match(output, new RegExp(`^${name}: \\d+ records and 0 files restored`, 'm'));
         const system = credentialsIn(output);
         await isServed(service, system);
         const at = seenAs(service, system);
         const { status } = await fetch(publicUrl(at, world.file.name));
         assert.equal(status, 404, 'the folder exists, the file does not');
         await uploadFile(at, 'new.txt', 'uploads are taken');
-        await rm(join(service.dataDir, 'files', 'Bare'), { recursive: true });
+        await rm(join(service.dataDir, 'files', name), { recursive: true });
         assert.equal((await fetch(publicUrl(at, world.file.name))).status, 503, 'a missing folder is an outage');
-        await done(service, ['system', 'remove', 'Bare', '--now']);
+        await done(service, ['system', 'remove', name, '--now']);
       }
       const restored = JSON.parse(await done(service, ['restore', shut, '--identity', key.file, '--as', 'Whole', '--json']));
       assert.deepEqual([restored.appId, restored.files], ['Whole', 2]);
