@@ -115,7 +115,7 @@ describe('PostgreSQL store, two processes', () => {
     );
   });
 
-  test('other processes are returned of what they remember', async () => {
+  test('what other processes remember is invalidated', async () => {
     const returned: string[] = [];
     sql.on('notification', ({ payload }) => returned.push(payload ?? ''));
     await sql.query(`LISTEN ${channel}`);

@@ -43,17 +43,22 @@ export async function addFiles(
   let sum = 0;
   let missing = 0;
   for await (const { id, isAwaited } of fileIds(snapshot)) {
-    const found = await checksumOf(files, id);
+    const content = await fileContent(files, id);
     // A large upload that was announced but has not arrived is not missing.
-    if (!found) missing += isAwaited ? 0 : 1;
+    if (!content) missing += isAwaited ? 0 : 1;
     else {
-      const part = { name: fileName(id), count: 1, ...found };
-      contents.push({ part, read: () => sameBytes(files, id, found) });
-      sum += found.bytes;
+      contents.push(content);
+      sum += content.part.bytes;
     }
     read(contents.length);
   }
   return { bytes: sum, missing };
+}
+
+/** Reads a file once, for its checksum. @returns what reads it again, and throws FileGone if it has changed; `null` if it has no bytes */
+export async function fileContent(files: FileSource, id: string): Promise<Content | null> {
+  const found = await checksumOf(files, id);
+  return found && { part: { name: fileName(id), count: 1, ...found }, read: () => sameBytes(files, id, found) };
 }
 
 async function* fileIds(snapshot: StoreSnapshot): AsyncGenerator<{ id: string; isAwaited: boolean }> {
