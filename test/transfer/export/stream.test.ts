@@ -83,7 +83,10 @@ onEachEngine((get) => {
       });
       const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
       const parts: Uint8Array[] = [];
-      const gone = new Set<string>();
+      // The answer is longer than the buffers on its way, so the last page has not been read yet.
+      const last = made.at(-1) as string;
+      await get().call('DELETE', `/platform/classes/${table}/${last}`);
+      const gone = new Set([last]);
       for (let round = 0; round < 30; round++) {
         const [id, other] = made.slice(round * 50) as [string, string];
         gone.add(id);
@@ -105,7 +108,7 @@ onEachEngine((get) => {
         made.filter((id) => !gone.has(id) && !found.has(id)),
         [],
       );
-      assert.ok(found.size < made.length, 'some were deleted before their page was read');
+      assert.ok(!found.has(last), 'it was deleted before its page was read');
     });
 
   for (const format of ['csv', 'ndjson'])
