@@ -1,16 +1,16 @@
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import { fields, indexes, makeRecord, table } from './records.ts';
 import { count, note } from './report.ts';
 import { send, type Target } from './target.ts';
 
 /** The service as a target: requests carry the API key, like those of a client's server. */
-export function serviceTarget(service: ServiceProcess): Target {
+export function serviceTarget(service: Service): Target {
   const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-API-Key': service.apiKey };
   return { name: 'service', url: service.url, headers };
 }
 
 /** Creates the table with its indexes, which needs the master key (schemas.md#create-a-table). */
-export async function declareTable(service: ServiceProcess): Promise<void> {
+export async function declareTable(service: Service): Promise<void> {
   const body = { className: table, fields, indexes };
   const { status, text } = await service.call('POST', `/platform/schemas/${table}`, { body });
   if (status !== 200) throw new Error(`declaring ${table} answered ${status} ${text}`);

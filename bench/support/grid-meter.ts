@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../../scripts/chromium.ts';
 import { GridView, VISIBLE_ROWS } from '../../test/support/grid.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import { password } from '../../test/support/users.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -41,7 +41,7 @@ export class Desk {
   }
 
   /** Opens a new browser context after signing in, so that it has nothing of the console in its cache. */
-  static async open(browser: Browser, service: ServiceProcess, username: string): Promise<Desk> {
+  static async open(browser: Browser, service: Service, username: string): Promise<Desk> {
     const options = {
       baseURL: service.url,
       locale: 'en-US',

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import { table } from './records.ts';
 import { milliseconds } from './report.ts';
 
@@ -14,17 +14,17 @@ type Took = readonly number[];
 
 /** Point reads by one client, with and without other load. */
 export class PointReads {
-  readonly #service: ServiceProcess;
+  readonly #service: Service;
   readonly #ids: readonly string[];
   quiet: Took = [];
 
-  private constructor(service: ServiceProcess, ids: readonly string[]) {
+  private constructor(service: Service, ids: readonly string[]) {
     this.#service = service;
     this.#ids = ids;
   }
 
   /** Selects records to read, and measures the baseline without other load. */
-  static async begin(service: ServiceProcess): Promise<PointReads> {
+  static async begin(service: Service): Promise<PointReads> {
     const { body } = await service.call('GET', `/platform/classes/${table}`, { query: { limit: 100 } });
     const reads = new PointReads(
       service,

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import type { BenchContext } from '../support/context.ts';
 import { declareTable, fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient, type LoadResult } from '../support/load-client.ts';
@@ -59,7 +59,7 @@ export async function access({ records = 20_000, seconds, rounds, scratch }: Ben
   await wrongLogins(service);
 }
 
-function target({ url, appId }: ServiceProcess, name: string, credentials: Record<string, string>): Target {
+function target({ url, appId }: Service, name: string, credentials: Record<string, string>): Target {
   return { name, url, headers: { 'X-Platform-Application-Id': appId, ...credentials } };
 }
 
@@ -67,7 +67,7 @@ export const reads = (ids: readonly string[]): Prepared[] =>
   Array.from({ length: 5000 }, (_, index) => ({ method: 'GET', path: `${path}/${ids[spread(index, ids.length)]}` }));
 
 /** Gives records an ACL that names roles. */
-export async function guard(service: ServiceProcess, ids: readonly string[]): Promise<void> {
+export async function guard(service: Service, ids: readonly string[]): Promise<void> {
   const ACL = { 'role:BenchOuter': { read: true }, 'role:Admin': { read: true, write: true } };
   for (let at = 0; at < ids.length; at += 500) {
     const requests = ids.slice(at, at + 500).map((id) => ({ method: 'PUT', path: `${path}/${id}`, body: { ACL } }));
@@ -76,7 +76,7 @@ export async function guard(service: ServiceProcess, ids: readonly string[]): Pr
 }
 
 /** Creates the users. @returns their session tokens */
-export async function signUp(service: ServiceProcess): Promise<string[]> {
+export async function signUp(service: Service): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < users; n++) {
     const body = { username: `bench${n}@example.com`, password };
@@ -86,7 +86,7 @@ export async function signUp(service: ServiceProcess): Promise<string[]> {
 }
 
 /** Adds the first user to a role inside another role, which may read the table. @returns the user's session */
-export async function withRoles(service: ServiceProcess, [token]: string[]): Promise<Target> {
+export async function withRoles(service: Service, [token]: string[]): Promise<Target> {
   const own = serviceTarget(service);
   const session = target(service, 'session', { 'X-Platform-Session-Token': token ?? '' });
   const { objectId } = await send(session, { method: 'GET', path: '/platform/users/me' });
@@ -110,7 +110,7 @@ const login = (username: string, secret: string): Prepared => ({
 
 /** Measures logins per second, and point reads at a fixed rate with and without them. */
 async function logins(
-  service: ServiceProcess,
+  service: Service,
   session: Target,
   points: Prepared[],
   load: LoadClient,
@@ -148,7 +148,7 @@ async function logins(
 /**
  * Measures the duration of failing logins, alternately for known and unknown names: it must not reveal which accounts exist. Stays below the lockout.
  */
-async function wrongLogins(service: ServiceProcess): Promise<void> {
+async function wrongLogins(service: Service): Promise<void> {
   const known: number[] = [];
   const unknown: number[] = [];
   const time = async (username: string) => {

@@ -1,5 +1,5 @@
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import type { BenchContext } from '../support/context.ts';
 import { type Filling, fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
@@ -35,7 +35,7 @@ interface Kind {
 }
 
 /** The first is the baseline. */
-export const kindsOf = ({ appId }: ServiceProcess): readonly Kind[] => {
+export const kindsOf = ({ appId }: Service): readonly Kind[] => {
   const form = (name: string, body: unknown): Prepared => ({ method: 'POST', path: `/functions/${appId}/${name}`, body });
   return [
     {
@@ -92,7 +92,7 @@ export async function forms(context: BenchContext): Promise<void> {
 async function measure(
   { records = 1_000_000, seconds, rounds, scratch }: BenchContext,
   engine: string,
-  service: ServiceProcess,
+  service: Service,
   settle: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   const target = serviceTarget(service);

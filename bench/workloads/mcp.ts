@@ -1,5 +1,5 @@
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import type { BenchContext } from '../support/context.ts';
 import { declareTable, fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
@@ -41,7 +41,7 @@ export async function mcp(context: BenchContext): Promise<void> {
 async function measure(
   { records = 20_000, seconds, rounds, scratch }: BenchContext,
   engine: string,
-  service: ServiceProcess,
+  service: Service,
   settle: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   await declareTable(service);
@@ -71,7 +71,7 @@ async function measure(
 }
 
 /** Requests of agents. The first is the baseline. */
-export function kindsOf(service: ServiceProcess): Kind[] {
+export function kindsOf(service: Service): Kind[] {
   const rest = serviceTarget(service);
   const read = { table, limit: 5 };
   const called = ({ result }: Answer) => {
@@ -103,7 +103,7 @@ export function kindsOf(service: ServiceProcess): Kind[] {
 
 /** A request as sent by clients of a protocol revision. */
 export function askTool(
-  service: ServiceProcess,
+  service: Service,
   era: Era,
   method: string,
   params: { name?: string; arguments?: object },

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import { reason, runCommand } from '../support/command.ts';
 import type { BenchContext } from '../support/context.ts';
 import { listening } from '../support/listening.ts';
@@ -43,7 +43,7 @@ export async function migrate({ records = 2_500, scratch }: BenchContext): Promi
   const heading = `migrate: ${count(objectsOf(before).length)} objects of a Parse Server, read by its SDK as master and as 40 users`;
   printTable(heading, ['', 'objects/s, start included', 'differences', '', 'files served'], rows);
 
-  async function readings(service: ServiceProcess): Promise<Json> {
+  async function readings(service: Service): Promise<Json> {
     const file = join(directory, 'after.json');
     const args = [`${service.url}/platform`, service.appId, service.masterKey, file];
     await succeeded(runParseProgram(scratch, directory, 'read.mjs', args), 'the reading');
@@ -96,7 +96,7 @@ function plain(object: Json, url: string): Json {
 }
 
 /** Returns how many files named by objects are served with their content. */
-async function servedFiles(service: ServiceProcess, before: Json): Promise<number> {
+async function servedFiles(service: Service, before: Json): Promise<number> {
   const named = before.Post.filter(({ cover }: Json) => cover);
   const [first] = named;
   if (!first) return 0;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import type { BenchContext } from '../support/context.ts';
 import { fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
@@ -104,7 +104,7 @@ export async function search(context: BenchContext): Promise<void> {
 async function measureSearches(
   { records = 1_000_000, seconds, rounds, scratch }: BenchContext,
   engine: string,
-  service: ServiceProcess,
+  service: Service,
   settle: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   await addAccounts(service, records);
@@ -128,13 +128,13 @@ async function measureSearches(
   printTable(`search, ${engine}: ${count(records)} accounts, medians of ${rounds}`, ['', 'p50', 'p99', 'target', ''], rows);
 }
 
-const addAccounts = (service: ServiceProcess, many: number) =>
+const addAccounts = (service: Service, many: number) =>
   fill(serviceTarget(service), many, 1000, { path: '/platform/classes/Accounts', make: account });
 
 async function measureCreates(
   { seconds, rounds, scratch }: BenchContext,
   engine: string,
-  make: () => Promise<ServiceProcess>,
+  make: () => Promise<Service>,
 ): Promise<void> {
   const services = { plain: await make(), indexed: await make() };
   await addAccounts(services.plain, FEW);
@@ -171,11 +171,11 @@ async function measureCreates(
   );
 }
 
-const askSearch = (service: ServiceProcess, query: string) =>
+const askSearch = (service: Service, query: string) =>
   askTool(service, '2025-06-18', 'tools/call', { name: 'Search-Records', arguments: { query } });
 
 /** Repeats searches, which build the index, until part of a word is no longer found in an old record. @returns milliseconds */
-async function indexed(service: ServiceProcess): Promise<number> {
+async function indexed(service: Service): Promise<number> {
   const started = performance.now();
   const { target, request } = askSearch(service, String(account(1).Email).slice(1));
   for (;;) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+import type { Service } from '../../test/support/service.ts';
 import type { BenchContext } from '../support/context.ts';
 import { fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
@@ -73,7 +73,7 @@ export async function triggers(context: BenchContext): Promise<void> {
 async function measure(
   { records = 100_000, seconds, rounds, scratch }: BenchContext,
   engine: string,
-  service: ServiceProcess,
+  service: Service,
   settle: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   const target = serviceTarget(service);

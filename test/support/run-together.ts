@@ -3,11 +3,12 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ALONE } from '../../scripts/test-files.mjs';
 
 /** Runs the tests of a folder, and of its subfolders, one file after the other, but for those that run alone (scripts/test-files.mjs). */
 export function runTogether(folder: string): void {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.test.ts') && !name.endsWith('.alone.test.ts'),
+    (name) => name.endsWith('.test.ts') && !name.endsWith(ALONE),
   );
   // One suite: no test runs before all are defined; otherwise the run would end with those defined so far.
   describe(basename(folder), async () => {

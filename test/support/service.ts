@@ -76,7 +76,6 @@ const credentials = { appId: 'testapp', masterKey: 'test-master-key', apiKey: 't
 /** Where a service keeps its data, and what it is started with. */
 export interface Prepared {
   readonly data: Data;
-  readonly settings: Record<string, string>;
   /** All variables of the service. */
   readonly env: Record<string, string>;
   /** Removes the data unless it was given. */
@@ -100,7 +99,6 @@ export async function prepareStart({ engine = 'sqlite', env = {}, ...options }: 
   const keys = { APP_ID: appId, MASTER_KEY: masterKey, API_KEY: apiKey };
   return {
     data,
-    settings,
     env: { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...keys, ...settings, ...env },
     async remove() {
       await own?.drop();
