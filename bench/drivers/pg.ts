@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { connectDatabase } from '../../src/storage/postgres/connection/pool.ts';
+import { connectDatabase } from '../../src/storage/postgres/connection/connect-database.ts';
 import type { Driver } from './driver.ts';
 
 type Values = (string | number)[];

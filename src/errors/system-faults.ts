@@ -16,6 +16,7 @@ export type PassingFault =
   | 'a page cannot be read'
   | 'the store is damaged'
   | 'the database cannot be reached'
+  | 'a node of the database cannot be reached'
   | 'the database has no room'
   | 'the database refuses for now';
 

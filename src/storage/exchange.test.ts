@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 import { knownOf, makerMark, newIdentity } from './identity.ts';
 import { nameBeside, placePattern } from './places.ts';
 import { InvalidationBus } from './postgres/cluster/invalidation.ts';
-import { connectDatabase } from './postgres/connection/pool.ts';
+import { connectDatabase } from './postgres/connection/connect-database.ts';
 import { PostgresEngine } from './postgres/index.ts';
 import { PostgresRegistry } from './postgres/registry.ts';
 import { testDatabase } from './postgres/testing/server.ts';

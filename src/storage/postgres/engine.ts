@@ -17,10 +17,10 @@ import { newExclusiveName, requireExclusiveAccess } from './cluster/exclusive-ac
 import { channel, InvalidationBus } from './cluster/invalidation.ts';
 import { Liveness } from './cluster/liveness.ts';
 import { tryLockPlace } from './cluster/place-lock.ts';
+import { connectDatabase } from './connection/connect-database.ts';
 import type { Database } from './connection/database.ts';
 import { Listener } from './connection/listener.ts';
 import { unavailable } from './connection/map-error.ts';
-import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import { entryOf } from '../testing/entry.ts';
 import { InvalidationBus } from './cluster/invalidation.ts';
-import { connectDatabase } from './connection/pool.ts';
+import { connectDatabase } from './connection/connect-database.ts';
 import { PostgresRegistry } from './registry.ts';
 import { query, testDatabase } from './testing/server.ts';
 

@@ -281,7 +281,7 @@ describe('PostgreSQL store', () => {
     await a.create('Changing', { objectId: 'c1', n: 1 });
     await a.create('Changing', { objectId: 'c2', to: pointer('Changing', 'another') });
     const table = tableOf(a.store.schema(), 'Changing');
-    const context = { ...rowContext, dialect: postgresDialect(schemaName) };
+    const context = { ...rowContext, dialect: postgresDialect(schemaName), isCoordinator: false };
     const step = compileMutation({ kind: 'delete', table, objectId: 'c1', guard: null }, a.store.schema(), context, false);
     const [{ text, params }] = step.statements as [Statement];
     const [first, ...others] = text.split(' AS t WHERE ');

@@ -104,7 +104,8 @@ export class PostgresStore implements Store, Watcher {
     this.#delayedInvalidations = new DelayedInvalidations((tables) =>
       query(storeInvalidation(schemaName, { schemaChanged: false, tables })),
     );
-    const shared = { schemaName, dialect, addresses, reloadSchema, mapFault };
+    const { isCoordinator } = database;
+    const shared = { schemaName, dialect, isCoordinator, addresses, reloadSchema, mapFault };
     this.#context = { ...shared, query, transactions, schemaCache: this.#schemaCache, recordWrites };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
       maxGroupSize: MAX_GROUP_SIZE,

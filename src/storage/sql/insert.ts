@@ -102,18 +102,25 @@ function newShape(insert: Insert, dialect: Dialect): Shape {
   });
   const shape = { dialect, fields, storages, companions, source };
   if (!source) return { ...shape, text: out.add(')').text };
-  writeTaken(out, source);
-  out.add(' FROM ').table(source.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
-  // The row lock keeps the snapshot true until the commit.
-  return { ...shape, text: source.kind === 'snapshot' ? `${out.text} FOR UPDATE OF r` : out.text };
+  writeSource(out, source);
+  return { ...shape, text: out.text };
 }
 
-/** Writes the values that an insert takes from another record, under the alias `r`. */
-function writeTaken(out: SqlWriter, source: InsertSource): void {
-  if (source.kind === 'snapshot') {
-    if (!out.dialect.snapshot) throw new Error('this database takes snapshots before the statement');
-    out.dialect.snapshot(out.add(', '), 'r', source.fields);
-  } else for (const [, from] of source.fields) out.add(', ').column('r', from.column);
+/** Writes the values that an insert takes from another record, and the condition that finds the record; its id is bound last. */
+function writeSource(out: SqlWriter, source: InsertSource): void {
+  const writeRecord = () =>
+    out.add(' FROM ').table(source.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
+  if (source.kind === 'copy') {
+    for (const [, from] of source.fields) out.add(', ').column('r', from.column);
+    writeRecord();
+    return;
+  }
+  if (!out.dialect.snapshot) throw new Error('this database takes snapshots before the statement');
+  // The row lock keeps the snapshot true until the commit. It stands in a sub-query, since a coordinator takes none in INSERT … SELECT itself.
+  out.dialect.snapshot(out.add(', s.snapshot FROM (SELECT '), 'r', source.fields);
+  out.add(' AS snapshot');
+  writeRecord();
+  out.add(' FOR UPDATE OF r) AS s');
 }
 
 function columnsOf(table: TableSchema, fields: readonly Field[], dialect: Dialect): Columns & { names: string[] } {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { connectDatabase } from '../connection/connect-database.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/pool.ts';
 import { openCatalog } from '../schema/migrations.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 import { takeLease } from './leases.ts';

@@ -11,8 +11,8 @@ export function leaseStatements(schemaName: string): Statement[] {
   return [{ text, params: [] }];
 }
 
-/** The server's clock, which all processes share, in milliseconds since 1970. */
-const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+/** The server's clock, which all processes share, in milliseconds since 1970. Not `clock_timestamp()`: a coordinator takes no volatile function here. */
+const now = '(extract(epoch FROM statement_timestamp()) * 1000)::bigint';
 
 /**
  * Takes the lease of a periodic job if no process has taken it within the last `everyMs` milliseconds. Does not wait for a process that is taking
@@ -30,7 +30,7 @@ export async function takeLease(database: Database, schemaName: string, job: str
       params: [job, everyMs],
     },
   ];
-  const [, claimed] = await database.atomically(statements).catch((error) => {
+  const [, claimed] = await database.atomically(statements, schemaName).catch((error) => {
     throw mapWriteError(causeOf(error));
   });
   return (claimed?.affected ?? 0) > 0;

@@ -23,6 +23,9 @@ const ANSWER_GRACE_MS = 3000;
 /** Default lock timeout of write transactions, in milliseconds. Later transactions queue behind a waiting one, so it gives way and tries again. */
 export const WRITE_LOCK_LIMIT_MS = 300;
 
+/** Milliseconds that a coordinator may take to connect to a node. Its default of 30 seconds would hold the connections of other systems' work. */
+const NODE_CONNECT_TIMEOUT_MS = 1000;
+
 /** `application_name` of sessions, unless the URL sets another. */
 export const sessionName = 'record-service';
 
@@ -46,15 +49,21 @@ export interface Address {
    * its limits, and nothing is prepared.
    */
   readonly pooled: boolean;
+  /** Whether the server is the coordinator of a Citus cluster, where the schema of each system lies on one of several nodes. */
+  readonly isCoordinator: boolean;
   /** `application_name` of the sessions, overriding the URL. */
   readonly name?: string | undefined;
 }
 
 /** Returns a client that is not connected yet. @throws OperatorError for an invalid URL */
-export function newClient({ url, pooled, name }: Address, limits: SessionLimits): pg.Client {
+export function newClient({ url, pooled, isCoordinator, name }: Address, limits: SessionLimits): pg.Client {
+  const config = clientConfig(url);
   return new pg.Client({
     application_name: sessionName,
-    ...clientConfig(url),
+    ...config,
+    ...(isCoordinator && !pooled
+      ? { options: `${config.options ?? ''} -c citus.node_connection_timeout=${NODE_CONNECT_TIMEOUT_MS}` }
+      : {}),
     ...(name === undefined ? {} : { application_name: name }),
     pipeline: true,
     keepAlive: true,
@@ -170,6 +179,7 @@ export class Connector {
     const link = new PipelinedConnection(client, {
       texts: this.address.pooled ? null : this.#texts,
       answerTimeoutMs: answerTimeoutFor(limits.statement),
+      isCoordinator: this.address.isCoordinator,
     });
     if (this.#closed) {
       link.destroy();

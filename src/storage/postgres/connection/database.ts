@@ -1,3 +1,4 @@
+import type { Conditions } from '../../../observe/index.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Outage } from './outage.ts';
 
@@ -37,6 +38,17 @@ export interface TransactionOptions {
   readonly system?: string;
 }
 
+/** Settings of the pools. */
+export interface PoolSettings {
+  /** Milliseconds that a statement may take, and that a caller may wait for a connection. */
+  readonly timeLimit: number;
+  readonly connections?: number;
+  /** `application_name` of the sessions, if they must be distinguishable from all others. A pooler mixes sessions and is then refused. */
+  readonly name?: string | undefined;
+  /** Receives passing faults. If absent, they are not reported. */
+  readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
+}
+
 /**
  * The connections of a process to PostgreSQL, shared by all its systems. Errors of the database are passed on (map-error.ts interprets them),
  * except that passing faults become `unavailable` or `outcomeUnknown`, and a read that exceeds its time limit becomes `timeout`.
@@ -44,6 +56,8 @@ export interface TransactionOptions {
 export interface Database {
   /** Default time limit of a statement, in milliseconds. */
   readonly timeLimit: number;
+  /** Whether the server is the coordinator of a cluster, which cannot plan every statement (docs/adr/0027-citus.md). */
+  readonly isCoordinator: boolean;
   /** State of passing faults. */
   readonly outage: Outage;
   /**

@@ -91,6 +91,7 @@ describe('connections that are waited on', { concurrency: true }, () => {
         ended.push(String(params[0]));
         return [];
       },
+      onSilent: () => {},
       onLost: () => {},
     });
     await delay(800);

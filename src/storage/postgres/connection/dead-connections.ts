@@ -22,6 +22,8 @@ export interface DeadConnectionsSettings {
   readonly knowsProcesses: boolean;
   /** Runs a query on a connection known to be alive. @throws if none is available */
   readonly query: (statement: Statement) => Promise<Row[]>;
+  /** Called at each check with the connections that have received nothing for a second although they wait for an answer. */
+  readonly onSilent: (links: readonly PipelinedConnection[]) => void;
   /** Called when connections were found dead. */
   readonly onLost: () => void;
 }
@@ -54,6 +56,7 @@ export class DeadConnections {
       this.#unreachableSince = 0;
       return;
     }
+    this.#settings.onSilent(silent);
     this.#isChecking = true;
     const began = performance.now();
     try {

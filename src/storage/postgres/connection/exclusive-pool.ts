@@ -54,18 +54,21 @@ export class ExclusivePool {
 
   /**
    * Takes a connection, which the caller must release.
-   * @param system whose work it is; `null`: not limited
+   * @param turn by which the connection is accounted; `null`: not limited
+   * @param system whose work it is
    * @throws unavailable; `timeoutError` of the settings after the maximum wait
    */
-  async lease(system: string | null): Promise<Lease> {
-    const link = await this.#acquire(system);
+  async lease(turn: string | null, system = turn): Promise<Lease> {
+    const link = await this.#acquire(turn);
+    link.system = system ?? undefined;
     let released = false;
     return {
       link,
       release: () => {
         if (released) return;
         released = true;
-        this.#release(link, system);
+        link.system = undefined;
+        this.#release(link, turn);
       },
     };
   }

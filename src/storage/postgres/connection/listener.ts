@@ -109,7 +109,7 @@ export class Listener {
   /** Listens until the connection is lost or the listener is closed. @throws always */
   async #listen(): Promise<never> {
     const { signal } = this.#closing;
-    const address = { url: this.#url, pooled: true, name: this.#settings.name ?? sessionName };
+    const address = { url: this.#url, pooled: true, isCoordinator: false, name: this.#settings.name ?? sessionName };
     const connecting = new Set<pg.Client>();
     const stop = () => {
       for (const client of connecting) client.connection.stream.destroy();

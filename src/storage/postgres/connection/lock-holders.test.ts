@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from '../testing/server.ts';
+import { connectDatabase } from './connect-database.ts';
 import type { Row } from './database.ts';
 import { LockHolders } from './lock-holders.ts';
-import { connectDatabase } from './pool.ts';
 
 test('who holds a lock that others wait for is found; one query answers all who ask at a time', async () => {
   const place = await testDatabase();

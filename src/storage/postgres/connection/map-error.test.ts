@@ -9,14 +9,18 @@ import {
   isStatementForgotten,
   isTimeout,
   isTooLarge,
+  lostNodeOf,
   mapReadError,
   mapWriteError,
   mayRetry,
+  mayRetryRead,
   NotSent,
   passingFaultOf,
   StatementFailed,
+  violatedColumn,
   violatedConstraint,
 } from './map-error.ts';
+import { NodeUnanswered } from './node-errors.ts';
 
 const kinds = {
   lost: isConnectionError,
@@ -32,14 +36,16 @@ function error(code: string, message = 'text', more: object = {}): Error {
   return Object.assign(new Error(message), { code, severity: 'ERROR' }, more);
 }
 
+const fatal = (code: string): Error => error(code, 'text', { severity: 'FATAL' });
+
 const table: readonly (readonly [Error, ...(keyof typeof kinds)[]])[] = [
-  [error('08006'), 'lost'],
+  [fatal('08006'), 'lost'],
   [error('08P01', 'bind message supplies 1 parameters')],
   [error('08P01', 'invalid frontend message', { severity: 'FATAL' }), 'lost'],
   [error('57P01', 'terminating connection', { severity: 'FATAL' }), 'lost'],
-  [error('57P02'), 'lost'],
-  [error('57P03'), 'lost'],
-  [error('53300'), 'lost'],
+  [fatal('57P02'), 'lost'],
+  [fatal('57P03'), 'lost'],
+  [fatal('53300'), 'lost'],
   [error('25P03'), 'lost'],
   [error('25006'), 'lost'],
   [error('ECONNREFUSED'), 'lost'],
@@ -97,6 +103,15 @@ test('the constraint that a row violates', () => {
   assert.equal(violatedConstraint(error('23503', 'foreign key', { constraint: 'f' })), undefined);
 });
 
+test('the column that a row violates, where the constraint is not named', () => {
+  const duplicate = (detail: string) => violatedColumn(new StatementFailed(0, error('23505', 'duplicate key', { detail })));
+  assert.equal(duplicate('Key ("objectId")=(a"b) already exists.'), 'objectId');
+  assert.equal(duplicate('Key (_username_key)=((x)=(y)) already exists.'), '_username_key');
+  assert.equal(duplicate('Schlüssel »("a""b")=(1)« existiert bereits.'), 'a"b');
+  assert.equal(duplicate('Key (owner, member)=(1, 2) already exists.'), undefined);
+  assert.equal(violatedColumn(error('23505')), undefined);
+});
+
 const passing: Readonly<Record<string, readonly string[]>> = {
   'the database cannot be reached':
     '08000 08001 08003 08004 08006 08007 57P01 57P02 57P03 57P04 57P05 25P03 25P04 ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT'.split(
@@ -121,7 +136,7 @@ const lasting =
 test('faults that can pass are unavailable, with their kind; all else stays as it is', () => {
   for (const [kind, codes] of Object.entries(passing))
     for (const code of codes) {
-      const cause = error(code);
+      const cause = kind === 'the database cannot be reached' || code === '53300' ? fatal(code) : error(code);
       const seen = mapWriteError(cause);
       assert.ok(seen instanceof ServiceError && seen.key === 'unavailable' && seen.status === 503, code);
       assert.equal(seen.cause, cause);
@@ -135,6 +150,34 @@ test('faults that can pass are unavailable, with their kind; all else stays as i
       assert.equal(one(cause), cause, code);
       assert.equal(passingFaultOf(cause), null, code);
     }
+});
+
+/** Errors of a coordinator about its nodes, as Citus 13.2 words them. */
+const ofNodes: readonly (readonly [Error, string])[] = [
+  [
+    error('08006', 'connection to the remote node postgres@10.0.0.2:5432 failed with the following error: Connection refused'),
+    '10.0.0.2:5432',
+  ],
+  [error('57P01', 'terminating connection', { where: 'while executing command on worker-2.local:9702' }), 'worker-2.local:9702'],
+  [error('57P03', 'the database system is starting up', { where: 'while executing command on ::1:9702' }), '::1:9702'],
+  [error('XX000', 'failure on connection marked as essential: 127.0.0.1:9702'), '127.0.0.1:9702'],
+  [error('XX000', 'could not commit transaction for shard 102008 on any active node'), ''],
+  [error('XX000', '', { where: 'while executing command on 127.0.0.1:9701' }), '127.0.0.1:9701'],
+  [new NodeUnanswered('127.0.0.1:9701'), '127.0.0.1:9701'],
+];
+
+test('a node that a coordinator has lost is a fault of its own, and the session with the coordinator goes on', () => {
+  for (const [cause, node] of ofNodes) {
+    const seen = mapWriteError(cause);
+    for (const one of [cause, seen, new StatementFailed(0, seen), new CommitUnknown(cause)]) {
+      assert.equal(passingFaultOf(one), 'a node of the database cannot be reached', cause.message);
+      assert.equal(lostNodeOf(one), node);
+      assert.equal(isConnectionError(one), cause instanceof NodeUnanswered);
+    }
+    assert.ok(mayRetryRead(cause));
+  }
+  for (const other of [error('XX000', 'unexpected node'), fatal('08006'), new Error('Connection terminated'), undefined])
+    assert.equal(lostNodeOf(other), undefined);
 });
 
 test('the end of its time is a timeout for a read alone', () => {

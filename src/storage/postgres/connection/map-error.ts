@@ -1,5 +1,6 @@
 import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
 import { type PassingFault, passingFaultOfSystem, unavailableSince } from '../../../errors/system-faults.ts';
+import { isNodeLost, NodeUnanswered, nodeNamedIn } from './node-errors.ts';
 
 /** A transaction of `atomically` that PostgreSQL rejected. None of it has taken effect. */
 export class StatementFailed extends Error {
@@ -73,10 +74,14 @@ const SOCKET_FAILED =
 const DRIVER_LOST =
   /^(?:Connection terminated|Client (?:was closed|has encountered a connection error)|timeout expired|Connection ended)/;
 
-/** Whether the connection was lost or could not be opened (server unreachable, starting, or out of connections). */
+/**
+ * Whether the connection was lost or could not be opened (server unreachable, starting, or out of connections). False if the coordinator of a
+ * cluster has lost a node, because its session continues.
+ */
 export function isConnectionError(error: unknown): boolean {
   const root = rootErrorOf(error);
-  if (!(root instanceof Error)) return false;
+  if (!(root instanceof Error) || isNodeLost(root)) return false;
+  if (root instanceof NodeUnanswered) return true;
   const code = codeOf(root);
   if (code === undefined) return DRIVER_LOST.test(root.message);
   return isFatal(root) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
@@ -86,6 +91,12 @@ export function isConnectionError(error: unknown): boolean {
 export function isStatementError(error: unknown): boolean {
   const { severity } = rootErrorOf(error) as { readonly severity?: unknown };
   return severity === 'ERROR';
+}
+
+/** Returns the node that the coordinator of a cluster could not reach, '' if it does not name it; `undefined` for other errors. */
+export function lostNodeOf(error: unknown): string | undefined {
+  const root = rootErrorOf(error);
+  return isNodeLost(root) || root instanceof NodeUnanswered ? (nodeNamedIn(root) ?? '') : undefined;
 }
 
 /** Whether the error came from the server, which is therefore reachable, even if it refuses further connections. */
@@ -203,6 +214,16 @@ export function violatedConstraint(error: unknown): string | undefined {
   return typeof constraint === 'string' ? constraint : '';
 }
 
+/** The only column of a unique index in the detail of an error: `Key ("objectId")=(x) already exists.`, in any language. */
+const KEY_COLUMN = /\((?:"((?:[^"]|"")+)"|([^(),"]+))\)=\(/;
+
+/** Returns the column whose value another row has. A coordinator names the constraint of a shard, so the column tells what was violated. */
+export function violatedColumn(error: unknown): string | undefined {
+  const { detail } = rootErrorOf(error) as { readonly detail?: unknown };
+  const [, quoted, plain] = KEY_COLUMN.exec(typeof detail === 'string' ? detail : '') ?? [];
+  return quoted?.replaceAll('""', '"') ?? plain;
+}
+
 /** Whether a number is out of the range of its type (22003). */
 export function isOutOfRange(error: unknown): boolean {
   return codeOf(error) === '22003';
@@ -243,6 +264,7 @@ const PASSING: readonly (readonly [string, PassingFault])[] = [
  * time limit. Reference: faults.md#passing-faults.
  */
 export function passingFaultOf(error: unknown): PassingFault | null {
+  if (lostNodeOf(error) !== undefined) return 'a node of the database cannot be reached';
   const code = codeOf(error);
   const kind = PASSING.find(([beginning]) => code?.startsWith(beginning))?.[1];
   if (kind) return kind;
@@ -267,7 +289,8 @@ export function mapReadError(error: unknown): unknown {
   return isTimeout(error) && !(error instanceof ServiceError) ? serviceError('timeout') : mapWriteError(error);
 }
 
-/** Whether a read may be repeated once: its connection was lost or has forgotten the prepared statement. */
+/** Whether a read may be repeated once: its connection, or the coordinator's to a node, was lost, or has forgotten the prepared statement. */
 export function mayRetryRead(error: unknown): boolean {
-  return (isConnectionError(error) && !isUnavailable(error)) || isStatementForgotten(error);
+  const isLost = isConnectionError(error) || lostNodeOf(error) !== undefined;
+  return (isLost && !isUnavailable(error)) || isStatementForgotten(error);
 }

@@ -4,6 +4,7 @@ import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { passingFaultOf } from './map-error.ts';
+import { NodeOutages, type NodeOutagesSettings } from './node-outages.ts';
 
 /** Faults that affect all systems of a database and end for all of them. Other faults belong to one system. */
 const COMMON: ReadonlySet<PassingFault> = new Set<PassingFault>([
@@ -25,10 +26,14 @@ export interface OutageSettings {
   readonly conditions: Pick<Conditions, 'met' | 'over'> | undefined;
   /** Reads, and performs the small write. @throws if the database fails to do so */
   readonly check: (write: readonly Statement[], system: string | undefined) => Promise<void>;
+  /** As in `NodeOutages`. */
+  readonly query: NodeOutagesSettings['query'];
 }
 
 /** Tracks whether the database works after passing faults, and reports them as conditions. Systems share one recovery check for common faults. */
 export class Outage {
+  /** Nodes that are away, if the database is a cluster. */
+  readonly nodes: NodeOutages;
   readonly #settings: OutageSettings;
   readonly #probes = new Map<string, WriteProbe>();
   readonly #recoveries = new Map<string, Recovery>();
@@ -42,6 +47,7 @@ export class Outage {
 
   constructor(settings: OutageSettings) {
     this.#settings = settings;
+    this.nodes = new NodeOutages(settings);
     const check = () => settings.check(this.#probeOf(this.#system), this.#system);
     // A fault of that system alone, such as a removed schema, must not delay the others.
     const checkForAll = () =>
@@ -74,6 +80,11 @@ export class Outage {
     const own = system === undefined || !this.#probes.has(system) ? undefined : system;
     const { conditions } = this.#settings;
     const cause = (error as Error).cause;
+    if (kind === 'a node of the database cannot be reached') {
+      // A change of a schema needs all nodes: if another one is away, the system pauses for one probe.
+      if (!this.nodes.met(error, own) && own !== undefined) this.#recoveryOf(own).met();
+      return;
+    }
     if (!COMMON.has(kind)) {
       conditions?.met(kind, this.#labels(own), cause);
       if (own !== undefined) this.#recoveryOf(own).met();
@@ -95,7 +106,9 @@ export class Outage {
   async whenBack(system: string): Promise<void> {
     for (;;) {
       const own = this.#recoveries.get(system);
+      const node = this.nodes.whenBack(system);
       if (this.#common.isAway) await this.#common.whenBack();
+      else if (node) await node;
       else if (own?.isAway) await own.whenBack();
       else return;
     }
@@ -103,6 +116,7 @@ export class Outage {
 
   close(): void {
     this.#common.close();
+    this.nodes.close();
     for (const recovery of this.#recoveries.values()) recovery.close();
   }
 

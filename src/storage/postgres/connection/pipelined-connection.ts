@@ -20,6 +20,8 @@ export interface PipelinedConnectionSettings {
   readonly texts: RecentTexts | null;
   /** Milliseconds without any answer after which the connection counts as lost; 0: never. */
   readonly answerTimeoutMs: number;
+  /** As in `Address`. Default: false. */
+  readonly isCoordinator?: boolean;
 }
 
 /** One connection. Statements are sent immediately and answered in order; those of one turn of the event loop go out together. */
@@ -37,16 +39,21 @@ export class PipelinedConnection {
   /** Bytes that the operating system had not yet accepted at the last check, and when that number last changed. */
   #unsent = 0;
   #sentAt = 0;
+  /** As in `Address`. */
+  readonly isCoordinator: boolean;
   /** When the connection was opened, by `performance.now()`, as all times here. */
   readonly connectedAt = performance.now();
   /** A message is too large for memory. */
   #isOversized = false;
+  /** PostgreSQL schema of the system whose work it does, if that is known. */
+  system: string | undefined;
   /** Called once when the connection is lost or ended. */
   onLost: () => void = () => {};
 
   /** @param client connected, in pipeline mode */
-  constructor(client: pg.Client, { texts, answerTimeoutMs }: PipelinedConnectionSettings) {
+  constructor(client: pg.Client, { texts, answerTimeoutMs, isCoordinator = false }: PipelinedConnectionSettings) {
     this.#client = client;
+    this.isCoordinator = isCoordinator;
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
     client.on('error', (error) => this.#markLost(error));

@@ -1,13 +1,11 @@
 import { isUnavailable, serviceError } from '../../../errors/fail.ts';
-import { OperatorError } from '../../../kernel/operator-error.ts';
 import { StallAllowance } from '../../../kernel/stall-allowance.ts';
-import type { Conditions } from '../../../observe/index.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { BlockedReads } from './blocked-reads.ts';
 import { CancelOnAbort } from './cancel-on-abort.ts';
-import { Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
+import { type Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
-import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
+import type { Database, PoolSettings, Result, Row, Session, TransactionOptions } from './database.ts';
 import { DeadConnections } from './dead-connections.ts';
 import { ExclusivePool, type Lease, PING_TIMEOUT_MS, poolSizes } from './exclusive-pool.ts';
 import { LockHolders } from './lock-holders.ts';
@@ -26,8 +24,6 @@ import {
 } from './map-error.ts';
 import { Outage } from './outage.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
-import { RecentTexts } from './prepared-statements.ts';
-import { probeServer } from './probe-server.ts';
 import { SharedPool, whenAnswering } from './shared-pool.ts';
 import { limitsOf, runAtomically, runRead, runStatements, runTransaction, setAnswerTimeout } from './transaction.ts';
 
@@ -44,34 +40,14 @@ const SUSPECT_INTERVAL_MS = 1000;
 /** Maximum wait for running work on close, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 5000;
 
-/** Settings of the pools. */
-export interface PoolSettings {
-  /** Milliseconds that a statement may take, and that a caller may wait for a connection. */
-  readonly timeLimit: number;
-  readonly connections?: number;
-  /** `application_name` of the sessions, if they must be distinguishable from all others. A pooler mixes sessions and is then refused. */
-  readonly name?: string | undefined;
-  /** Receives passing faults. If absent, they are not reported. */
-  readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
-}
-
-/**
- * Connects to PostgreSQL.
- * @throws OperatorError if it cannot be reached or is unsuitable: one line without secrets
- */
-export async function connectDatabase(url: string, settings: PoolSettings): Promise<Database> {
-  const address = await probeServer(url, settings.name);
-  if (address.pooled && settings.name !== undefined)
-    throw new OperatorError('DATABASE_URL: this needs PostgreSQL itself, not a pooler before it.');
-  return new Pool(new Connector(address, new RecentTexts()), settings);
-}
-
-class Pool implements Database {
+/** The connections of a process, in pools by the kind of work. */
+export class Pool implements Database {
   readonly outage: Outage;
   readonly #deadConnections: DeadConnections;
   #suspectedAt = Number.NEGATIVE_INFINITY;
   readonly #connector: Connector;
   readonly timeLimit: number;
+  readonly isCoordinator: boolean;
   /** Limits that each transaction sets; empty unless a pooler prevents session settings. */
   readonly #limits: TransactionLimits;
   /** The same for transactions that are idle between their statements. */
@@ -90,22 +66,29 @@ class Pool implements Database {
     const common = { connector, limits, maxWaitMs: timeLimit };
     this.#connector = connector;
     this.timeLimit = timeLimit;
+    this.isCoordinator = connector.address.isCoordinator;
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT_MS } : {};
     this.#shared = new SharedPool(connector, size.short, pooled ? limits : shortLimits);
     const writing = { ...common, limits: { ...limits, lock: WRITE_LOCK_LIMIT_MS }, size: size.transactions };
     this.#transactions = new ExclusivePool({ ...writing, timeoutError: 'unavailable' });
     this.#long = new ExclusivePool({ ...common, size: size.long, timeoutError: 'timeout' });
-    this.outage = new Outage({ conditions, check: (write, system) => this.#checkWorking(write, system) });
+    this.outage = new Outage({
+      conditions,
+      check: (write, system) => this.#checkWorking(write, system),
+      query: (statement) => this.dedicated(async (session) => (await session.query(statement)).rows),
+    });
     this.#deadConnections = new DeadConnections({
       links: () => connector.links(),
       knowsProcesses: !pooled,
       query: (statement) => this.#queryAlive(statement),
+      onSilent: (links) => this.isCoordinator && this.outage.nodes.checkSilent(links),
       onLost: () => this.suspect(),
     });
   }
 
   async short(statement: Statement, system = '', maxBytes = Number.POSITIVE_INFINITY, until?: AbortSignal): Promise<Row[]> {
+    this.outage.nodes.require(system);
     // Blocked reads count as another system of their own, so that they leave a connection to the system's other reads.
     const readSeparately = () => this.long(statement, system, maxBytes, until, `${system} held`);
     if (this.#blockedReads.has(statement.text)) return readSeparately();
@@ -122,7 +105,10 @@ class Pool implements Database {
           this.#blockedReads.add(statement.text);
           return readSeparately();
         }
-        if (isTimeout(error)) return this.long(statement, system, maxBytes, until);
+        if (isTimeout(error)) {
+          if (this.isCoordinator) this.outage.nodes.suspect(system);
+          return this.long(statement, system, maxBytes, until);
+        }
         throw this.#recordFault(mapReadError(error), system);
       }
     }
@@ -141,7 +127,7 @@ class Pool implements Database {
     turn = system,
   ): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
-      const { link, release } = await this.#lease(this.#long, turn);
+      const { link, release } = await this.#lease(this.#long, turn, system);
       const cancellation = until && new CancelOnAbort(until, () => this.#cancel(link));
       try {
         if (until?.aborted) throw serviceError('timeout');
@@ -245,10 +231,15 @@ class Pool implements Database {
     await Promise.all([this.#shared.close(), this.#transactions.close(CLOSE_TIMEOUT_MS), this.#long.close(CLOSE_TIMEOUT_MS)]);
   }
 
-  /** Leases a connection that is not known to be lost: nothing was sent on it yet, so any other will do. */
-  async #lease(pool: ExclusivePool, system: string | null): Promise<Lease> {
+  /**
+   * Leases a connection that is not known to be lost: nothing was sent on it yet, so any other will do.
+   * @param turn as in `long`
+   * @throws unavailable, also if the node where the system lies is away
+   */
+  async #lease(pool: ExclusivePool, turn: string | null, system = turn): Promise<Lease> {
     for (;;) {
-      const lease = await pool.lease(system).catch((error) => {
+      if (system !== null) this.outage.nodes.require(system);
+      const lease = await pool.lease(turn, system).catch((error) => {
         throw this.#recordFault(error, system ?? undefined);
       });
       if (!lease.link.lost) return lease;

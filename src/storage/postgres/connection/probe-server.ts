@@ -3,22 +3,29 @@ import { decoded } from './client-config.ts';
 import { type Address, newClient } from './connect.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
+/** Version, encoding, process id, `transaction_read_only`, and 1 or 0: the extension Citus is loaded, this database has its tables. */
+type ServerFacts = [number, string, number, string, number, number];
+
+/** The group of a node in a Citus cluster; the coordinator's is 0. */
+const LOCAL_GROUP = 'SELECT groupid FROM pg_catalog.pg_dist_local_group';
+const COORDINATOR_GROUP = 0;
+
 /** PostgreSQL 14, the oldest supported version. */
 const MIN_VERSION = 140_000;
 
 /**
- * Opens a first connection, checks version, encoding and writability, and detects a pooler.
+ * Opens a first connection, checks version, encoding and writability, and detects a pooler and the coordinator of a cluster.
  * @param name `application_name` of the sessions
  * @throws OperatorError, one line without secrets
  */
 export async function probeServer(url: string, name?: string): Promise<Address> {
   try {
-    return await checkServer({ url, pooled: false, name });
+    return await checkServer({ url, pooled: false, isCoordinator: false, name });
   } catch (error) {
     if (error instanceof OperatorError || !isRefusedParameter(error)) throw explain(url, error);
   }
   try {
-    return await checkServer({ url, pooled: true, name });
+    return await checkServer({ url, pooled: true, isCoordinator: false, name });
   } catch (error) {
     throw explain(url, error);
   }
@@ -41,16 +48,19 @@ async function checkServer(address: Address): Promise<Address> {
   const link = new PipelinedConnection(client, { texts: null, answerTimeoutMs: 10_000 });
   try {
     const text = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), pg_backend_pid(),
-      current_setting('transaction_read_only')`;
-    const [version, encoding, processId, readOnly] = (await link.command(text)).rows[0] as [number, string, number, string];
+      current_setting('transaction_read_only'), current_setting('citus.version', true) IS NOT NULL,
+      to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`;
+    const [version, encoding, processId, readOnly, hasCitus, hasNodes] = (await link.command(text)).rows[0] as ServerFacts;
     if (version < MIN_VERSION)
       throw new OperatorError(`DATABASE_URL: PostgreSQL 14 or newer is needed, this one is ${named(version)}.`);
     if (encoding !== 'UTF8')
       throw new OperatorError(`DATABASE_URL: the encoding of the database must be UTF8, it is ${encoding}.`);
     if (readOnly === 'on')
       throw new OperatorError('DATABASE_URL: PostgreSQL takes no writes there: it is a standby, or read-only.');
+    if (hasNodes && (await link.command(LOCAL_GROUP)).rows[0]?.[0] !== COORDINATOR_GROUP)
+      throw new OperatorError('DATABASE_URL: this is a worker node of a cluster: connect to its coordinator.');
     // Poolers invent process ids.
-    return { ...address, pooled: address.pooled || processId !== link.processId };
+    return { ...address, pooled: address.pooled || processId !== link.processId, isCoordinator: hasCitus === 1 };
   } finally {
     await link.end();
   }

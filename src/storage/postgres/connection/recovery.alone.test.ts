@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { type TestServer, testServer } from '../testing/server.ts';
+import { connectDatabase } from './connect-database.ts';
 import type { Database } from './database.ts';
 import { CommitUnknown } from './map-error.ts';
-import { connectDatabase } from './pool.ts';
 import { sql, withDatabase } from './testing/open.ts';
 import { Pooler } from './testing/pooler.ts';
 

@@ -6,6 +6,7 @@ import {
   isConnectionError,
   isEndedByServer,
   isStatementError,
+  lostNodeOf,
   mapWriteError,
   NotSent,
   StatementFailed,
@@ -27,7 +28,8 @@ export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOpt
 }
 
 /**
- * Runs one transaction and sends all of it before any answer arrives. A single statement without limits needs no BEGIN and COMMIT.
+ * Runs one transaction and sends all of it before any answer arrives. A single statement without limits needs no BEGIN and COMMIT, except on a
+ * coordinator: if it lost the node during such a statement, the statement may have been committed there.
  * @param limits set within the transaction; empty if the session has them
  * @param keep whether prepared statements may be used
  * @throws StatementFailed; CommitUnknown; unavailable if the connection was lost before the commit
@@ -39,7 +41,7 @@ export async function runAtomically(
   keep = true,
 ): Promise<Result[]> {
   for (const statement of statements) link.check(statement);
-  const bare = statements.length === 1 && Object.keys(limits).length === 0;
+  const bare = statements.length === 1 && Object.keys(limits).length === 0 && !link.isCoordinator;
   const sent: Promise<Answer>[] = bare ? [] : [link.command(`BEGIN ISOLATION LEVEL READ COMMITTED${limitsSql(limits)}`)];
   for (const statement of statements) sent.push(link.query(statement, keep));
   if (!bare) sent.push(link.command('COMMIT'));
@@ -49,6 +51,7 @@ export async function runAtomically(
   const before = bare ? 0 : 1;
   if (at >= 0) {
     const { reason } = settled[at] as PromiseRejectedResult;
+    if (at === settled.length - 1 && failedWhileCommitting(link, reason)) throw new CommitUnknown(reason);
     if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), mapWriteError(reason));
     throw isUndone(reason, bare || at < settled.length - 1) ? unavailable(reason) : new CommitUnknown(reason);
   }
@@ -80,7 +83,8 @@ export async function runTransaction<T>(
   try {
     commit = await link.command('COMMIT');
   } catch (error) {
-    throw isConnectionError(error) && !isUndone(error, false) ? new CommitUnknown(error) : mapWriteError(error);
+    const isUnknown = failedWhileCommitting(link, error) || (isConnectionError(error) && !isUndone(error, false));
+    throw isUnknown ? new CommitUnknown(error) : mapWriteError(error);
   }
   if (commit.command !== 'COMMIT') throw new Error('a statement of the transaction failed, and it was rolled back');
   return value as T;
@@ -88,9 +92,10 @@ export async function runTransaction<T>(
 
 /** Runs statements outside any transaction. */
 export async function runStatements<T>(link: PipelinedConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const { value, failure } = await inSession(link, work, Promise.resolve(), (error) =>
-    isConnectionError(error) && !isUndone(error, true) ? new CommitUnknown(error) : mapWriteError(error),
-  );
+  const { value, failure } = await inSession(link, work, Promise.resolve(), (error) => {
+    const isUnknown = lostNodeOf(error) !== undefined || (isConnectionError(error) && !isUndone(error, true));
+    return isUnknown ? new CommitUnknown(error) : mapWriteError(error);
+  });
   if (failure) throw failure.error;
   return value as T;
 }
@@ -145,6 +150,14 @@ export async function runRead(
 /** Sets the answer timeout of a connection to suit a statement time limit. */
 export function setAnswerTimeout(link: PipelinedConnection, timeLimit: number): void {
   link.setAnswerTimeout(answerTimeoutFor(timeLimit));
+}
+
+/**
+ * Whether an error of COMMIT leaves the outcome unknown although the session goes on: a coordinator commits on the node first, and reports any
+ * failure, also the loss of the node's answer, as an error of its own commit.
+ */
+function failedWhileCommitting(link: PipelinedConnection, error: unknown): boolean {
+  return link.isCoordinator && !(error instanceof NotSent);
 }
 
 /**

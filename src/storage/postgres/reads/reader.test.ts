@@ -7,8 +7,8 @@ import { applyStep, emptySchema, type SchemaChange, stepsOf } from '../../../sch
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
+import { connectDatabase } from '../connection/connect-database.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/pool.ts';
 import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { quotedName } from '../sql/names.ts';

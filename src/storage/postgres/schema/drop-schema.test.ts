@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectDatabase } from '../connection/pool.ts';
+import { connectDatabase } from '../connection/connect-database.ts';
 import { query, testDatabase } from '../testing/server.ts';
 import { dropSchema } from './drop-schema.ts';
 

@@ -65,9 +65,9 @@ export async function inspectSchema(database: Database, schema: string): Promise
   const place = placeOf(schema);
   const there = `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL, to_regclass($3) IS NOT NULL`;
   const params = [quotedName(schema), `${quotedName(schema)}.rds_catalog`, tableOf(schema)];
-  const [row] = await database.short({ text: there, params });
+  const [row] = await database.short({ text: there, params }, schema);
   if (row?.[0] !== 1) return { place, state: 'missing', identity: null };
-  const read = async (text: string) => (await database.short({ text, params: [] }))[0];
+  const read = async (text: string) => (await database.short({ text, params: [] }, schema))[0];
   const identity = row[2] === 1 ? identityFrom(await read(`SELECT ${columns} FROM ${tableOf(schema)}`)) : null;
   const isWhole = row[1] === 1 && (await read(`SELECT 1 FROM ${quotedName(schema)}.rds_catalog`)) !== undefined;
   return { place, state: isWhole ? 'store' : 'empty', identity };
@@ -93,7 +93,7 @@ export async function takeIdentity(database: Database, known: KnownStore, purpos
       if (JSON.stringify(now) !== JSON.stringify(identity)) await session.query(insertIdentity(schema, now));
       return now;
     },
-    { timeLimit: 0 },
+    { timeLimit: 0, system: schema },
   );
 }
 
@@ -155,7 +155,7 @@ export async function recordGeneration(
 ): Promise<void> {
   if (!grown) return;
   const grow = async () => {
-    const [result] = await database.atomically([growStatement(schemaName)]);
+    const [result] = await database.atomically([growStatement(schemaName)], schemaName);
     const generation = result?.rows[0]?.[0];
     if (generation !== undefined) await grown(Number(generation));
   };

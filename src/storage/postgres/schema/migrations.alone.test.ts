@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import { connectDatabase } from '../connection/connect-database.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/pool.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 import { migrateRegistry, migrateSchema, openCatalog, type PostgresMigration } from './migrations.ts';
 

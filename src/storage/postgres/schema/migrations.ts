@@ -94,7 +94,8 @@ function backupStatements(schemaName: string): Statement[] {
  */
 export async function migrateRegistry(database: Database): Promise<void> {
   try {
-    await migrateSchema(database, registrySchema, registryMigrations, 'the registry');
+    if (await isMigrated(database)) return;
+    await migrateSchema(database, registrySchema, registryMigrations, 'the registry', { isDistributed: false });
   } catch (error) {
     if ((error as { readonly code?: unknown }).code !== '42501') throw error;
     const { message } = error as Error;
@@ -105,12 +106,24 @@ export async function migrateRegistry(database: Database): Promise<void> {
 }
 
 /**
+ * Whether the registry needs no migration. A start then makes nothing, not even "if it does not exist": on a coordinator that would need all nodes.
+ * @throws OperatorError if a later version has migrated it
+ */
+async function isMigrated(database: Database): Promise<boolean> {
+  const history = `${quotedName(registrySchema)}.rds_migrations`;
+  const [found] = await database.short({ text: 'SELECT to_regclass($1) IS NOT NULL', params: [history] });
+  if (found?.[0] !== 1) return false;
+  const [row] = await database.short({ text: `SELECT coalesce(max(number), 0) FROM ${history}`, params: [] });
+  return pendingMigrations(registryMigrations, Number(row?.[0]), 'the registry').length === 0;
+}
+
+/**
  * Opens the catalogue of a system: one round trip if no migration is pending.
  * @param mayMake whether a missing one is created
  * @throws OperatorError for one of a later version of the service; the database's error if there is none
  */
 export async function openCatalog(database: Database, schemaName: string, mayMake = false): Promise<Catalog> {
-  const load = async () => catalogFrom(await database.short(loadStatement(schemaName)));
+  const load = async () => catalogFrom(await database.short(loadStatement(schemaName), schemaName));
   const place = `the schema ${schemaName}`;
   const found = await load().catch((error) => (isMissing(error) ? undefined : Promise.reject(error)));
   if (found && pendingMigrations(catalogMigrations, found.migration, place).length === 0) return found;
@@ -140,6 +153,7 @@ function isMissing(error: unknown): boolean {
  * serialises them.
  * @param place name of the schema for error messages
  * @param mayMake whether a missing schema is created
+ * @param isDistributed whether a coordinator places the schema on a node of its cluster; the registry stays on the coordinator
  * @param last statements to run after all migrations, in the same transaction
  * @throws OperatorError if a later version has migrated it
  */
@@ -148,7 +162,11 @@ export async function migrateSchema(
   schemaName: string,
   migrations: readonly PostgresMigration[],
   place: string,
-  { mayMake = true, last = [] }: { mayMake?: boolean; last?: readonly Statement[] } = {},
+  {
+    mayMake = true,
+    isDistributed = true,
+    last = [],
+  }: { mayMake?: boolean; isDistributed?: boolean; last?: readonly Statement[] } = {},
 ): Promise<void> {
   const schema = quotedName(schemaName);
   const history = `${schema}.rds_migrations`;
@@ -159,6 +177,7 @@ export async function migrateSchema(
         [
           lock,
           ...plain(
+            ...(database.isCoordinator ? [`SET LOCAL citus.enable_schema_based_sharding = ${isDistributed ? 'on' : 'off'}`] : []),
             ...(mayMake ? [`CREATE SCHEMA IF NOT EXISTS ${schema}`] : []),
             `CREATE TABLE IF NOT EXISTS ${history} (number integer PRIMARY KEY, what text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
             `SELECT coalesce(max(number), 0) FROM ${history}`,

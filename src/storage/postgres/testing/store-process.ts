@@ -9,8 +9,8 @@ import { valueOfText, valuesReturned } from '../../text-values.ts';
 import { PostgresCluster } from '../cluster/cluster.ts';
 import { InvalidationBus } from '../cluster/invalidation.ts';
 import { Liveness } from '../cluster/liveness.ts';
+import { connectDatabase } from '../connection/connect-database.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/pool.ts';
 import { PostgresStore } from '../store.ts';
 import { testDatabase } from './server.ts';
 

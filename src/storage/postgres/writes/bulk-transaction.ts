@@ -26,7 +26,7 @@ export interface BulkResult<T> {
 export async function bulkTransaction<T>(
   session: Session,
   outer: Store,
-  context: Pick<ExecutorContext, 'schemaName' | 'dialect' | 'addresses' | 'schemaCache' | 'mapFault'>,
+  context: Pick<ExecutorContext, 'schemaName' | 'dialect' | 'isCoordinator' | 'addresses' | 'schemaCache' | 'mapFault'>,
   work: (store: Store) => Promise<T>,
 ): Promise<BulkResult<T>> {
   const schemaCache = new SchemaCache(context.schemaCache.version);

@@ -19,7 +19,7 @@ const changes: SchemaChange[] = [
   { kind: 'addField', className: '_Log', name: 'n', type: 'Number' },
 ];
 const schema: Schema = changes.reduce(applyChange, emptySchema);
-const context = { dialect: postgresDialect('rds_x'), ...rowContext };
+const context = { dialect: postgresDialect('rds_x'), isCoordinator: false, ...rowContext };
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 

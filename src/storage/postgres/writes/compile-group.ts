@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { Mutation, Snapshot, WritePlan } from '../../port.ts';
+import type { Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result } from '../connection/database.ts';
 import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
@@ -34,11 +34,6 @@ interface Run {
 /** Returns a key that identifies a record within a system. */
 export function recordKey(className: string, objectId: string): string {
   return `${className}\n${objectId}`;
-}
-
-/** Returns the snapshot that a step takes of another record, which it locks. */
-export function snapshotOf(mutation: Mutation): Snapshot | undefined {
-  return mutation.kind === 'insert' && mutation.source?.kind === 'snapshot' ? mutation.source : undefined;
 }
 
 /**
@@ -157,7 +152,7 @@ function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileCont
   return {
     writes: bucket.map(({ at }) => at),
     statements: [statement],
-    tail: first && first.inserts.length > 1 ? null : ', ',
+    tail: context.isCoordinator || (first && first.inserts.length > 1) ? null : ', ',
     outcome([result], n) {
       if (result?.affected === bucket.length) return '';
       added ??= new Set(result?.rows.map(([id]) => id));

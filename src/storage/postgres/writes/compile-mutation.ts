@@ -22,7 +22,7 @@ import { writeGuard } from '../../sql/row-security.ts';
 import { SqlWriter, type Statement } from '../../sql/sql-writer.ts';
 import type { Result } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
-import { canFold, type FoldedStep, sourceColumns, writeFoldedSteps } from './folded-steps.ts';
+import { canFold, type FoldedStep, snapshotOf, sourceColumns, writeFoldedSteps } from './folded-steps.ts';
 import { failWithoutRows } from './sql-assertion.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
@@ -30,6 +30,8 @@ type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 /** Services for compiling the steps of writes. */
 export interface CompileContext extends RowContext {
   readonly dialect: Dialect;
+  /** As in `Database`. */
+  readonly isCoordinator: boolean;
 }
 
 /** A step of a write in SQL. Its statements do not depend on the results of other statements. */
@@ -53,9 +55,11 @@ const nothing = () => '';
 export function compileFolded(mutations: readonly Mutation[], schema: Schema, context: CompileContext): CompiledMutation | null {
   const main = mutations.find((one) => one.kind === 'update' || one.kind === 'delete');
   const others = mutations.filter((one) => one !== main);
+  // A coordinator takes no snapshot in RETURNING.
+  if (context.isCoordinator && others.some((one) => snapshotOf(one))) return null;
   // A step before an update must see the record as it was.
   if (!main || (main.kind === 'update' && main !== mutations[0]) || others.length === 0 || !canFold(main, others)) return null;
-  return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context.dialect, others, false);
+  return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context, others, false);
 }
 
 /**
@@ -66,11 +70,16 @@ export function compileMutation(mutation: Mutation, schema: Schema, context: Com
   const { dialect } = context;
   switch (mutation.kind) {
     case 'insert':
-      return { statements: [compileInsert(mutation, dialect)], tail: ' RETURNING ', outcome: nothing };
+      // A coordinator takes no sub-query in RETURNING.
+      return {
+        statements: [compileInsert(mutation, dialect)],
+        tail: context.isCoordinator ? null : ' RETURNING ',
+        outcome: nothing,
+      };
     case 'update':
       return update(mutation, context, [], strict);
     case 'delete':
-      return remove(mutation, schema, dialect, [], strict);
+      return remove(mutation, schema, context, [], strict);
     case 'require': {
       const { text, params } = compileRequire(mutation, dialect);
       const statement = { text: `${text} FOR ${mutation.exclusive ? 'UPDATE' : 'SHARE'} OF t`, params };
@@ -122,7 +131,7 @@ function update(
   const before = strict ? 2 : 1;
   return {
     statements,
-    tail: strict || statements.length > 1 || folded.length > 0 ? null : ', ',
+    tail: strict || statements.length > 1 || folded.length > 0 || context.isCoordinator ? null : ', ',
     outcome([updated, ...others]) {
       const row = updated?.rows[0];
       if (!row) return fail(growth !== null && others[0]?.rows.length === 1 ? 'valueTooLarge' : missing);
@@ -160,12 +169,13 @@ const CHANGED = -1;
  * Deletes a record unless others point at it, also from system tables. Reference: records.md#delete (error 119).
  * One statement: it locks the record, checks each Pointer column that may refer to it by its index until one does, then deletes it and its join
  * rows. The statement sees the state at its beginning; a transaction that holds the record, or has changed it since, may have added references. So
- * it does not wait for that transaction, but leaves the record unchanged (SKIP LOCKED).
+ * it does not wait for that transaction, but leaves the record unchanged (SKIP LOCKED). A coordinator cannot compare the places of rows (ctid) in a
+ * statement that changes some, so there another statement locks the record first.
  */
 function remove(
   { table, objectId, guard }: Of<'delete'>,
   schema: Schema,
-  dialect: Dialect,
+  { dialect, isCoordinator }: CompileContext,
   folded: readonly FoldedStep[],
   strict: boolean,
 ): CompiledMutation {
@@ -176,19 +186,23 @@ function remove(
     ...references.filter(({ field }) => field.type === 'Relation').map(({ field }) => [field.column, 'member'] as const),
   ];
   const hasReferences = pointers.length + joins.length > 0;
+  const skipsLocked = hasReferences && !isCoordinator;
   const out = new SqlWriter(dialect);
   const id = `${out.parameter(objectId)}::text`;
-  out.add('WITH found AS MATERIALIZED (SELECT t."objectId", t.ctid AS place FROM ').table(table.sqlName);
+  out
+    .add('WITH found AS MATERIALIZED (SELECT t."objectId"')
+    .add(skipsLocked ? ', t.ctid AS place FROM ' : ' FROM ')
+    .table(table.sqlName);
   out.add(` AS t WHERE t."objectId" = ${id}`);
   if (guard) writeGuard(out.add(' AND '), guard, table, 't');
-  out.add(` FOR UPDATE OF t${hasReferences ? ' SKIP LOCKED' : ''}), pointing AS MATERIALIZED (SELECT CASE`);
-  if (hasReferences)
+  out.add(` FOR UPDATE OF t${skipsLocked ? ' SKIP LOCKED' : ''}), pointing AS MATERIALIZED (SELECT CASE`);
+  if (skipsLocked)
     out.add(' WHEN place <> (SELECT s.ctid FROM ').table(table.sqlName).add(` AS s WHERE s."objectId" = ${id}) THEN ${CHANGED}`);
   pointers.forEach((pointer, at) => {
     writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, () => out.add(id));
     out.add(`) THEN ${at}`);
   });
-  if (!hasReferences) out.add(' WHEN false THEN 0');
+  if (!skipsLocked) out.add(' WHEN false THEN 0');
   out.add(' END AS at FROM found), gone (id');
   const columns = sourceColumns(folded);
   for (const name of columns.keys()) out.add(', ').name(name);
@@ -202,18 +216,19 @@ function remove(
   writeFoldedSteps(out, folded, 'gone');
   out.add(' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)');
   if (strict) out.add(`, ${failWithoutRows('SELECT count(*) FROM gone')}`);
+  const locks = isCoordinator && hasReferences ? [compileLocks(table, [objectId], dialect)] : [];
   return {
-    statements: [out.statement()],
-    tail: ', ',
-    outcome([deleted]) {
-      const [at, count] = (deleted?.rows[0] ?? []) as [number | null, number];
+    statements: [...locks, out.statement()],
+    tail: isCoordinator ? null : ', ',
+    outcome(results) {
+      const [at, count] = (results.at(-1)?.rows[0] ?? []) as [number | null, number];
       const pointer = at === null ? undefined : pointers[at];
       if (pointer) return fail('pointedAt', objectId, pointer.table.className, pointer.field.name);
       return count === 0 ? fail('objectNotFound') : '';
     },
     mustRetryLocked([deleted]) {
       const [at, count] = deleted?.rows[0] ?? [];
-      return hasReferences && count === 0 && (at === null || at === CHANGED);
+      return skipsLocked && count === 0 && (at === null || at === CHANGED);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Mutation } from '../../port.ts';
+import type { Mutation, Snapshot } from '../../port.ts';
 import { writeFoldedInsert } from '../../sql/insert.ts';
 import { writeUnmark } from '../../sql/mutation.ts';
 import type { SqlWriter } from '../../sql/sql-writer.ts';
@@ -11,6 +11,11 @@ type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
  * continues for the other writes.
  */
 export type FoldedStep = Of<'insert' | 'unmark'>;
+
+/** Returns the snapshot that a step takes of another record, which it locks. */
+export function snapshotOf(mutation: Mutation): Snapshot | undefined {
+  return mutation.kind === 'insert' && mutation.source?.kind === 'snapshot' ? mutation.source : undefined;
+}
 
 /**
  * Returns whether all these steps can be folded into a step's statement. Folded steps do not see its effects, except for what they read of its

@@ -1,8 +1,9 @@
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
-import { recordKey, snapshotOf } from './compile-group.ts';
+import { recordKey } from './compile-group.ts';
 import { conditionLocks } from './conditions.ts';
+import { snapshotOf } from './folded-steps.ts';
 import { hasEdits, isEdited } from './json-updates.ts';
 import type { QueuedWrite } from './queued-write.ts';
 

@@ -1,7 +1,8 @@
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import type { TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation } from '../../port.ts';
-import { causeOf, isOutOfRange, isTooLarge, violatedConstraint } from '../connection/map-error.ts';
+import { causeOf, isOutOfRange, isTooLarge, violatedColumn, violatedConstraint } from '../connection/map-error.ts';
 import { fieldOfConstraint } from '../schema/ddl.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
@@ -14,12 +15,16 @@ export function refusalOf(error: unknown, mutation: Mutation): unknown {
   if (cause instanceof ServiceError) return cause;
   const constraint = violatedConstraint(cause);
   if (constraint !== undefined) {
-    const field = fieldOfConstraint(mutation.table, constraint);
-    return serviceError(uniqueFieldsOf(mutation.table.className).get(field?.name ?? '') ?? 'duplicateValue');
+    const { table } = mutation;
+    const field = constraint === '' ? fieldOfColumn(table, violatedColumn(cause)) : fieldOfConstraint(table, constraint);
+    return serviceError(uniqueFieldsOf(table.className).get(field?.name ?? '') ?? 'duplicateValue');
   }
   if (isOutOfRange(cause) && mutation.kind === 'update') return outOfRange(mutation);
   return isTooLarge(cause) ? serviceError('valueTooLarge') : cause;
 }
+
+const fieldOfColumn = ({ fields }: TableSchema, column: string | undefined) =>
+  fields.values().find((field) => field.column === column);
 
 function outOfRange({ assignments }: Extract<Mutation, { kind: 'update' }>): ServiceError {
   const names = assignments.filter(({ kind }) => kind === 'increment').map(({ field }) => field.name);

@@ -2,8 +2,8 @@ import type { TableSchema } from '../../../schema/model.ts';
 import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { snapshotOf } from './compile-group.ts';
 import { compileLocks } from './compile-mutation.ts';
+import { snapshotOf } from './folded-steps.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /** Locks the records that a group changes or takes snapshots of, in their order, so that two processes which change the same ones do not deadlock. */

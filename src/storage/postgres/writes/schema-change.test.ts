@@ -8,8 +8,8 @@ import { rowContext } from '../../sql/testing/addresses.ts';
 import { PostgresCluster } from '../cluster/cluster.ts';
 import { InvalidationBus } from '../cluster/invalidation.ts';
 import { Liveness } from '../cluster/liveness.ts';
+import { connectDatabase } from '../connection/connect-database.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/pool.ts';
 import { PostgresStore } from '../store.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 

@@ -38,6 +38,7 @@ beforeEach((t) => {
   executor = new WriteExecutor({
     ...rowContext,
     dialect: postgresDialect('rds_test'),
+    isCoordinator: false,
     schemaName: 'rds_test',
     schemaCache: { schema: emptySchema, changes: 1, adopt: () => {} } as unknown as SchemaCache,
     transactions: { transact, atomically: transact } as unknown as Transactions,

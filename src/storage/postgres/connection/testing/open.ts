@@ -2,8 +2,8 @@
 import type { StoredValue } from '../../../../values/types/type.ts';
 import type { Statement } from '../../../sql/sql-writer.ts';
 import { query, type TestDatabase, testDatabase } from '../../testing/server.ts';
+import { connectDatabase } from '../connect-database.ts';
 import type { Database } from '../database.ts';
-import { connectDatabase } from '../pool.ts';
 
 export function sql(text: string, ...params: StoredValue[]): Statement {
   return { text, params };
