@@ -21,6 +21,12 @@ export interface PlaceLock {
   release(): Promise<void>;
 }
 
+/** What of a database cannot be reached although the database works: nodes of a cluster, and the systems that lie there. 0 without a cluster. */
+export interface Unreachable {
+  readonly nodes: number;
+  readonly systems: number;
+}
+
 /** Opens, creates and removes stores; one implementation per kind of database. A missing store is never created implicitly (docs/adr/0020). */
 export interface Engine {
   readonly cluster: Cluster;
@@ -62,8 +68,13 @@ export interface Engine {
   identify(identity: StoreIdentity, place?: string): Promise<void>;
   /** Reads a whole store, open or not, and checks the checksums or structure that the engine keeps. @returns what is wrong; `null`: nothing */
   verify(place: string): Promise<string | null>;
-  /** Checks cheaply that reads work now, and writes too if this machine does them itself. @throws if they do not */
-  probe(): Promise<void>;
+  /**
+   * Checks cheaply that reads work now, and writes too if this machine does them itself. A node of a cluster that is away is no failure.
+   * @throws if they do not
+   */
+  probe(): Promise<Unreachable>;
+  /** Returns a function from the name of a place to the node of the cluster, `host:port`, where its store lies; `null` if it lies on no node. */
+  nodes(): Promise<(place: string) => string | null>;
   /** Removes all data at a place, if there is any. @throws OperatorError if it may not be removed */
   remove(place: string, owner: Removable): Promise<void>;
   /** Ends reader threads and closes connections. */

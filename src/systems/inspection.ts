@@ -1,3 +1,4 @@
+import { isUnavailable } from '../errors/fail.ts';
 import type { Engine } from '../storage/engine.ts';
 import { makerMark, refusalOf, type StoredPlace, StoreRefused } from '../storage/identity.ts';
 import type { Registry } from '../storage/registry.ts';
@@ -13,6 +14,10 @@ export interface StoreState {
   readonly refused: StoreRefused | null;
   /** Since when acknowledged writes may be missing, in milliseconds since 1970. */
   readonly missingSince: number | null;
+  /** The node of a database cluster where it lies, `host:port`; `null`: it lies on none. */
+  readonly node: string | null;
+  /** Whether that node cannot be reached now. */
+  readonly isUnreachable: boolean;
 }
 
 /** Returns the stores that the registry does not know, except incomplete ones of this installation. */
@@ -30,13 +35,22 @@ export async function findUnregistered(registry: Registry, engine: Engine): Prom
 /** Inspects the stores of the systems in force, without changing them. */
 export async function* inspectStores(registry: Registry, engine: Engine): AsyncGenerator<StoreState> {
   const known = new Map((await registry.stores()).map((one) => [one.systemId, one]));
+  const nodeOf = await engine.nodes();
   for (const { id, appId, place: name } of registry.read().systems) {
     const one = known.get(id);
     if (!one) continue;
-    const found = await engine.inspect(name);
+    const node = nodeOf(name);
+    const { missingSince } = one;
+    const found = await engine
+      .inspect(name)
+      .catch((error) => (node !== null && isUnavailable(error) ? null : Promise.reject(error)));
+    if (!found) {
+      yield { appId, name, place: name, refused: null, missingSince, node, isUnreachable: true };
+      continue;
+    }
     const why = refusalOf(found, one) ?? (one.damagedAt === null ? null : 'damaged');
     const refused = why === null ? null : new StoreRefused(why, found.place);
-    yield { appId, name, place: found.place, refused, missingSince: one.missingSince };
+    yield { appId, name, place: found.place, refused, missingSince, node, isUnreachable: false };
   }
 }
 

@@ -28,6 +28,12 @@ const makers = new Map<string, () => Promise<string>>([
 ]);
 
 async function startPostgres(): Promise<string> {
+  const { clusterUrls, prepareCluster } = await import('../../src/storage/postgres/testing/cluster.ts');
+  const cluster = clusterUrls();
+  if (cluster[0]) {
+    await prepareCluster(cluster);
+    return cluster[0];
+  }
   const { ServerProcess } = await import('../../src/storage/postgres/testing/process.ts');
   const server = await ServerProcess.create();
   releases.push(() => server.close());

@@ -41,8 +41,12 @@ export function addCheckCommand(program: Command, { withAdministration }: Action
 }
 
 async function* stores(administration: Administration): AsyncGenerator<Finding> {
-  for await (const { appId, name, place, refused, missingSince } of administration.storeStates()) {
+  for await (const { appId, name, place, refused, missingSince, node, isUnreachable } of administration.storeStates()) {
     const found = { system: appId, check: 'store' };
+    if (isUnreachable) {
+      yield { ...found, outcome: 'failed', detail: `the node ${node} cannot be reached` };
+      continue;
+    }
     // A store once found damaged may be intact by now; reading it decides.
     const damage = refused && refused.why !== 'damaged' ? null : await administration.verifyStore(name);
     if (damage !== null) yield { ...found, outcome: 'failed', detail: `${place} is damaged: ${damage}` };

@@ -58,7 +58,7 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
   system
     .command('list')
     .description(
-      'list systems: application id, time of creation, name; if it applies: held, why not served, since when writes may be missing',
+      'list systems: application id, time of creation, name; if it applies: held, why not served, since when writes may be missing, node of the cluster',
     )
     .option(
       '--removed',
@@ -160,10 +160,12 @@ async function withProgress(appId: string, output: ProgressOptions, work: (remov
 
 const systemRow = ({ appId, createdAt, name }: SystemEntry) => ({ appId, createdAt: isoText(createdAt), name });
 
-/** Faults of a store, if any. */
-const stateRow = ({ refused, missingSince }: StoreState) => ({
+/** Faults of a store, if any, and where in a cluster it lies. */
+const stateRow = ({ refused, missingSince, node, isUnreachable }: StoreState) => ({
   ...(refused && { refused: refused.message }),
   ...(missingSince !== null && { missing: `writes since ${isoText(missingSince)} may be missing` }),
+  ...(node !== null && { node }),
+  ...(isUnreachable && { unreachable: 'the node cannot be reached' }),
 });
 
 const removedRow = ({ appId, formerAppId, deleteAfter, name }: RemovedSystem) => ({

@@ -40,7 +40,7 @@ const services: HttpServices = {
   trustProxy: false,
   addresses: { base: 'http://base' },
   fileViewer: async () => null,
-  probe: async () => {},
+  probe: async () => ({ nodes: 0, systems: 0 }),
 };
 
 let letGo = 0;

@@ -4,6 +4,7 @@ import type { Files } from '../../files/index.ts';
 import type { Functions } from '../../functions/index.ts';
 import type { Conditions, Logger } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
+import type { Unreachable } from '../../storage/engine.ts';
 import type { System, Systems } from '../../systems/index.ts';
 import type { ImportJobs } from '../../transfer/index.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
@@ -27,5 +28,5 @@ export interface HttpServices {
   /** Returns the user whom a console cookie lets read private files (files.md#private-files); `null` if there is none. */
   readonly fileViewer: (system: System, cookieHeader: string | undefined) => Promise<Principal | null>;
   /** Rejects if the store does not work. */
-  readonly probe: () => Promise<void>;
+  readonly probe: () => Promise<Unreachable>;
 }

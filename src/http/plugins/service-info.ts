@@ -2,10 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Addresses } from '../../config/index.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { serviceVersion } from '../../kernel/version.ts';
+import type { Unreachable } from '../../storage/engine.ts';
 import { jsonType, varyBy } from '../endpoint/answer.ts';
 import type { Readiness } from './readiness.ts';
 
 const UNAVAILABLE = '{"status":"unavailable","checks":{"store":"unreachable"}}';
+
+/** Nodes of a database cluster that are away do not make the service unready, because it serves the systems of the others. */
+const readyBody = ({ nodes, systems }: Unreachable): string =>
+  JSON.stringify({ status: 'ready', ...(nodes > 0 && { unreachable: { nodes, systems } }) });
 
 /**
  * Registers the health checks: liveness, which checks nothing, and readiness, which fails while the process drains or the store does not work.
@@ -17,11 +22,11 @@ export function registerHealth(server: FastifyInstance, isDraining: () => boolea
   });
   for (const url of ['/health', '/health/ready'])
     server.get(url, async (_request, reply) => {
-      const isReady = isDraining() || (await readiness.isReady());
+      const found = isDraining() ? null : await readiness.check();
       // A shutdown may have begun during the probe.
-      const body = isDraining() ? '{"status":"draining"}' : isReady ? '{"status":"ready"}' : UNAVAILABLE;
+      const body = isDraining() ? '{"status":"draining"}' : found ? readyBody(found) : UNAVAILABLE;
       reply.header('content-type', jsonType).header('cache-control', 'no-store');
-      return reply.code(isReady && !isDraining() ? 200 : 503).send(body);
+      return reply.code(found && !isDraining() ? 200 : 503).send(body);
     });
 }
 

@@ -1,6 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose } from '../engine.ts';
+import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose, Unreachable } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -21,6 +21,7 @@ import { connectDatabase } from './connection/connect-database.ts';
 import type { Database } from './connection/database.ts';
 import { Listener } from './connection/listener.ts';
 import { unavailable } from './connection/map-error.ts';
+import { locationsFrom, locationsStatement } from './connection/node-locations.ts';
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
@@ -100,9 +101,16 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async probe(): Promise<void> {
+  async probe(): Promise<Unreachable> {
     if (this.#database.outage.cannotWrite) throw unavailable();
     await this.#database.probe();
+    return this.#database.outage.nodes.unreachable;
+  }
+
+  async nodes(): Promise<(place: string) => string | null> {
+    if (!this.#database.isCoordinator) return () => null;
+    const locations = locationsFrom(await this.#database.short(locationsStatement));
+    return (place) => locations.get(schemaName(place)) ?? null;
   }
 
   /** Nothing to do: connections are opened quickly on demand. */

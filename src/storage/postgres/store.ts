@@ -104,8 +104,7 @@ export class PostgresStore implements Store, Watcher {
     this.#delayedInvalidations = new DelayedInvalidations((tables) =>
       query(storeInvalidation(schemaName, { schemaChanged: false, tables })),
     );
-    const { isCoordinator } = database;
-    const shared = { schemaName, dialect, isCoordinator, addresses, reloadSchema, mapFault };
+    const shared = { schemaName, dialect, isCoordinator: database.isCoordinator, addresses, reloadSchema, mapFault };
     this.#context = { ...shared, query, transactions, schemaCache: this.#schemaCache, recordWrites };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
       maxGroupSize: MAX_GROUP_SIZE,

@@ -5,7 +5,7 @@ import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { syncDirectory } from '../../kernel/sync-directory.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose } from '../engine.ts';
+import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose, Unreachable } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -213,13 +213,19 @@ export class SqliteEngine implements Engine {
   }
 
   /** Checks that the data directory works. Callers share a check that hangs: several would occupy the threads that all file operations share. */
-  probe(): Promise<void> {
+  async probe(): Promise<Unreachable> {
     // All files are on one device: an I/O error of one system means that the storage fails. Its store detects by itself when it works again.
-    for (const store of this.#stores) if (store.isAwayForIo) return Promise.reject(serviceError('unavailable'));
+    for (const store of this.#stores) if (store.isAwayForIo) throw serviceError('unavailable');
     this.#probing ??= this.#probe.check().finally(() => {
       this.#probing = undefined;
     });
-    return this.#probing;
+    await this.#probing;
+    return { nodes: 0, systems: 0 };
+  }
+
+  /** Files are on this machine. */
+  async nodes(): Promise<() => null> {
+    return () => null;
   }
 
   warmUp(): void {

@@ -1,4 +1,5 @@
 import type { Conditions } from '../../../observe/index.ts';
+import type { Unreachable } from '../../engine.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from './database.ts';
@@ -17,12 +18,6 @@ export interface NodeOutagesSettings {
   readonly conditions: Pick<Conditions, 'met' | 'over'> | undefined;
   /** Runs a query of the coordinator on a connection that no other work waits for. */
   readonly query: (statement: Statement) => Promise<readonly Row[]>;
-}
-
-/** Number of nodes that are away, and of systems that lie there. */
-export interface UnreachableNodes {
-  readonly nodes: number;
-  readonly systems: number;
 }
 
 /**
@@ -94,7 +89,8 @@ export class NodeOutages {
     });
   }
 
-  get unreachable(): UnreachableNodes {
+  /** Nodes that are away, and systems that lie there. */
+  get unreachable(): Unreachable {
     if (this.#recoveries.size === 0) return { nodes: 0, systems: 0 };
     const away = new Set([...this.#recoveries].filter(([, { isAway }]) => isAway).map(([node]) => node));
     return { nodes: away.size, systems: [...this.#locations.values()].filter((node) => away.has(node)).length };

@@ -1,6 +1,7 @@
 /** PostgreSQL for tests: separate databases on a server shared by the whole run, and servers that a suite may stop. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { clusterUrls, createClusterDatabase, dropClusterDatabase } from './cluster.ts';
 import { ServerProcess, type ServerSettings } from './process.ts';
 import { runResource } from './run-resources.ts';
 
@@ -50,7 +51,7 @@ export async function sharedServer(): Promise<{ url: string; close(): Promise<vo
  */
 export async function testDatabase(template = 'template0'): Promise<TestDatabase> {
   const { url } = await sharedServer();
-  return makeDatabase(url, template);
+  return makeDatabase(url, template, clusterUrls());
 }
 
 /**
@@ -73,16 +74,18 @@ export async function testServer(settings: ServerSettings = {}, wal?: string): P
   };
 }
 
-async function makeDatabase(server: string, template: string): Promise<TestDatabase> {
+async function makeDatabase(server: string, template: string, cluster: readonly string[] = []): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   // Copying files takes a third of the time of logging their pages.
   const how = template === 'template0' ? "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'" : 'STRATEGY file_copy';
-  await query(server, `CREATE DATABASE "${name}" TEMPLATE "${template}" ${how}`);
+  if (cluster.length > 0) await createClusterDatabase(cluster, name, template);
+  else await query(server, `CREATE DATABASE "${name}" TEMPLATE "${template}" ${how}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
     url: url.href,
     async drop() {
+      if (cluster.length > 0) return dropClusterDatabase(cluster, name);
       await query(server, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
     },
   };
