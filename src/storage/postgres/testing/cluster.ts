@@ -43,9 +43,18 @@ export async function createClusterDatabase(urls: readonly string[], name: strin
   ]);
 }
 
+/**
+ * Drops a database on all nodes.
+ * @throws Error if a worker has drawn the place of a record from its own range of a sequence, which breaks the order of creation
+ */
 export async function dropClusterDatabase(urls: readonly string[], name: string): Promise<void> {
+  const drawn: unknown[] = [];
+  for (const url of urls.slice(1)) drawn.push(...(await run(databaseUrl(url, name), [DRAWN])));
+  if (drawn.length > 0) throw new Error(`workers have drawn numbers of sequences: ${JSON.stringify(drawn)}`);
   await onAll(urls, [`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`]);
 }
+
+const DRAWN = `SELECT schemaname, sequencename, last_value FROM pg_sequences WHERE starts_with(schemaname, 'rds') AND last_value IS NOT NULL`;
 
 function databaseUrl(server: string, name: string): string {
   const url = new URL(server);
@@ -59,11 +68,14 @@ async function onAll(urls: readonly string[], statements: readonly string[]): Pr
   await Promise.all(urls.map((url) => run(url, [...local, ...statements])));
 }
 
-async function run(url: string, statements: readonly string[]): Promise<void> {
+/** @returns the rows of the last statement */
+async function run(url: string, statements: readonly string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: unknown[] = [];
+    for (const statement of statements) rows = (await client.query(statement)).rows;
+    return rows;
   } finally {
     await client.end();
   }
