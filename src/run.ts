@@ -190,6 +190,9 @@ function isInDataDir(path: string): boolean {
   return [relative(dataDir, path), relative(path, dataDir)].some((way) => !way.startsWith('..') && !isAbsolute(way));
 }
 
+/** Databases append further lines to the messages of some faults. */
+const firstLine = ({ message }: Error): string => message.split('\n', 1)[0] ?? '';
+
 /**
  * Runs the program. Reference: commands.md#exit-codes.
  * @param args command line arguments
@@ -201,8 +204,13 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (thrown) {
     // For a passing fault, the message of its cause is more specific.
     const error = isUnavailable(thrown) && thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-    const isPlain = error instanceof OperatorError || error instanceof ServiceError || isSystemError(error);
-    console.error(isPlain ? `record-service: ${(error as Error).message}${hintFor(error)}` : error);
+    const isPlain =
+      isUnavailable(thrown) || error instanceof OperatorError || error instanceof ServiceError || isSystemError(error);
+    console.error(
+      isPlain
+        ? `record-service: ${isUnavailable(thrown) ? firstLine(error as Error) : (error as Error).message}${hintFor(error)}`
+        : error,
+    );
     return 1;
   }
 }
