@@ -25,6 +25,11 @@ export const WRITE_LOCK_LIMIT_MS = 300;
 
 /** Milliseconds that a coordinator may take to connect to a node. Its default of 30 seconds would hold the connections of other systems' work. */
 const NODE_CONNECT_TIMEOUT_MS = 1000;
+/** Options of sessions with a coordinator. Nodes wait for locks; the second one passes on to them what a transaction sets (`lock_timeout`). */
+const COORDINATOR_OPTIONS = [
+  `-c citus.node_connection_timeout=${NODE_CONNECT_TIMEOUT_MS}`,
+  '-c citus.propagate_set_commands=local',
+];
 
 /** `application_name` of sessions, unless the URL sets another. */
 export const sessionName = 'record-service';
@@ -61,9 +66,7 @@ export function newClient({ url, pooled, isCoordinator, name }: Address, limits:
   return new pg.Client({
     application_name: sessionName,
     ...config,
-    ...(isCoordinator && !pooled
-      ? { options: `${config.options ?? ''} -c citus.node_connection_timeout=${NODE_CONNECT_TIMEOUT_MS}` }
-      : {}),
+    ...(isCoordinator && !pooled ? { options: [config.options, ...COORDINATOR_OPTIONS].filter(Boolean).join(' ') } : {}),
     ...(name === undefined ? {} : { application_name: name }),
     pipeline: true,
     keepAlive: true,

@@ -169,7 +169,8 @@ export class Pool implements Database {
 
   async atomically(statements: readonly Statement[], system?: string, lockLimit = 0): Promise<Result[]> {
     if (statements.length === 0) return [];
-    const isDefaultLimit = lockLimit === WRITE_LOCK_LIMIT_MS && !this.#connector.address.pooled;
+    // A coordinator passes on to a node what the transaction sets, but not what the session has.
+    const isDefaultLimit = lockLimit === WRITE_LOCK_LIMIT_MS && !this.#connector.address.pooled && !this.isCoordinator;
     const limits = isDefaultLimit ? this.#limits : { ...this.#limits, lock: lockLimit };
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#transactions, system ?? null);

@@ -19,7 +19,7 @@ export function searchIndexStatements(schemaName: string, table: TableSchema, in
 
 /** Builds the index concurrently with writes. A failed build leaves an invalid index. Must not run in a transaction. */
 export function buildSearchIndex(schemaName: string, table: TableSchema, index: TableIndex): Statement {
-  return { text: createSql(schemaName, table, index, 'CREATE INDEX CONCURRENTLY IF NOT EXISTS'), params: [] };
+  return { text: createSql(schemaName, table, index, CONCURRENTLY), params: [] };
 }
 
 /** Until then the planner has no statistics of the words. */
@@ -30,19 +30,31 @@ export function analyzeSearchIndex(schemaName: string, table: TableSchema): Stat
 function createSql(schemaName: string, table: TableSchema, { name, keys }: TableIndex, create: string): string {
   const fields = keys.map(([key]) => fieldOf(table, key));
   const words = fields.map((field) => searchExpression(quote(schemaName), field, quote(field.column)));
-  const on = qualified(schemaName, table.sqlName);
-  return `${create} ${quote(userIndex(table, name))} ON ${on} USING gin (${words.join(', ')}) ${pendingList}`;
+  return `${indexPrefix(schemaName, table, name, create)}USING gin (${words.join(', ')}) ${pendingList}`;
 }
+
+/**
+ * Sessions that build indexes whose statements begin like this. A coordinator does not show the progress of a build on a node
+ * (`pg_stat_progress_create_index`), but it shows the statement.
+ */
+const BUILDS = `FROM pg_stat_activity AS a JOIN json_array_elements_text($1::json) AS p (prefix) ON starts_with(a.query, p.prefix)
+  WHERE a.datname = current_database() AND a.state = 'active'`;
+
+const CONCURRENTLY = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS';
+
+const buildPrefix = (schemaName: string, table: TableSchema): string =>
+  indexPrefix(schemaName, table, SEARCH_INDEX, CONCURRENTLY);
+
+/** Returns the beginning of a statement that creates an index, short enough for what the server shows of a statement (1,024 bytes). */
+const indexPrefix = (schemaName: string, table: TableSchema, name: string, create: string): string =>
+  `${create} ${quote(userIndex(table, name))} ON ${qualified(schemaName, table.sqlName)} `;
 
 /** State of an index that is being built. `left`: invalid, left behind by a build that was interrupted. */
 export type BuildState = 'none' | 'under way' | 'left' | 'built';
 
 /** Checks for a running build first, so that one that ends in between is seen as built. @throws unavailable, timeout */
 export async function buildState(database: Database, schemaName: string, table: TableSchema): Promise<BuildState> {
-  const pending = {
-    text: 'SELECT 1 FROM pg_stat_progress_create_index WHERE datname = current_database() AND relid = to_regclass($1)',
-    params: [qualified(schemaName, table.sqlName)],
-  };
+  const pending = { text: `SELECT 1 ${BUILDS}`, params: [JSON.stringify([buildPrefix(schemaName, table)])] };
   if ((await database.short(pending, schemaName)).length > 0) return 'under way';
   const [row] = await database.short(isValid(schemaName, table), schemaName);
   if (!row) return 'none';
@@ -62,10 +74,6 @@ export async function requireBuilt(session: Session, schemaName: string, table: 
 
 /** Cancels builds of the search indexes of these tables, in whatever process: a build holds a lock that conflicts with changes of the table. */
 export function cancelBuilds(schemaName: string, tables: readonly TableSchema[]): Statement {
-  const names = tables.map((table) => qualified(schemaName, userIndex(table, SEARCH_INDEX)));
-  return {
-    text: `SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_index
-      WHERE datname = current_database() AND index_relid IN (SELECT to_regclass(json_array_elements_text($1::json))::oid)`,
-    params: [JSON.stringify(names)],
-  };
+  const prefixes = tables.map((table) => buildPrefix(schemaName, table));
+  return { text: `SELECT pg_cancel_backend(a.pid) ${BUILDS}`, params: [JSON.stringify(prefixes)] };
 }

@@ -49,6 +49,7 @@ export async function createClusterDatabase(urls: readonly string[], name: strin
  */
 export async function dropClusterDatabase(urls: readonly string[], name: string): Promise<void> {
   const drawn: unknown[] = [];
+  await onAll(urls, [`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`]);
   for (const url of urls.slice(1)) drawn.push(...(await run(databaseUrl(url, name), [DRAWN])));
   if (drawn.length > 0) throw new Error(`workers have drawn numbers of sequences: ${JSON.stringify(drawn)}`);
   await onAll(urls, [`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`]);

@@ -24,9 +24,10 @@ export class Autovacuums {
   #intervalMs = MIN_INTERVAL_MS;
   #nextAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(query: (statement: Statement) => Promise<readonly Row[]>, schemaName: string) {
+  /** @param isCoordinator as in `Database`: an autovacuum runs on a node, where this process does not see it */
+  constructor(query: (statement: Statement) => Promise<readonly Row[]>, schemaName: string, isCoordinator: boolean) {
     this.#query = query;
-    this.#statement = pending(schemaName);
+    this.#statement = isCoordinator ? anyTable : pending(schemaName);
   }
 
   /**
@@ -37,7 +38,7 @@ export class Autovacuums {
   async waitFor(obstacles: readonly string[]): Promise<number> {
     if (performance.now() < this.#nextAtMs) return 0;
     const rows = await this.#query(this.#statement).catch(() => []);
-    const found = rows.find(([name]) => obstacles.includes(tableObstacle(String(name))));
+    const found = rows.find(([name]) => name === null || obstacles.includes(tableObstacle(String(name))));
     const waitMs = found ? Number(found[1]) + MARGIN_MS : 0;
     if (waitMs === 0 || waitMs > MAX_WAIT_MS) return 0;
     this.#nextAtMs = performance.now() + this.#intervalMs;
@@ -51,13 +52,18 @@ export class Autovacuums {
   }
 }
 
+const TIMEOUT = `(SELECT setting::integer FROM pg_settings WHERE name = 'deadlock_timeout')`;
+
+/** In place of `pending` for a coordinator: any table may be being vacuumed. */
+const anyTable: Statement = { text: `SELECT NULL, ${TIMEOUT}`, params: [] };
+
 /**
  * Queries which tables of a system are being vacuumed (themselves or their TOAST tables), and the milliseconds after which an autovacuum gives way.
  */
 function pending(schemaName: string): Statement {
   return {
     // Autovacuum workers have no user id, which is visible to every user.
-    text: `SELECT DISTINCT c.relname, (SELECT setting::integer FROM pg_settings WHERE name = 'deadlock_timeout')
+    text: `SELECT DISTINCT c.relname, ${TIMEOUT}
       FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid AND a.usesysid IS NULL
       JOIN pg_class AS c ON l.relation = c.oid OR l.relation = c.reltoastrelid
       WHERE ${isTableOfSystem}

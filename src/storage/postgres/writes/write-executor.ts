@@ -71,7 +71,7 @@ export class WriteExecutor implements Executor {
 
   constructor(context: ExecutorContext) {
     this.#context = context;
-    this.#autovacuums = new Autovacuums((statement) => context.query(statement), context.schemaName);
+    this.#autovacuums = new Autovacuums((statement) => context.query(statement), context.schemaName, context.isCoordinator);
   }
 
   schema(): Schema {
