@@ -7,13 +7,17 @@ import { after } from 'node:test';
 import { getCallSites } from 'node:util';
 import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
 import { type TestDatabase, testDatabase } from '../../src/storage/postgres/testing/server.ts';
+import { isClusterSuite } from './cluster-suites.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
 
 const NAMES: readonly EngineName[] = ['sqlite', 'postgres'];
 
-/** TEST_ENGINES: a shorter run on one engine, or with both a longer one, in which no suite is sampled. */
-const named = process.env.TEST_ENGINES?.split(',');
+/**
+ * TEST_ENGINES: a shorter run on one engine, or with both a longer one, in which no suite is sampled. `cluster` is PostgreSQL with what a Citus
+ * coordinator can plan (cluster-suites.ts).
+ */
+const named = process.env.TEST_ENGINES?.replace('cluster', 'postgres,cluster').split(',');
 
 /** For suites of what differs between the engines: SQL, transactions, processes, faults. */
 export const engines: readonly EngineName[] = NAMES.filter((engine) => named?.includes(engine) ?? true);
@@ -56,9 +60,9 @@ export const settingsOf = ({ dataDir, database }: Data): Record<string, string> 
  * A place of a test's own. Where the run has prepared one, it is a copy of that: a service's first start has made its first system.
  * @param isPrepared false: an empty one
  */
-export async function makeData(engine: EngineName, isPrepared = true): Promise<OwnData> {
+export async function makeData(engine: EngineName, isPrepared = true, isCluster = isClusterSuite()): Promise<OwnData> {
   const dataDir = await makeDirectory(engine, isPrepared);
-  const database = engine === 'postgres' ? await makeDatabase(isPrepared) : undefined;
+  const database = engine === 'postgres' ? await makeDatabase(isPrepared, isCluster) : undefined;
   const data: Data = { dataDir, ...(database && { database }) };
   return {
     ...data,
@@ -84,7 +88,7 @@ export async function makeDirectory(engine: EngineName, isPrepared: boolean): Pr
   return made;
 }
 
-export const makeDatabase = async (isPrepared: boolean): Promise<TestDatabase> =>
-  testDatabase(isPrepared ? await runResource('postgres-data') : undefined);
+export const makeDatabase = async (isPrepared: boolean, isCluster = isClusterSuite()): Promise<TestDatabase> =>
+  testDatabase(isPrepared ? await runResource('postgres-data') : undefined, isCluster);
 
 export const removeDirectory = (dataDir: string): Promise<void> => rm(dataDir, { recursive: true, force: true });

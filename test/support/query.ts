@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, test } from 'node:test';
+import { isClusterSuite } from './cluster-suites.ts';
 import { type Answer, type EngineName, engines, type Service } from './service.ts';
 import { sharedService } from './shared.ts';
 
@@ -10,11 +11,12 @@ export type Row = Record<string, unknown>;
 
 /** Runs the body once per engine in its own `describe`, on the service that the suites of this process share. */
 export function onEachEngine(body: (get: Get, engine: EngineName) => void, env: Record<string, string> = {}): void {
+  const isCluster = isClusterSuite();
   for (const engine of engines)
     describe(engine, () => {
       let service: Service | undefined;
       before(async () => {
-        service = await sharedService(engine, env);
+        service = await sharedService(engine, env, isCluster);
       });
       body(() => {
         assert.ok(service, 'the service did not start');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before } from 'node:test';
+import { isClusterSuite } from './cluster-suites.ts';
 import { type Answer, type CallOptions, type EngineName, type Service, startService } from './service.ts';
 import { sharedService } from './shared.ts';
 
@@ -89,8 +90,9 @@ const wide = (fields: Record<string, FieldType | string>) =>
 /** Uses the service that the suites of this process share, from the surrounding `describe` on. */
 export function useStore(engine: EngineName): Store {
   let running: Service | undefined;
+  const isCluster = isClusterSuite();
   before(async () => {
-    running = await sharedService(engine);
+    running = await sharedService(engine, {}, isCluster);
   });
   return storeOf(() => {
     assert.ok(running, 'the service runs');
@@ -101,8 +103,9 @@ export function useStore(engine: EngineName): Store {
 /** Starts a service for the surrounding `describe` alone, stopped after its last test: for tests that would affect others or be affected. */
 export function useOwnStore(engine: EngineName): Store {
   let running: Service | undefined;
+  const isCluster = isClusterSuite();
   before(async () => {
-    running = await startService({ engine });
+    running = await startService({ engine, isCluster });
   });
   after(async () => {
     await running?.stop();

@@ -12,6 +12,7 @@ import type { EngineName } from './data.ts';
 import type { HostKind } from './hosts/host.ts';
 import { closeHosts, leaseHost } from './hosts/leases.ts';
 import { useMemoryDirectory } from './memory-directory.ts';
+import { beginRecording, endRecording } from './statements.ts';
 
 const QUIET = '--disable-warning=ExperimentalWarning';
 
@@ -81,6 +82,7 @@ const server = createServer(async (request, response) => {
 /** Called by the test runner before the first file. */
 export async function globalSetup(): Promise<void> {
   useMemoryDirectory();
+  await beginRecording();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   server.unref();
@@ -92,4 +94,9 @@ export async function globalTeardown(): Promise<void> {
   await closeHosts();
   for (const release of releases.reverse()) await release();
   server.close();
+  // An error would make the runner call this function again.
+  const report = await endRecording().catch(String);
+  if (report === '') return;
+  console.error(`\nA Citus coordinator cannot take these statements of suites in cluster mode (test/README.md):\n\n${report}\n`);
+  process.exitCode = 1;
 }

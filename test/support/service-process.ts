@@ -1,7 +1,9 @@
 /** Starts the service as an operator does, as a process of its own: for suites of signals, crashes, log lines, memory and several processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { isClusterDatabase } from '../../src/storage/postgres/testing/coordinator/cluster-mode.ts';
 import { compileCache, prepareStart, type Service, type StartOptions, stoppedWithTests } from './service.ts';
+import { recording, recordingVariable } from './statements.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -41,13 +43,19 @@ export async function startServiceProcess({
   ...options
 }: ProcessOptions = {}): Promise<ServiceProcess> {
   const { data, env, remove, clientOf } = await prepareStart(options);
+  const isRecorded = isClusterDatabase(new URL(data.database?.url ?? 'none:').pathname.slice(1));
   const child = spawn(process.execPath, [program, 'start'], {
     cwd: data.dataDir,
     env: {
       PATH: process.env.PATH ?? '',
       ...compileCache,
       ...env,
-      NODE_OPTIONS: [...(hasRealPasswords ? [] : [cheapPasswords]), env.NODE_OPTIONS ?? ''].join(' '),
+      ...(isRecorded ? recordingVariable() : {}),
+      NODE_OPTIONS: [
+        ...(hasRealPasswords ? [] : [cheapPasswords]),
+        ...(isRecorded ? [recording] : []),
+        env.NODE_OPTIONS ?? '',
+      ].join(' '),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

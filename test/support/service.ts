@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { after } from 'node:test';
 import { runResource } from '../../src/storage/postgres/testing/run-resources.ts';
+import { isClusterSuite } from './cluster-suites.ts';
 import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
 import { type Host, hostOf, order } from './hosts/host.ts';
 import { request } from './request.ts';
@@ -48,6 +49,8 @@ export interface Service extends Data {
 export interface StartOptions extends Partial<Data> {
   engine?: EngineName;
   env?: Record<string, string>;
+  /** Whether a database that is made for it is in cluster mode; by default as drawn for the calling suite (cluster-suites.ts). */
+  isCluster?: boolean;
 }
 
 /** The compile cache of Node, which later starts reuse if the run sets one. */
@@ -85,11 +88,16 @@ export interface Prepared {
 }
 
 /** Prepares the start of a service: its data, if not given, and its settings. */
-export async function prepareStart({ engine = 'sqlite', env = {}, ...options }: StartOptions): Promise<Prepared> {
+export async function prepareStart({
+  engine = 'sqlite',
+  env = {},
+  isCluster = isClusterSuite(),
+  ...options
+}: StartOptions): Promise<Prepared> {
   // A first start with other credentials creates another system.
   const isUsual = !['APP_ID', 'MASTER_KEY', 'API_KEY'].some((name) => name in env);
   const dataDir = options.dataDir ?? (await makeDirectory(engine, isUsual));
-  const own = engine === 'postgres' && !options.database ? await makeDatabase(isUsual) : undefined;
+  const own = engine === 'postgres' && !options.database ? await makeDatabase(isUsual, isCluster) : undefined;
   const database = options.database ?? own;
   const data: Data = { dataDir, ...(database && { database }) };
   const settings = settingsOf(data);
@@ -115,7 +123,8 @@ export async function prepareStart({ engine = 'sqlite', env = {}, ...options }: 
  * Starts a service on a free port and resolves when it listens. With given data, it leaves that in place; otherwise it creates its own data and
  * removes it when it stops. Without the runner, and with settings of a process, it has a process of its own.
  */
-export async function startService(options: StartOptions = {}): Promise<Service> {
+export async function startService({ isCluster = isClusterSuite(), ...given }: StartOptions = {}): Promise<Service> {
+  const options = { ...given, isCluster };
   const isOfProcess = ['NODE_OPTIONS', 'WEB_CONCURRENCY'].some((name) => options.env?.[name] !== undefined);
   const host = isOfProcess ? undefined : await hostOfFile();
   if (host === undefined) return (await import('./service-process.ts')).startServiceProcess(options);

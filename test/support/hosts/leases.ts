@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { recording } from '../statements.ts';
 import type { Host, HostKind } from './host.ts';
 
 interface Lease {
@@ -69,7 +70,7 @@ async function forkHost(kind: HostKind): Promise<{ child: ChildProcess; host: Ho
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = fork(fileURLToPath(new URL(`./${kind}.ts`, import.meta.url)), {
     env,
-    execArgv: ['--disable-warning=ExperimentalWarning', `--import=${cheapPasswords}`],
+    execArgv: ['--disable-warning=ExperimentalWarning', `--import=${cheapPasswords}`, recording],
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { clusterUrls, createClusterDatabase, dropClusterDatabase } from './cluster.ts';
+import { clusterModeSql, databaseName, isEverywhere } from './coordinator/cluster-mode.ts';
 import { ServerProcess, type ServerSettings } from './process.ts';
 import { runResource } from './run-resources.ts';
 
@@ -48,10 +49,12 @@ export async function sharedServer(): Promise<{ url: string; close(): Promise<vo
 /**
  * Creates a fresh, empty UTF8 database on the shared server.
  * @param template a database of the server to copy
+ * @param isCluster whether the engine is to take it for a Citus cluster's (coordinator/cluster-mode.ts)
  */
-export async function testDatabase(template = 'template0'): Promise<TestDatabase> {
+export async function testDatabase(template = 'template0', isCluster = isEverywhere): Promise<TestDatabase> {
   const { url } = await sharedServer();
-  return makeDatabase(url, template, clusterUrls());
+  if (isCluster) await import('./coordinator/recording.ts');
+  return makeDatabase(url, template, isCluster, clusterUrls());
 }
 
 /**
@@ -74,12 +77,18 @@ export async function testServer(settings: ServerSettings = {}, wal?: string): P
   };
 }
 
-async function makeDatabase(server: string, template: string, cluster: readonly string[] = []): Promise<TestDatabase> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
+async function makeDatabase(
+  server: string,
+  template: string,
+  isCluster = false,
+  cluster: readonly string[] = [],
+): Promise<TestDatabase> {
+  const name = databaseName(randomBytes(8).toString('hex'), isCluster);
   // Copying files takes a third of the time of logging their pages.
   const how = template === 'template0' ? "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'" : 'STRATEGY file_copy';
   if (cluster.length > 0) await createClusterDatabase(cluster, name, template);
   else await query(server, `CREATE DATABASE "${name}" TEMPLATE "${template}" ${how}`);
+  if (isCluster) await query(server, clusterModeSql(name));
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
