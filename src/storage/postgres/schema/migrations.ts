@@ -173,16 +173,17 @@ export async function migrateSchema(
   await database.transact(
     async (session) => {
       const lock = { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service ${schemaName}`] };
+      const isThere = { text: 'SELECT to_regnamespace($1) IS NOT NULL', params: [schema] };
+      const [, found] = await Promise.all([session.query(lock), session.query(isThere)]);
+      // Not "IF NOT EXISTS": a coordinator would distribute an existing schema.
+      const isMissing = mayMake && found.rows[0]?.[0] !== 1;
       const answers = await Promise.all(
-        [
-          lock,
-          ...plain(
-            ...(database.isCoordinator ? [`SET LOCAL citus.enable_schema_based_sharding = ${isDistributed ? 'on' : 'off'}`] : []),
-            ...(mayMake ? [`CREATE SCHEMA IF NOT EXISTS ${schema}`] : []),
-            `CREATE TABLE IF NOT EXISTS ${history} (number integer PRIMARY KEY, what text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
-            `SELECT coalesce(max(number), 0) FROM ${history}`,
-          ),
-        ].map((statement) => session.query(statement)),
+        plain(
+          ...(database.isCoordinator ? [`SET LOCAL citus.enable_schema_based_sharding = ${isDistributed ? 'on' : 'off'}`] : []),
+          ...(isMissing ? [`CREATE SCHEMA ${schema}`] : []),
+          `CREATE TABLE IF NOT EXISTS ${history} (number integer PRIMARY KEY, what text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
+          `SELECT coalesce(max(number), 0) FROM ${history}`,
+        ).map((statement) => session.query(statement)),
       );
       const pending = pendingMigrations(migrations, Number(answers.at(-1)?.rows[0]?.[0]), place);
       const statements = pending.flatMap((migration) => [

@@ -11,7 +11,7 @@ import { testContents } from '../../../sql/testing/raw-access-cases.ts';
 import { testSnapshots } from '../../../sql/testing/snapshot-cases.ts';
 import { openAnyway } from '../../../testing/open.ts';
 import { takeLease } from '../../cluster/leases.ts';
-import { connectDatabase } from '../../connection/pool.ts';
+import { connectDatabase } from '../../connection/connect-database.ts';
 import { PostgresEngine } from '../../engine.ts';
 import { query, testDatabase } from '../server.ts';
 import { offencesOf, parsed, reportOf } from './check.ts';
