@@ -1,4 +1,4 @@
-/** Which suites run on a PostgreSQL database for which the service keeps to what a Citus coordinator can plan (docs/adr/0008-postgresql-engine.md). */
+/** Which suites run on a PostgreSQL database for which the service keeps to what a Citus coordinator can plan (docs/adr/0027-citus.md). */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { getCallSites } from 'node:util';
