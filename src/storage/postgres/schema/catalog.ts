@@ -1,5 +1,6 @@
 import { emptySchema, type SchemaChange, schemaOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
+import { withSharedParts } from '../../../schema/shared-parts.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../sql/names.ts';
@@ -81,7 +82,7 @@ export function catalogFrom(rows: readonly Row[]): Catalog {
   if (!row) throw new Error('the catalogue has no row');
   const [changes, templateVersion, migration, tables, fields] = row as [number, number, number, ...unknown[]];
   const fieldsOf = readFields(list<StoredField>(fields));
-  const read = new Map(list<StoredTable>(tables).map((table) => [table[0], readTable(table, fieldsOf)]));
+  const read = new Map(list<StoredTable>(tables).map((table) => [table[0], withSharedParts(readTable(table, fieldsOf))]));
   const schema = schemaOf({ version: emptySchema.version + 1, templateVersion, tables: read });
   return { schema, changes, migration };
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { emptySchema, type SchemaStep, schemaOf, takesAway } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
+import { withSharedParts } from '../../../schema/shared-parts.ts';
 
 /** Returns the number of schema changes so far. */
 export function catalogVersion(db: DatabaseSync): number {
@@ -32,7 +33,7 @@ export function loadSchema(db: DatabaseSync): Schema {
   const tables = new Map<string, TableSchema>();
   for (const row of db.prepare('SELECT * FROM rds_tables ORDER BY position').all()) {
     const className = row.className as string;
-    tables.set(className, {
+    const table: TableSchema = {
       className,
       sqlName: row.sqlName as string,
       fields: fields.get(className) ?? new Map(),
@@ -41,7 +42,8 @@ export function loadSchema(db: DatabaseSync): Schema {
       textIndex: JSON.parse(row.textIndex as string),
       ...(row.timeline === null ? {} : { timeline: JSON.parse(row.timeline as string) }),
       ...(row.isCopied === 1 && { isCopied: true }),
-    });
+    };
+    tables.set(className, withSharedParts(table));
   }
   const templateVersion = db.prepare('SELECT templateVersion FROM rds_catalog').get()?.templateVersion as number;
   return schemaOf({ version: emptySchema.version + 1, templateVersion, tables });
