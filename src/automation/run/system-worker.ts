@@ -15,8 +15,12 @@ import { backoff } from './outcome.ts';
 import { Runner } from './runner.ts';
 import type { JobServices } from './services.ts';
 
-/** Maximum interval between two checks of the queue, regardless of version numbers: another process may come and go unnoticed. */
+/**
+ * Interval between two checks of the queue, regardless of version numbers: another process may come and go unnoticed. It doubles up to `MAX_` while
+ * nothing is found, because thousands of systems may be open.
+ */
 const POLL_INTERVAL_MS = 3_000;
+const MAX_POLL_INTERVAL_MS = 30_000;
 /** Delay before a missing process is checked again. */
 const RECHECK_DELAY_MS = 1_050;
 
@@ -42,6 +46,7 @@ export class SystemWorker {
   #queueVersion = Number.NaN;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #searchedAt = Number.NEGATIVE_INFINITY;
+  #pollInterval = POLL_INTERVAL_MS;
   #losses = Number.NaN;
   #triggerVersion = Number.NaN;
   #adopting: Promise<void> | undefined;
@@ -109,7 +114,7 @@ export class SystemWorker {
       jobs:
         this.#queueVersion !== store.tableVersion(queueTable) ||
         this.#losses !== this.#processes.losses ||
-        performance.now() - this.#checkedAt > POLL_INTERVAL_MS,
+        performance.now() - this.#checkedAt > this.#pollInterval,
       schedules: !this.system.isHeld && this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
@@ -129,12 +134,15 @@ export class SystemWorker {
     const { store } = this.system;
     // Before reading, so that concurrent changes are found the next time.
     const [version, losses] = [store.tableVersion(queueTable), this.#processes.losses];
+    const isQuiet = version === this.#queueVersion && losses === this.#losses;
+    this.#pollInterval = isQuiet ? Math.min(this.#pollInterval * 2, MAX_POLL_INTERVAL_MS) : POLL_INTERVAL_MS;
     this.#checkedAt = performance.now();
     let isSecondLook = false;
     while (!this.#isClosed) {
       const owners = await otherOwners(store, await this.#processes.alive(store));
       this.runner.hasOrphans = owners.size > 0;
       if (owners.size === 0) break;
+      this.#pollInterval = POLL_INTERVAL_MS;
       const gone = await this.#processes.ended(store, owners);
       if (gone.length > 0) await this.#take(gone);
       // Processes that went missing just now are checked another time.
