@@ -17,6 +17,8 @@ export function inspectFile(path: string): Found {
   if (absent) return { place: path, state: absent, identity: null };
   // With another store's WAL beside it, the file would appear to be that store.
   const alone = identityInFile(path);
+  // Without a WAL the file alone is the whole. To look once saves most of the time, because SQLite parses hundreds of tables and indexes each time.
+  if (alone && !statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return { place: path, state: 'store', identity: alone };
   const whole = inspected(path, path);
   const isAnothers =
     alone && whole.identity && (alone.systemId !== whole.identity.systemId || alone.birth !== whole.identity.birth);
