@@ -123,9 +123,9 @@ async function assemble(
   const resets = new PasswordResets({ mailer, addresses, log });
   const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
   await functions.load();
-  const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
-  writes.passTo(automation);
   const imports = new ImportJobs({ systems, files, hooks, conditions });
+  const automation = new Automation({ systems, hooks, functions, mailer, log, conditions, searched: [imports.searched] });
+  writes.passTo(automation);
   const shared = { systems, users, files, hooks, log, conditions, trustProxy, addresses };
   let backups: ReturnType<typeof startBackups> = null;
   const { salt: secret } = stores.registry;

@@ -9,6 +9,7 @@ import type { Engine, OpenedStore } from '../storage/engine.ts';
 import type { KnownStore } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
+import { embeddedCluster } from '../storage/sqlite/cluster/cluster.ts';
 import { ReaderPool } from '../storage/sqlite/reads/reader-pool.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
@@ -21,14 +22,21 @@ import { finish, left, logged, makes, queueRows, servicesOf, trigger, type World
 import { makeTables } from './schedule/testing/tables.ts';
 
 /** An engine whose stores have the tables that triggers need. */
-class SmallEngine implements Pick<Engine, 'open'> {
+class SmallEngine implements Pick<Engine, 'open' | 'atRest' | 'cluster'> {
+  readonly cluster = embeddedCluster;
   readonly #directory: string;
   readonly #pool: ReaderPool;
   readonly log: string[] = [];
+  /** Application ids of stores that may stay closed. */
+  readonly resting = new Set<string>();
 
   constructor(directory: string, pool: ReaderPool) {
     this.#directory = directory;
     this.#pool = pool;
+  }
+
+  async atRest(stores: readonly KnownStore[]): Promise<ReadonlySet<string>> {
+    return new Set(stores.filter(({ appId }) => this.resting.has(appId)).map(({ systemId }) => systemId));
   }
 
   async open({ appId, systemId }: KnownStore): Promise<OpenedStore> {
@@ -89,7 +97,19 @@ async function until(what: () => Promise<boolean> | boolean, atMost = 5_000): Pr
 
 const triggers = [trigger('t', [makes('a')])];
 
-test('after a start all systems are looked through; those with nothing to do are closed again', async () => {
+test('after a start a system at rest is not opened', async () => {
+  engine.resting.add('one').add('three');
+  const asked: string[] = [];
+  const runDue = async ({ appId }: { appId: string }) => {
+    asked.push(appId);
+    return null;
+  };
+  begin({ triggers, runDue }).start();
+  await until(() => engine.log.includes('close two'));
+  assert.deepEqual([asked, engine.log], [['two'], ['open two', 'close two']]);
+});
+
+test('after a start all other systems are looked through; those with nothing to do are closed again', async () => {
   await inSystem('two', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'x' }]));
   engine.log.length = 0;
   const asked: string[] = [];

@@ -2,18 +2,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { isPassing } from '../errors/fail.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
-import type { System, Systems } from '../systems/index.ts';
+import type { PendingRows } from '../storage/engine.ts';
+import type { SearchPart, System, Systems } from '../systems/index.ts';
 import type { WriteListener } from './matching/trigger-observer.ts';
 import type { ActionServices } from './model/action.ts';
+import { queueTable } from './queue/index.ts';
 import { LiveProcesses } from './queue/live-processes.ts';
 import { CircuitBreaker } from './run/circuit-breaker.ts';
 import { ClockWatch } from './run/clock-watch.ts';
-import { ProcessWatch } from './run/process-watch.ts';
 import type { JobServices } from './run/services.ts';
 import { BackgroundTasks, Sweep } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
 import { TimerQueue } from './run/timer-queue.ts';
 import { UncertainWrites } from './run/uncertain-writes.ts';
+import { triggerTable } from './schedule/index.ts';
 import { standardServices } from './standard-services.ts';
 
 /** Interval at which the open systems are polled. */
@@ -27,6 +29,8 @@ const CLOSE_TIMEOUT_MS = 6_000;
 const FUNCTIONS_TIMEOUT_MS = 5_000;
 /** Delay before a system is visited again after a failure: transient (something it needs is unavailable), or a fault. */
 const RETRY_DELAYS_MS = { transient: 1_000, fault: 5_000 };
+/** What a system without triggers' work has none of: jobs of whatever process, and definitions with a schedule. */
+const workRows: readonly PendingRows[] = [{ className: queueTable }, { className: triggerTable, field: 'schedule' }];
 const visitFailed = 'a system could not be looked at for its triggers';
 
 /** The dependencies of automation. */
@@ -34,14 +38,16 @@ export interface AutomationServices extends ActionServices {
   readonly systems: Systems;
   /** Write hooks for records that actions write. */
   readonly hooks: WriteHooks;
+  /** What else is looked for when all systems are searched. */
+  readonly searched?: readonly SearchPart[];
 }
 
 /** Runs the triggers of all systems that this process serves (triggers.md#order-and-delivery, adr/0012). */
 export class Automation implements WriteListener {
   readonly #systems: Systems;
   readonly #services: JobServices;
+  readonly #searched: readonly SearchPart[];
   readonly #processes = new LiveProcesses();
-  readonly #processWatch: ProcessWatch;
   readonly #workers = new WeakMap<System, SystemWorker>();
   readonly #atWork = new Map<string, SystemWorker>();
   readonly #pendingVisits = new Map<string, { schedules: boolean }>();
@@ -60,10 +66,11 @@ export class Automation implements WriteListener {
   readonly #polled = new Set<System>();
   readonly #background = new BackgroundTasks();
   readonly #sweep = new Sweep({
-    appIds: () => this.#systems.appIds(),
-    found: () => {
+    readSystems: async () => {
+      await this.#systems.appIds();
       this.#active = this.#systems.active;
     },
+    withWork: () => this.#systems.withRows([...workRows, ...this.#searched.flatMap(({ rows }) => rows)]),
     visit: (appId) => this.#visit(appId),
     atWork: () => this.#atWork.size,
     shouldStop: () => this.#isClosed,
@@ -77,9 +84,9 @@ export class Automation implements WriteListener {
   #active: ReadonlyMap<string, string> = new Map();
   #isClosed = false;
 
-  constructor({ systems, ...services }: AutomationServices, instead: Partial<typeof standardServices> = {}) {
+  constructor({ systems, searched = [], ...services }: AutomationServices, instead: Partial<typeof standardServices> = {}) {
     this.#systems = systems;
-    this.#processWatch = new ProcessWatch(this.#processes, systems);
+    this.#searched = searched;
     this.#services = { ...services, ...standardServices, breaker: new CircuitBreaker(), ...instead };
   }
 
@@ -111,7 +118,7 @@ export class Automation implements WriteListener {
     }
   }
 
-  /** Starts polling, and visits all systems one by one in the background to find unfinished work. */
+  /** Starts polling, and searches all systems in the background for unfinished work. */
   start(): void {
     this.#timer ??= setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
     this.#clock.start();
@@ -174,7 +181,8 @@ export class Automation implements WriteListener {
     const existing = this.#workers.get(system);
     if (existing) return { worker: existing, isNew: false };
     const worker = this.#newWorker(system);
-    system.hold();
+    // Looking for work is no use of the system: otherwise it would stay open.
+    system.hold(false);
     void this.#attach(worker).finally(() => system.release());
     return { worker, isNew: true };
   }
@@ -217,7 +225,7 @@ export class Automation implements WriteListener {
   /** Looks for work that other processes queued or left behind. Holds only systems that may have news, so that the others can be closed. */
   async #pollOpenSystems(): Promise<void> {
     // A failure of one of these must not prevent the other.
-    for (const look of [() => this.#followSystems(), () => this.#processWatch.look()])
+    for (const look of [() => this.#followSystems(), () => this.#processes.alive(this.#systems)])
       await look().catch((error) => this.#report(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
@@ -266,7 +274,7 @@ export class Automation implements WriteListener {
     try {
       await this.#systems.visit(appId, async (system) => {
         const worker = this.#workers.get(system) ?? this.#newWorker(system);
-        await this.#attach(worker);
+        await Promise.all([this.#attach(worker), ...this.#searched.map((part) => part.visit(system))]);
       });
     } catch (error) {
       this.#failed(appId, error, false);

@@ -16,6 +16,14 @@ export interface OpenedStore {
   readonly missingSince: number | null;
 }
 
+/** Rows in one of the service's own tables that stand for work to do. */
+export interface PendingRows {
+  readonly className: string;
+  /** A plain field: only rows with a value in it count, or with one of these values. Left out: every row. */
+  readonly field?: string;
+  readonly values?: readonly string[];
+}
+
 /** Prevents others from creating a store at a place. */
 export interface PlaceLock {
   release(): Promise<void>;
@@ -50,6 +58,14 @@ export interface Engine {
    * @throws StoreRefused if there is another store or none; it is left unchanged. unavailable for a transient fault
    */
   open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore>;
+  /**
+   * Returns the system ids of those stores that may stay closed: they are the ones that the registry knows, have this version and none of the rows. A
+   * fraction of the cost of opening them, and nothing is written. A store about which anything is in doubt is left out; never rejects.
+   * @param stores that are not open here, some dozens
+   * @param version `Schema.templateVersion`
+   * @param wanted different tables or fields
+   */
+  atRest(stores: readonly KnownStore[], version: number, wanted: readonly PendingRows[]): Promise<ReadonlySet<string>>;
   /** Returns what is at a place, without changing it. */
   inspect(place: string): Promise<Found>;
   /** Returns every place that holds something. @param except names of places to skip */

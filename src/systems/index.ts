@@ -5,6 +5,7 @@ export { Maintenance } from './maintenance.ts';
 export type { Registered } from './making.ts';
 export { openStore } from './migrations/index.ts';
 export { newEntry, type SystemCredentials } from './new-entry.ts';
+export type { SearchPart } from './pending-systems.ts';
 export { type Credentials, KeyGuard, System } from './system.ts';
 export { Systems } from './systems.ts';
 export { readTableDefaults } from './template/template.ts';

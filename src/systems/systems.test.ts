@@ -9,6 +9,7 @@ import { emptySchema } from '../schema/change.ts';
 import type { Engine, OpenedStore } from '../storage/engine.ts';
 import { type KnownStore, StoreRefused } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
+import { embeddedCluster } from '../storage/sqlite/cluster/cluster.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { entryOf } from '../storage/testing/entry.ts';
 import { newestVersion } from './migrations/index.ts';
@@ -16,13 +17,19 @@ import { hashKey, hashPrefix } from './system.ts';
 import { Systems } from './systems.ts';
 
 /** An engine whose stores are names only. */
-class FakeEngine implements Pick<Engine, 'open'> {
+class FakeEngine implements Pick<Engine, 'open' | 'atRest' | 'cluster'> {
+  readonly cluster = embeddedCluster;
   readonly log: string[] = [];
   failing: Error | null = null;
   /** Whether its stores have no content. */
   isCurrent = true;
   /** How often it was called. */
   asked = 0;
+  /** Places of stores that may stay closed. */
+  readonly resting = new Set<string>();
+  async atRest(stores: readonly KnownStore[]): Promise<ReadonlySet<string>> {
+    return new Set(stores.filter(({ place }) => this.resting.has(place)).map(({ systemId }) => systemId));
+  }
   async open({ appId, systemId, place }: KnownStore): Promise<OpenedStore> {
     this.asked++;
     await wait(5);
@@ -295,6 +302,26 @@ test('a system that is visited is closed again where it was not open, and nobody
   assert.deepEqual(engine.log, ['open app', 'close app', 'open b', 'open app', 'close app', 'open app']);
   held?.release();
   for (const system of systems.opened()) if (system.appId === 'app') system.release();
+});
+test('a system that is visited twice at a time is closed after the last visit', async () => {
+  await add();
+  const first = Promise.withResolvers<void>();
+  const visits = [systems.visit('app', () => first.promise), systems.visit('app', async () => undefined)];
+  await visits[1];
+  assert.deepEqual(engine.log, ['open app']);
+  first.resolve();
+  await Promise.all(visits);
+  assert.deepEqual(engine.log, ['open app', 'close app']);
+});
+test('systems at rest stay closed; the others, and those that are open, are found', async () => {
+  for (const appId of ['app', 'b', 'c', 'd', 'e', 'f']) await add(entry(appId));
+  // A removed system that had the id of one in force is another store.
+  const second = { ...entry('b', 'second'), place: 'b~0123456789' };
+  await other.addSystem(second, [], async () => undefined, { replace: { deleteAfter: 9, now: 1 } });
+  for (const place of ['app', 'b', 'c', 'd', 'e']) engine.resting.add(place);
+  (await systems.acquire('d'))?.release();
+  assert.deepEqual((await Array.fromAsync(systems.withRows([]))).toSorted(), ['b', 'd', 'f']);
+  assert.deepEqual(engine.log, ['open d']);
 });
 test('a system that a request used while it was visited stays open', async () => {
   await add();

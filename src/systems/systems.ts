@@ -1,50 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { fail, isPassing, type ServiceError } from '../errors/fail.ts';
-import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
-import type { Conditions } from '../observe/index.ts';
-import type { Engine } from '../storage/engine.ts';
-import { type Refusal, StoreRefused } from '../storage/identity.ts';
+import { fail, isPassing } from '../errors/fail.ts';
+import type { Cluster } from '../storage/cluster.ts';
+import type { Engine, PendingRows } from '../storage/engine.ts';
 import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
+import { systemsWith } from './pending-systems.ts';
+import { RefusedStores, type StoreEvents } from './refused-stores.ts';
 import { ownId } from './removed.ts';
 import { KeyGuard, Registration, System } from './system.ts';
-
-/** Milliseconds until a refused store is inspected again. */
-const REINSPECT_DELAY_MS = 1_000;
 
 /** Poll interval, in milliseconds, while a system is being exchanged; other processes announce the exchange at once. */
 const EXCHANGE_POLL_MS = 20;
 
-/** Receives problems of stores. */
-export interface StoreEvents {
-  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  /** Acknowledged writes of a system may be missing. @param since milliseconds since 1970 */
-  missing(appId: string, since: number): void;
-}
-
-interface Refused {
-  /** Id of the system, which may be another one by now. */
-  readonly id: string;
-  readonly why: Refusal;
-  readonly about: Readonly<Record<string, string>>;
-  readonly error: ServiceError;
-  /** By `performance.now()`. */
-  readonly until: number;
-}
-
-const conditionOf: Readonly<Record<Refusal, PassingFault>> = {
-  missing: 'the store is missing',
-  empty: 'the store is empty',
-  foreign: "the store is another system's",
-  older: 'the store is older than the registry says',
-  damaged: 'the store is damaged',
-};
-
 /** The systems of this process, by application id: opened on first use, closed when idle. */
 export class Systems {
   readonly #registry: Registry;
-  readonly #engine: Pick<Engine, 'open'>;
+  readonly #engine: Pick<Engine, 'open' | 'atRest' | 'cluster'>;
   readonly #reportFault: (error: unknown) => void;
   readonly #keyGuard: KeyGuard;
   readonly #open = new Map<string, System | Promise<void>>();
@@ -53,7 +25,7 @@ export class Systems {
   readonly #sweeper: NodeJS.Timeout;
   readonly #keyUses: KeyUses;
   readonly #events: StoreEvents;
-  readonly #refused = new Map<string, Refused>();
+  readonly #refused: RefusedStores;
   #registrations: ReadonlyMap<string, Registration> = new Map();
   #appIds: readonly string[] = [];
   #removed: ReadonlySet<string> = new Set();
@@ -68,7 +40,7 @@ export class Systems {
    */
   constructor(
     registry: Registry,
-    engine: Pick<Engine, 'open'>,
+    engine: Pick<Engine, 'open' | 'atRest' | 'cluster'>,
     idleTime: number,
     reportFault: (error: unknown) => void,
     keyGuard = new KeyGuard(),
@@ -80,6 +52,7 @@ export class Systems {
     this.#keyUses = new KeyUses(registry);
     this.#keyGuard = keyGuard;
     this.#events = events;
+    this.#refused = new RefusedStores(events.conditions);
     this.#sweeper = setInterval(() => this.#closeIdle(), idleTime);
     this.#sweeper.unref();
   }
@@ -99,13 +72,17 @@ export class Systems {
    * `undefined` if there is none.
    * @throws unavailable
    */
-  async acquire(appId: string): Promise<System | undefined> {
+  acquire(appId: string): Promise<System | undefined> {
+    return this.#acquire(appId, true);
+  }
+
+  async #acquire(appId: string, isUse: boolean): Promise<System | undefined> {
     for (;;) {
       await this.#registry.whenCurrent();
       if (this.#registry.version() !== this.#version) this.#reload();
       const open = this.#open.get(appId);
       if (open instanceof System) {
-        open.hold();
+        open.hold(isUse);
         try {
           // From then on it reflects what other processes committed before.
           await open.store.whenCurrent();
@@ -123,8 +100,7 @@ export class Systems {
 
   async #openRegistered(registration: Registration): Promise<void> {
     const { appId, id } = registration.entry;
-    const refused = this.#refused.get(appId);
-    if (refused && performance.now() < refused.until && refused.id === id) throw refused.error;
+    this.#refused.check(appId, id);
     await this.#openSystem(registration);
   }
 
@@ -141,6 +117,11 @@ export class Systems {
   async enter(appId: string): Promise<System | undefined> {
     const system = await this.acquire(appId);
     return !system && this.#removed.has(appId) ? fail('unauthorized') : system;
+  }
+
+  /** The processes that serve these systems. */
+  get cluster(): Cluster {
+    return this.#engine.cluster;
   }
 
   /** Yields the open systems, evaluated at each step; the caller holds one before the next step if it works with it. */
@@ -161,24 +142,35 @@ export class Systems {
   }
 
   /**
-   * Holds a system during some work, for loops over all systems: if it was opened for this, it is closed at the end, unless it was used otherwise
-   * meanwhile.
+   * Holds a system during some work that is no use of it, for loops over many systems: if it was opened for this, it is closed at the end of the last
+   * such work, unless it was used meanwhile.
    * @returns `undefined` if there is no such system
    */
   async visit<T>(appId: string, work: (system: System) => Promise<T>): Promise<T | undefined> {
-    const wasOpen = this.#open.has(appId);
-    const system = await this.acquire(appId);
+    const system = await this.#acquire(appId, false);
     if (!system) return undefined;
     try {
       return await work(system);
     } finally {
       system.release();
-      if (!wasOpen && system.isFree && system.uses === 1 && this.#open.get(appId) === system) {
+      if (system.isFree && system.uses === 0 && this.#open.get(appId) === system) {
         this.#open.delete(appId);
         this.#close(system);
         await this.#closing.get(system.store.place);
       }
     }
+  }
+
+  /**
+   * Yields the systems that have any of the rows, or that have to be opened to know: it looks at those that are closed without opening them.
+   * @param wanted different tables or fields
+   * @throws unavailable, if the registry is
+   */
+  async *withRows(wanted: readonly PendingRows[]): AsyncGenerator<string> {
+    await this.appIds();
+    const systems = Array.from(this.#registrations.values(), ({ entry }) => entry);
+    const isOpen = (appId: string) => this.#open.has(appId);
+    yield* systemsWith(wanted, { systems, isOpen, registry: this.#registry, engine: this.#engine });
   }
 
   async #openSystem(registration: Registration): Promise<void> {
@@ -190,8 +182,8 @@ export class Systems {
       if (known && known.systemId !== id) return void (await wait(EXCHANGE_POLL_MS));
       const store = await openStore(this.#engine, this.#registry, appId, 'serving', (since) =>
         this.#events.missing(appId, since),
-      ).catch((error) => this.#refuse(registration, error));
-      this.#accept(appId);
+      ).catch((error) => this.#refused.refuse(appId, id, error));
+      this.#refused.accept(appId);
       const now = this.#registrations.get(appId);
       const system = new System(now ?? registration, store, this.#keyGuard);
       if (now?.entry.id === id) this.#open.set(appId, system);
@@ -203,26 +195,6 @@ export class Systems {
     } finally {
       if (this.#open.get(appId) === opening) this.#open.delete(appId);
     }
-  }
-
-  /** Remembers why a store is refused; it is inspected again soon, since it may have come back. */
-  #refuse({ entry: { appId, id } }: Registration, error: unknown): never {
-    if (!(error instanceof StoreRefused)) throw error;
-    const { place, why } = error;
-    const about = { app: appId, store: place };
-    const before = this.#refused.get(appId);
-    if (before && before.why !== why) this.#events.conditions?.over(before.about);
-    this.#events.conditions?.met(conditionOf[why], about);
-    const unavailable = unavailableSince(error);
-    this.#refused.set(appId, { id, why, about, error: unavailable, until: performance.now() + REINSPECT_DELAY_MS });
-    throw unavailable;
-  }
-
-  #accept(appId: string): void {
-    const before = this.#refused.get(appId);
-    if (!before) return;
-    this.#refused.delete(appId);
-    this.#events.conditions?.over(before.about);
   }
 
   /** Returns `undefined` while the registry cannot be read: the known content stays in force. @throws unavailable if none is known */
@@ -251,7 +223,7 @@ export class Systems {
     }
     for (const [appId, open] of this.#open) this.#follow(appId, open, registrations.get(appId));
     this.#registrations = registrations;
-    for (const appId of this.#refused.keys()) if (!registrations.has(appId)) this.#accept(appId);
+    this.#refused.forget((appId) => !registrations.has(appId));
     this.#appIds = [...registrations.keys()];
     this.#removed = new Set(removed.map(ownId));
     this.#active = new Map(systems.flatMap(({ appId, id, heldAt }) => (heldAt === null ? [[appId, id]] : [])));

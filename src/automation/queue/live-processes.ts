@@ -1,5 +1,8 @@
 import type { Store } from '../../storage/port.ts';
 
+/** Whatever knows the cluster: a store, or all systems. */
+type Member = Pick<Store, 'cluster'>;
+
 /** How long the list of processes is cached, and the minimum absence after which a process counts as ended. */
 const CACHE_MS = 1_000;
 
@@ -24,16 +27,16 @@ export class LiveProcesses {
   }
 
   /** Returns the ids of the live processes, at most a second old. @throws unavailable */
-  async alive(store: Store): Promise<ReadonlySet<string>> {
+  async alive(member: Member): Promise<ReadonlySet<string>> {
     if (this.#clock() - this.#polledAt < CACHE_MS) return this.#alive;
-    this.#polling ??= this.#poll(store).finally(() => {
+    this.#polling ??= this.#poll(member).finally(() => {
       this.#polling = undefined;
     });
     return this.#polling;
   }
 
-  async #poll(store: Store): Promise<ReadonlySet<string>> {
-    const alive = await store.cluster.processes();
+  async #poll(member: Member): Promise<ReadonlySet<string>> {
+    const alive = await member.cluster.processes();
     for (const one of this.#alive) if (!alive.has(one)) this.#losses++;
     for (const one of alive) this.#missing.delete(one);
     this.#alive = alive;
@@ -42,16 +45,16 @@ export class LiveProcesses {
   }
 
   /** Whether other processes serve the systems. @throws unavailable */
-  async hasOthers(store: Store): Promise<boolean> {
-    return (await this.alive(store)).size > 1;
+  async hasOthers(member: Member): Promise<boolean> {
+    return (await this.alive(member)).size > 1;
   }
 
   /**
    * Returns the given processes that have ended: missing in two polls at least a second apart, since a process whose connection broke soon returns.
    * @throws unavailable
    */
-  async ended(store: Store, names: Iterable<string>): Promise<string[]> {
-    const alive = await this.alive(store);
+  async ended(member: Member, names: Iterable<string>): Promise<string[]> {
+    const alive = await this.alive(member);
     const ended: string[] = [];
     for (const name of names) {
       if (alive.has(name)) continue;

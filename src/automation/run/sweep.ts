@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** Systems that may be active during a sweep; beyond that, the next visit waits. */
 const MAX_ACTIVE_SYSTEMS = 16;
+/** Visits at a time. */
+const MAX_CONCURRENT_VISITS = 4;
 /** Maximum wait before the next visit. */
 const MAX_WAIT_MS = 2_000;
 /** Delay before a registry that did not answer is read again. */
@@ -9,10 +11,10 @@ const RETRY_DELAY_MS = 1_000;
 
 /** The dependencies of a sweep. */
 export interface SweepServices {
-  /** Returns the ids of all systems. @throws unavailable */
-  appIds(): Promise<readonly string[]>;
-  /** Called with them before the first visit. */
-  found(appIds: readonly string[]): void;
+  /** Reads which systems there are, before they are searched. @throws unavailable */
+  readSystems(): Promise<void>;
+  /** Yields the systems that may have work. @throws unavailable */
+  withWork(): AsyncGenerator<string>;
   /** Visits one system. Never rejects. */
   visit(appId: string): Promise<void>;
   /** Returns the number of systems with running jobs. */
@@ -24,22 +26,32 @@ export interface SweepServices {
   readonly background: BackgroundTasks;
 }
 
-/** Visits all systems, one by one and in the background, to find work that an earlier or ended process left. */
+/** Visits all systems that may have work, a few at a time and in the background, to find what an earlier or ended process left. */
 export class Sweep {
   readonly #services: SweepServices;
   #sweeping: Promise<void> | undefined;
+  /** Whether a process ended during the sweep: what it left may be in systems that were visited before. */
+  #isAskedAgain = false;
 
   constructor(services: SweepServices) {
     this.#services = services;
   }
 
-  /** Begins a sweep, unless one is in progress. @param what the message for a failure */
+  /** Begins a sweep; if one is in progress, another one follows it. @param what the message for a failure */
   begin(what: string): void {
-    this.#sweeping ??= this.#visitAll()
+    this.#isAskedAgain = true;
+    this.#sweeping ??= this.#sweepWhileAsked()
       .catch((error) => this.#services.failed(error, what))
       .finally(() => {
         this.#sweeping = undefined;
       });
+  }
+
+  async #sweepWhileAsked(): Promise<void> {
+    while (this.#isAskedAgain && !this.#services.shouldStop()) {
+      this.#isAskedAgain = false;
+      await this.#visitAll();
+    }
   }
 
   /** Resolves when no sweep is in progress. */
@@ -48,29 +60,30 @@ export class Sweep {
   }
 
   async #visitAll(): Promise<void> {
-    const { found, visit, atWork, shouldStop, background } = this.#services;
-    const appIds = await this.#allSystems();
-    found(appIds);
-    for (const appId of appIds) {
-      // Some systems may have endless work, so the wait is limited.
-      const until = performance.now() + MAX_WAIT_MS;
-      while (atWork() >= MAX_ACTIVE_SYSTEMS && !shouldStop() && performance.now() < until)
-        await wait(100, undefined, { ref: false });
-      if (shouldStop()) return;
-      await background.waitAtMost(MAX_WAIT_MS, visit(appId));
-    }
-  }
-
-  /** Returns the systems, retrying until the registry answers. */
-  async #allSystems(): Promise<readonly string[]> {
-    while (!this.#services.shouldStop())
+    const { readSystems, withWork, shouldStop, failed } = this.#services;
+    while (!shouldStop())
       try {
-        return await this.#services.appIds();
+        await readSystems();
+        const found = withWork();
+        const visitEach = async () => {
+          for (let next = await found.next(); !next.done && !shouldStop(); next = await found.next())
+            await this.#visit(next.value);
+        };
+        await Promise.all(Array.from({ length: MAX_CONCURRENT_VISITS }, visitEach));
+        return;
       } catch (error) {
-        this.#services.failed(error, 'the systems could not be read');
+        failed(error, 'the systems could not be read');
         await wait(RETRY_DELAY_MS, undefined, { ref: false });
       }
-    return [];
+  }
+
+  /** Some systems may have endless work, and some may hang, so the waits are limited. */
+  async #visit(appId: string): Promise<void> {
+    const { visit, atWork, shouldStop, background } = this.#services;
+    const until = performance.now() + MAX_WAIT_MS;
+    while (atWork() >= MAX_ACTIVE_SYSTEMS && !shouldStop() && performance.now() < until)
+      await wait(100, undefined, { ref: false });
+    if (!shouldStop()) await background.waitAtMost(MAX_WAIT_MS, visit(appId));
   }
 }
 

@@ -1,2 +1,3 @@
+export { triggerTable } from './definitions.ts';
 export { runDue } from './due.ts';
 export { expand } from './expand.ts';

@@ -1,6 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose, Unreachable } from '../engine.ts';
+import type { Engine, GenerationGrown, OpenedStore, PendingRows, PlaceLock, Purpose, Unreachable } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -12,13 +12,14 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
+import { isAtRest, pendingRowsStatement } from '../sql/pending-rows.ts';
 import { PostgresCluster } from './cluster/cluster.ts';
 import { newExclusiveName, requireExclusiveAccess } from './cluster/exclusive-access.ts';
 import { channel, InvalidationBus } from './cluster/invalidation.ts';
 import { Liveness } from './cluster/liveness.ts';
 import { tryLockPlace } from './cluster/place-lock.ts';
 import { connectDatabase } from './connection/connect-database.ts';
-import type { Database } from './connection/database.ts';
+import type { Database, Session } from './connection/database.ts';
 import { Listener } from './connection/listener.ts';
 import { unavailable } from './connection/map-error.ts';
 import { locationsFrom, locationsStatement } from './connection/node-locations.ts';
@@ -26,6 +27,7 @@ import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
 import { makeCatalog, openCatalog } from './schema/migrations.ts';
+import { postgresDialect } from './sql/dialect.ts';
 import { schemaName } from './sql/names.ts';
 import { PostgresStore } from './store.ts';
 
@@ -143,6 +145,18 @@ export class PostgresEngine implements Engine {
       await store.close();
       throw error;
     }
+  }
+
+  async atRest(stores: readonly KnownStore[], version: number, wanted: readonly PendingRows[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    const look = async (session: Session, known: KnownStore) => {
+      const { rows } = await session.query(pendingRowsStatement(postgresDialect(schemaName(known.place)), wanted));
+      if (isAtRest(rows[0], known, version, wanted)) found.add(known.systemId);
+    };
+    // A session keeps some 200 KB for the tables of each system that it has seen, so these looks have a connection that ends with them.
+    const lookAtAll = (session: Session) => Promise.allSettled(stores.map((known) => look(session, known)));
+    await this.#database.dedicated(lookAtAll).catch(() => {});
+    return found;
   }
 
   inspect(place: string): Promise<Found> {

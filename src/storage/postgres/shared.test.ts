@@ -7,6 +7,7 @@ import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
 import { testContents } from '../sql/testing/raw-access-cases.ts';
+import { testRest } from '../sql/testing/rest-cases.ts';
 import { testSnapshots } from '../sql/testing/snapshot-cases.ts';
 import { openAnyway } from '../testing/open.ts';
 import { PostgresEngine } from './engine.ts';
@@ -34,4 +35,5 @@ describe('the port: PostgreSQL', async () => {
   await testContents(store);
   await testEvery(store);
   await testConditions(store);
+  testRest(engine);
 });

@@ -5,7 +5,7 @@ import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { syncDirectory } from '../../kernel/sync-directory.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, PlaceLock, Purpose, Unreachable } from '../engine.ts';
+import type { Engine, GenerationGrown, OpenedStore, PendingRows, PlaceLock, Purpose, Unreachable } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -21,6 +21,7 @@ import type { Store } from '../port.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
 import { tryLockPlace } from './cluster/place-lock.ts';
 import { DirectoryProbe } from './file/directory-probe.ts';
+import { filesAtRest } from './file/files-at-rest.ts';
 import { kindOfOpening, openingFault } from './file/opening-error.ts';
 import { recordGenerationIfMissing } from './file/record-generation.ts';
 import { whenIndexed } from './file/wal-index.ts';
@@ -127,6 +128,10 @@ export class SqliteEngine implements Engine {
       if (kind) this.#conditions?.met(kind, { app: known.appId, file: path }, error);
       throw openingFault(error, path);
     }
+  }
+
+  atRest(stores: readonly KnownStore[], version: number, wanted: readonly PendingRows[]): Promise<ReadonlySet<string>> {
+    return filesAtRest(stores, ({ place }) => fileOf(this.#folderOf(place)), version, wanted);
   }
 
   async inspect(place: string): Promise<Found> {

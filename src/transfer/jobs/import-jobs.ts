@@ -8,10 +8,10 @@ import { newObjectId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { RecordContext, WriteHooks } from '../../records/index.ts';
-import type { System, Systems } from '../../systems/index.ts';
+import type { SearchPart, System, Systems } from '../../systems/index.ts';
 import { presentUser } from '../../users/index.ts';
 import { planImport } from '../import/plan.ts';
-import { addJob, changeJob, dropRejects, type JobRow, unfinishedJobs } from './job-rows.ts';
+import { addJob, changeJob, dropRejects, type JobRow, unfinishedJobs, unfinishedRows } from './job-rows.ts';
 import { type JobRequest, readStored, storedRequest } from './parameters.ts';
 import { finishJob, runRows, TakenOver } from './run-job.ts';
 
@@ -42,6 +42,11 @@ export interface ImportJobsParts {
 
 /** Executes the import jobs of all systems: one job at a time per system, in one of all processes. */
 export class ImportJobs {
+  /** Part of the search of all systems, at the start and when a process has ended, which may have left jobs in any of them. */
+  readonly searched: SearchPart = {
+    rows: unfinishedRows,
+    visit: (system) => this.#check(system).catch((error) => this.#report(error, system.appId)),
+  };
   readonly #parts: ImportJobsParts;
   readonly #limit = pLimit(MAX_RUNNING);
   /** Systems whose jobs this process executes now. */
@@ -51,7 +56,6 @@ export class ImportJobs {
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
   #polls = 0;
-  #processes: ReadonlySet<string> = new Set();
   #closed = false;
 
   constructor(parts: ImportJobsParts) {
@@ -85,10 +89,9 @@ export class ImportJobs {
     }
   }
 
-  /** Resumes unfinished jobs, and polls for further ones. */
+  /** Polls the open systems for unfinished jobs. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#poll(() => this.#checkOpened()), POLL_INTERVAL_MS).unref();
-    this.#poll(() => this.#checkAll());
+    this.#timer ??= setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
   }
 
   /** Stops after the commit in progress; the rest continues in another process or after the next start. */
@@ -108,8 +111,8 @@ export class ImportJobs {
     }
   }
 
-  #poll(check: () => Promise<void>): void {
-    this.#polling ??= check()
+  #poll(): void {
+    this.#polling ??= this.#checkOpened()
       .catch((error) => this.#report(error))
       .finally(() => {
         this.#polling = undefined;
@@ -121,45 +124,18 @@ export class ImportJobs {
     if (!isPassing(error)) this.#parts.conditions.met('imports could not be looked after', { app }, error);
   }
 
-  /** Runs at the start, and when a process has ended: it may have had jobs of any system. */
-  async #checkAll(): Promise<void> {
-    const { systems } = this.#parts;
-    for (const appId of await systems.appIds()) {
-      if (this.#closed) return;
-      await systems.visit(appId, (system) => this.#check(system)).catch((error) => this.#report(error, appId));
-    }
-  }
-
   async #checkOpened(): Promise<void> {
     const isRound = ++this.#polls % POLLS_PER_ROUND === 0;
-    const opened = [...this.#parts.systems.opened()];
-    if (await this.#hasProcessEnded(opened[0])) return this.#checkAll();
-    for (const system of opened) {
+    for (const system of this.#parts.systems.opened()) {
       if (this.#closed) return;
       if (isRound || !this.#seen.has(system)) await this.#check(system).catch((error) => this.#report(error, system.appId));
     }
-  }
-
-  /** @param open any open system; if there is none, one is opened from time to time for this check */
-  async #hasProcessEnded(open: System | undefined): Promise<boolean> {
-    const { systems } = this.#parts;
-    const before = this.#processes;
-    const check = async ({ store }: System) => {
-      this.#processes = await store.cluster.processes();
-    };
-    if (open) await check(open);
-    else if (this.#polls % POLLS_PER_ROUND === 0) {
-      const [appId] = await systems.appIds();
-      if (appId !== undefined) await systems.visit(appId, check);
-    }
-    return [...before].some((one) => !this.#processes.has(one));
   }
 
   async #check(system: System): Promise<void> {
     // The check must not count as use, or the system would never be closed as idle.
     system.hold(false);
     try {
-      if (this.#processes.size === 0) this.#processes = await system.store.cluster.processes();
       const [oldest] = await unfinishedJobs(system.store, 1);
       // While another process executes a job, the system stays on the list until the job is done.
       if (oldest) this.#seen.delete(system);

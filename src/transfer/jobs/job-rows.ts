@@ -3,6 +3,7 @@ import type { Filter } from '../../query/model/filter.ts';
 import { readRow, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf, columnsOf } from '../../storage/column-values.ts';
+import type { PendingRows } from '../../storage/engine.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { importTable, nothingDone } from '../import/write/progress.ts';
@@ -54,9 +55,14 @@ export function unfinishedJobs(store: Store, limit: number): Promise<JobRow[]> {
   return readRows<JobRow>(store, { className: importTable, fields: jobFields, filter: isUnfinished, limit });
 }
 
+const unfinishedStates = ['waiting', 'running'] as const;
+
+/** What a system without unfinished jobs has none of. */
+export const unfinishedRows: readonly PendingRows[] = [{ className: importTable, field: 'state', values: unfinishedStates }];
+
 function isUnfinished(table: TableSchema): Filter {
   const items: Filter[] = [
-    { kind: 'in', field: fieldOf(table, 'state'), values: ['waiting', 'running'] },
+    { kind: 'in', field: fieldOf(table, 'state'), values: unfinishedStates },
     { kind: 'compare', field: fieldOf(table, 'kind'), op: 'eq', value: kind },
   ];
   return { kind: 'and', items };

@@ -77,6 +77,15 @@ export class WalMark {
   }
 
   /**
+   * Returns the generation of a file that was closed with everything in it and that no process has open; `null` for every other.
+   * @param owner system of the file
+   */
+  static closedGeneration(path: string, owner: string): number | null {
+    const mark = markFrom(bytesAt(markOf(path), 0, MARK_BYTES + 1), owner);
+    return mark?.isClean && !statSync(logOf(path), { throwIfNoEntry: false })?.size ? mark.generation : null;
+  }
+
+  /**
    * Call when SQLite has opened the file and nothing has been written yet.
    * @returns the time from which writes may be missing, in milliseconds since 1970; `null` if there is no sign of that
    */
