@@ -17,7 +17,7 @@ import { OAuth, sweepItems } from './oauth/index.ts';
 import { Conditions, createLog, type Logger } from './observe/index.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
-import { Administration, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
+import { Administration, DailyVisits, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
 import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
 
@@ -100,11 +100,16 @@ async function assemble(
     [
       { name: 'retention', run: ({ store }, shouldStop) => deleteOld(store, config, Date.now(), shouldStop) },
       { name: 'sign-ins', run: ({ store }, shouldStop) => sweepItems(store, shouldStop) },
-      { name: 'search indexes', run: ({ store }, shouldStop) => ensureSearchIndexes(store, shouldStop) },
+      { name: 'search indexes', run: ({ store }, shouldStop) => ensureSearchIndexes(store, shouldStop), isOfUse: true },
       { name: 'imports', run: ({ store }, shouldStop) => deleteOldImports(store, Date.now(), shouldStop) },
       { name: 'uploads', run: (system, shouldStop) => files.confirmUploads(system, shouldStop) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
+  );
+  const visits = new DailyVisits(
+    systems,
+    (system) => upkeep.visit(system),
+    (error) => log.error({ err: error }, 'a system was not visited for its periodic work'),
   );
   // Uploads arrive in a directory per process, independent of the systems it serves.
   const clearing = setInterval(() => files.clearAbandoned(), HOUR_MS).unref();
@@ -164,7 +169,7 @@ async function assemble(
       await http.close(DRAIN_TIMEOUTS_MS[cause]);
       await imports.close();
       await automation.close();
-      await upkeep.close();
+      await Promise.all([upkeep.close(), visits.close()]);
       await deletions.close();
       await systems.close();
       await mailer.close();

@@ -1,4 +1,5 @@
 export { Administration } from './administration.ts';
+export { DailyVisits } from './daily-visits.ts';
 export { Deletions } from './deletions.ts';
 export type { StoreState } from './inspection.ts';
 export { Maintenance } from './maintenance.ts';

@@ -51,6 +51,14 @@ test('a system is looked at soon after it was opened, then every hour, and is he
   assert.deepEqual([looks, log], [[2, 62, 122], []]);
 });
 
+test('a system that nobody uses is visited for what it needs, and what this process has claimed', async () => {
+  claimed = ['one', 'three'];
+  const upkeep = new Maintenance(() => [], [job('one'), job('two'), { ...job('three'), isOfUse: true }], assert.fail);
+  await upkeep.visit(system);
+  await upkeep.close();
+  assert.deepEqual(log, ['one']);
+});
+
 test('a job that another process has is left to it', async () => {
   claimed = ['two'];
   const upkeep = new Maintenance(() => [system], [job('one'), job('two')], assert.fail);

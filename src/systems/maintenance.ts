@@ -6,13 +6,15 @@ import type { System } from './system.ts';
 export interface Job {
   /** Name of the lease by which the processes agree on who does it. */
   readonly name: string;
+  /** Whether systems that nobody uses do not need it. */
+  readonly isOfUse?: true;
   /** @param shouldStop whether the service is ending: checked between two steps */
   run(system: System, shouldStop: () => boolean): Promise<void>;
 }
 
 /**
  * Runs the periodic work of the open systems: a minute or two after a system was opened, then every hour. Work that a passing fault of the store
- * interrupted is retried each minute.
+ * interrupted is retried each minute. Systems that stay closed are visited once a day (daily-visits.ts).
  */
 export class Maintenance {
   readonly #opened: () => Iterable<System>;
@@ -62,6 +64,11 @@ export class Maintenance {
         system.release();
       }
     }
+  }
+
+  /** Runs the work that is due in a system that nobody uses. The caller holds it. */
+  async visit(system: System): Promise<void> {
+    for (const job of this.#jobs) if (!job.isOfUse) await this.#do(job, system, false);
   }
 
   /** @param isOurs whether this process had the lease before */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fail, isPassing } from '../errors/fail.ts';
 import type { Cluster } from '../storage/cluster.ts';
 import type { Engine, PendingRows } from '../storage/engine.ts';
-import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
+import type { KeyEntry, Registry, RegistryContent, SystemEntry } from '../storage/registry.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
 import { systemsWith } from './pending-systems.ts';
@@ -127,6 +127,12 @@ export class Systems {
   /** Yields the open systems, evaluated at each step; the caller holds one before the next step if it works with it. */
   *opened(): IterableIterator<System> {
     for (const open of this.#open.values()) if (open instanceof System) yield open;
+  }
+
+  /** Returns the systems that are not open here. @throws unavailable */
+  async closed(): Promise<readonly SystemEntry[]> {
+    await this.appIds();
+    return Array.from(this.#registrations.values(), ({ entry }) => entry).filter(({ appId }) => !this.#open.has(appId));
   }
 
   /** The ids of the systems that are not held, by application id, as of the last reload. A new object if they may have changed. */
