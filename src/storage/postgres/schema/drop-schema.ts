@@ -12,7 +12,10 @@ const MAX_TABLES = 50;
 export async function dropSchema(database: Database, schemaName: string): Promise<void> {
   const schema = quotedName(schemaName);
   const nextTables = {
-    text: `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p')
+    // By the dependencies, which have an index: pg_class has none by schema, and 1.5 million rows with 1,000 systems.
+    text: `SELECT relname FROM pg_depend AS d JOIN pg_class AS c ON c.oid = d.objid
+      WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = to_regnamespace($1) AND d.classid = 'pg_class'::regclass
+        AND c.relkind IN ('r', 'p')
       ORDER BY relname = 'rds_store', relname NOT LIKE 'rds\\_%', relname LIMIT ${MAX_TABLES}`,
     params: [schema],
   };
