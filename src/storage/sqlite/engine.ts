@@ -228,10 +228,7 @@ export class SqliteEngine implements Engine {
     return { nodes: 0, systems: 0 };
   }
 
-  /** Files are on this machine. */
-  async nodes(): Promise<() => null> {
-    return () => null;
-  }
+  nodes = async () => () => null;
 
   warmUp(): void {
     this.#pool.warmUp();

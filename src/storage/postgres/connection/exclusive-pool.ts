@@ -1,4 +1,5 @@
 import { serviceError } from '../../../errors/fail.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Connector, SessionLimits } from './connect.ts';
 import { unavailable } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
@@ -27,6 +28,11 @@ export interface ExclusivePoolSettings {
   readonly timeoutError: 'timeout' | 'unavailable';
 }
 
+/**
+ * Age, in milliseconds, after which a connection is replaced when it is returned: its session keeps some 200 KB of the server's memory for each
+ * system that it has seen.
+ */
+export const MAX_AGE_MS = 15 * MINUTE_MS;
 /** Milliseconds after which an unused connection is pinged before it is used again: connections can die without notice. */
 const ALIVE_FOR_MS = 15_000;
 /** Timeout of this ping, in milliseconds. */
@@ -130,7 +136,7 @@ export class ExclusivePool {
       else this.#held.delete(system);
     }
     if (!link.lost) {
-      if (this.#closed) void link.end();
+      if (this.#closed || performance.now() - link.connectedAt > MAX_AGE_MS) void link.end();
       else this.#idle.push(link);
     }
     this.#serve();

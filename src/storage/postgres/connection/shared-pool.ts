@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connector, SessionLimits } from './connect.ts';
 import type { Database } from './database.ts';
-import { PING_TIMEOUT_MS } from './exclusive-pool.ts';
+import { MAX_AGE_MS, PING_TIMEOUT_MS } from './exclusive-pool.ts';
 import { unavailable } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
@@ -28,7 +28,25 @@ export class SharedPool {
     let best: PipelinedConnection | undefined;
     for (const link of this.#links) if (!best || link.pending < best.pending) best = link;
     if (best && best.pending >= MAX_PENDING && this.#links.length < this.#size) this.#connect().catch(() => {});
+    else if (best && performance.now() - best.connectedAt > MAX_AGE_MS) this.#replace(best);
     return best;
+  }
+
+  /** Opens another connection in place of an old one, which ends after its pending statements. */
+  #replace(old: PipelinedConnection): void {
+    if (this.#connecting) return;
+    this.#connect().then(
+      () => {
+        this.#remove(old);
+        void old.end();
+      },
+      () => {},
+    );
+  }
+
+  #remove(link: PipelinedConnection): void {
+    const at = this.#links.indexOf(link);
+    if (at >= 0) this.#links.splice(at, 1);
   }
 
   /** Returns a connection, opening one if there is none. @throws unavailable */
@@ -79,10 +97,7 @@ export class SharedPool {
 
   #add(link: PipelinedConnection): void {
     this.#links.push(link);
-    link.onLost = () => {
-      const at = this.#links.indexOf(link);
-      if (at >= 0) this.#links.splice(at, 1);
-    };
+    link.onLost = () => this.#remove(link);
   }
 }
 
