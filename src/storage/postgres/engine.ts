@@ -21,7 +21,7 @@ import { tryLockPlace } from './cluster/place-lock.ts';
 import { connectDatabase } from './connection/connect-database.ts';
 import type { Database, Session } from './connection/database.ts';
 import { Listener } from './connection/listener.ts';
-import { unavailable } from './connection/map-error.ts';
+import { isSchemaStale, unavailable } from './connection/map-error.ts';
 import { locationsFrom, locationsStatement } from './connection/node-locations.ts';
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
@@ -111,8 +111,12 @@ export class PostgresEngine implements Engine {
 
   async nodes(): Promise<(place: string) => string | null> {
     if (!this.#database.isCoordinator) return () => null;
-    const locations = locationsFrom(await this.#database.short(locationsStatement));
-    return (place) => locations.get(schemaName(place)) ?? null;
+    // The server may have the extension without this database.
+    const rows = await this.#database
+      .short(locationsStatement)
+      .catch((error) => (isSchemaStale(error) ? [] : Promise.reject(error)));
+    const { bySchema } = locationsFrom(rows);
+    return (place) => bySchema.get(schemaName(place)) ?? null;
   }
 
   /** Nothing to do: connections are opened quickly on demand. */
@@ -180,7 +184,7 @@ export class PostgresEngine implements Engine {
     if (state !== 'store') throw new StoreRefused(state, place);
     // Migrate the catalogue, since earlier versions have no table for the identity.
     await openCatalog(this.#database, schemaName(name));
-    await this.#database.atomically([insertIdentity(schemaName(name), identity)]);
+    await this.#database.atomically([insertIdentity(schemaName(name), identity)], schemaName(name));
   }
 
   /** Nothing to check: the engine keeps no checksums or structure beyond PostgreSQL's own. */

@@ -15,7 +15,8 @@ import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
 import { SqlWriter, type Statement } from '../sql/sql-writer.ts';
 import type { Database, Row } from './connection/database.ts';
-import { causeOf, isTooLarge, isValueError } from './connection/map-error.ts';
+import { causeOf } from './connection/map-error.ts';
+import { isTooLarge, isValueError } from './connection/value-errors.ts';
 import { catalogFrom, loadStatement } from './schema/catalog.ts';
 import { arrayLiteral } from './sql/arrays.ts';
 import { postgresDialect } from './sql/dialect.ts';
@@ -77,20 +78,22 @@ export function withSnapshot<T>(
       const reads = new PostgresRawReads(async (statement) => (await session.query(statement)).rows, postgresDialect(schemaName));
       return work(Object.assign(reads, { schema }));
     },
-    { timeLimit: 0, idleLimit: 0 },
+    { timeLimit: 0, idleLimit: 0, location: schemaName },
   );
 }
 
 /** Adds writes to `PostgresRawReads`. */
 export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
   readonly #database: Database;
+  readonly #schemaName: string;
 
-  constructor(database: Database, dialect: Dialect) {
+  constructor(database: Database, dialect: Dialect, schemaName: string) {
     // No time limit: moves between engines may take long.
     const query: Query = (statement) =>
-      database.transact(async (session) => (await session.query(statement)).rows, { timeLimit: 0 });
+      database.transact(async (session) => (await session.query(statement)).rows, { timeLimit: 0, location: schemaName });
     super(query, dialect);
     this.#database = database;
+    this.#schemaName = schemaName;
   }
 
   async lastPosition({ sqlName }: TableSchema): Promise<number> {
@@ -137,24 +140,27 @@ export class PostgresRawAccess extends PostgresRawReads implements RawAccess {
     const names = columns.map(({ name }) => this.dialect.quoted(name)).join(', ');
     const arrays = columns.map(({ type }, at) => `$${at + 1}::${type}`).join(', ');
     const into = this.dialect.table(table.sqlName);
-    await this.#database.atomically([
-      {
-        text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
-        params: columns.map(({ literal }) => literal),
-      },
-      // Later records must get later places; other processes may be adding rows of higher places.
-      { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service places of ${into}`] },
-      {
-        text: `SELECT setval(s, greatest($2, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence($1, '_seq') AS regclass) AS s`,
-        params: [into, Math.max(...rows.map(([place]) => place))],
-      },
-    ]);
+    await this.#database.atomically(
+      [
+        {
+          text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
+          params: columns.map(({ literal }) => literal),
+        },
+        // Later records must get later places; other processes may be adding rows of higher places.
+        { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service places of ${into}`] },
+        {
+          text: `SELECT setval(s, greatest($2, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence($1, '_seq') AS regclass) AS s`,
+          params: [into, Math.max(...rows.map(([place]) => place))],
+        },
+      ],
+      this.#schemaName,
+    );
   }
 
   async addMembers({ column }: Field, members: readonly StoredMember[]): Promise<void> {
     const text = `INSERT INTO ${this.dialect.table(column)} (owner, member) SELECT * FROM unnest($1::text[], $2::text[])`;
     const sides = [0, 1].map((side) => arrayLiteral(members.map((member) => member[side] as string)));
-    await this.#database.atomically([{ text, params: sides }]).catch((error) => {
+    await this.#database.atomically([{ text, params: sides }], this.#schemaName).catch((error) => {
       throw refusedOr(error);
     });
   }

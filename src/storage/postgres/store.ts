@@ -97,7 +97,7 @@ export class PostgresStore implements Store, Watcher {
     this.#schemaCache = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
     const reloadSchema = () => this.#reload();
-    const recordWrites = (tables: Iterable<string>) => this.#recordWrites(tables);
+    const recordWrites = (tables: Iterable<string>, isInDoubt?: boolean) => this.#recordWrites(tables, isInDoubt);
     const transactions = transactionsOf(database, schemaName);
     const mapFault = (error: unknown) => this.#recordFault(mapWriteError(mapMissingTable(causeOf(error))));
     const query = (statement: Statement) => database.short(statement, schemaName);
@@ -124,7 +124,7 @@ export class PostgresStore implements Store, Watcher {
       () => invalidations.isReliable(),
       () => this.#refreshAll(),
     );
-    this.raw = new PostgresRawAccess(database, dialect);
+    this.raw = new PostgresRawAccess(database, dialect, schemaName);
     this.reader = new PostgresReader({
       ...shared,
       database,
@@ -178,7 +178,7 @@ export class PostgresStore implements Store, Watcher {
     if (this.#closed) throw serviceError('unavailable');
     const { result, version, tables } = await this.#database.transact(
       (session) => bulkTransaction(session, this, this.#context, work),
-      { timeLimit: 0, idleLimit: 0 },
+      { timeLimit: 0, idleLimit: 0, location: this.#schemaName },
     );
     this.#schemaCache.adopt(version);
     this.#recordWrites(tables);
@@ -227,9 +227,9 @@ export class PostgresStore implements Store, Watcher {
   }
 
   /** Records and announces writes of this process. */
-  #recordWrites(tables: Iterable<string>): void {
+  #recordWrites(tables: Iterable<string>, isInDoubt = false): void {
     this.#countWrites(tables);
-    this.#delayedInvalidations.add(tables);
+    this.#delayedInvalidations.add(tables, isInDoubt);
   }
 
   #countWrites(tables: Iterable<string>): void {

@@ -12,23 +12,34 @@ const MAX_TABLES = 40;
 export class DelayedInvalidations {
   readonly #send: (tables: readonly string[]) => Promise<unknown>;
   readonly #tables = new Set<string>();
+  /** Tables whose announcement is repeated until it is sent. */
+  readonly #certain = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param send rejections are ignored: a process that loses notifications checks everything it knows */
+  /** @param send rejections are ignored, except for writes in doubt: a process that loses notifications checks everything it knows */
   constructor(send: (tables: readonly string[]) => Promise<unknown>) {
     this.#send = send;
   }
 
-  /** Records that these tables were written to. */
-  add(tables: Iterable<string>): void {
-    for (const table of tables) if (!isWatched(table) && !isHidden(table)) this.#tables.add(table);
-    if (this.#tables.size > 0) this.#timer ??= setTimeout(() => this.flush(), DELAY_MS).unref();
+  /**
+   * Records that these tables were written to.
+   * @param isInDoubt whether the commit's own notification of watched tables may be lost although the write is not: a coordinator commits on the
+   * node first
+   */
+  add(tables: Iterable<string>, isInDoubt = false): void {
+    for (const table of tables)
+      if (!isHidden(table) && !isWatched(table)) this.#tables.add(table);
+      else if (isInDoubt && isWatched(table)) this.#certain.add(table);
+    if (this.#tables.size + this.#certain.size > 0) this.#timer ??= setTimeout(() => this.flush(), DELAY_MS).unref();
   }
 
   /** Sends the collected tables now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    const certain = [...this.#certain];
+    this.#certain.clear();
+    if (certain.length > 0) this.#send(certain).catch(() => this.add(certain, true));
     if (this.#tables.size === 0) return;
     const tables = [...this.#tables];
     this.#tables.clear();

@@ -51,6 +51,20 @@ export function storeInvalidation(schema: string, { schemaChanged, tables }: Sto
   return notify({ p: self, s: schema, c: schemaChanged, t: tables });
 }
 
+/**
+ * Returns the same for the transaction that makes the change. On a coordinator it ends the lock time limit: commits that notify wait for each other,
+ * and an error of COMMIT would leave the outcome unknown. `set_config` is not passed on to nodes.
+ */
+export function commitInvalidation(
+  { schemaName, isCoordinator }: { readonly schemaName: string; readonly isCoordinator: boolean },
+  change: StoreInvalidation,
+): Statement {
+  const { text, params } = storeInvalidation(schemaName, change);
+  return isCoordinator
+    ? { text: text.replace('SELECT ', "SELECT set_config('lock_timeout', '0', true), "), params }
+    : { text, params };
+}
+
 function notify(payload: Payload): Statement {
   return { text: 'SELECT pg_notify($1, $2)', params: [channel, JSON.stringify(payload)] };
 }

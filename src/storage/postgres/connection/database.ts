@@ -36,6 +36,14 @@ export interface TransactionOptions {
    * priority.
    */
   readonly system?: string;
+  /** PostgreSQL schema of the system on whose node it works, if it is the service's own work. */
+  readonly location?: string;
+}
+
+/** Options of a connection for one piece of work. */
+export interface DedicatedOptions extends Pick<TransactionOptions, 'timeLimit' | 'location'> {
+  /** Closes the connection; the database continues the running statement, without reporting its end. */
+  readonly until?: AbortSignal;
 }
 
 /** Settings of the pools. */
@@ -93,11 +101,10 @@ export interface Database {
   /** Runs an interactive transaction. Committed when `work` resolves, rolled back when it throws. */
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Runs statements outside any transaction, on a connection opened for them in addition to those of the pools.
-   * @param timeLimit milliseconds that a statement may take; 0: unlimited. Behind a pooler the database user's own limits apply
-   * @param until closes the connection; the database continues the running statement, without reporting its end
+   * Runs statements outside any transaction, on a connection opened for them in addition to those of the pools. Behind a pooler the database user's
+   * own limits apply.
    */
-  dedicated<T>(work: (session: Session) => Promise<T>, timeLimit?: number, until?: AbortSignal): Promise<T>;
+  dedicated<T>(work: (session: Session) => Promise<T>, options?: DedicatedOptions): Promise<T>;
   /** Resolves if the database answers, and quickly even if many statements are queued before the probe. @throws unavailable, timeout */
   probe(): Promise<void>;
   /** Reports that connections may be dead: all are pinged before they are used again. */

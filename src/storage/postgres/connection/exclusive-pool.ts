@@ -64,9 +64,9 @@ export class ExclusivePool {
    * @param system whose work it is
    * @throws unavailable; `timeoutError` of the settings after the maximum wait
    */
-  async lease(turn: string | null, system = turn): Promise<Lease> {
+  async lease(turn: string | null, system = turn ?? undefined): Promise<Lease> {
     const link = await this.#acquire(turn);
-    link.system = system ?? undefined;
+    link.system = system;
     let released = false;
     return {
       link,

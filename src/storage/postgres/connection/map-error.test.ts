@@ -4,11 +4,12 @@ import { isPassing, ServiceError, serviceError } from '../../../errors/fail.ts';
 import {
   CommitUnknown,
   isConnectionError,
-  isOutOfRange,
+  isLockTimeout,
+  isOfNode,
   isSchemaStale,
   isStatementForgotten,
+  isStatementLocal,
   isTimeout,
-  isTooLarge,
   lostNodeOf,
   mapReadError,
   mapWriteError,
@@ -17,10 +18,9 @@ import {
   NotSent,
   passingFaultOf,
   StatementFailed,
-  violatedColumn,
-  violatedConstraint,
 } from './map-error.ts';
-import { NodeUnanswered } from './node-errors.ts';
+import { markLostNode, NodeUnanswered } from './node-errors.ts';
+import { isOutOfRange, isTooLarge, isValueError, violatedColumn, violatedConstraint } from './value-errors.ts';
 
 const kinds = {
   lost: isConnectionError,
@@ -152,6 +152,30 @@ test('faults that can pass are unavailable, with their kind; all else stays as i
     }
 });
 
+test('the cause of a write in doubt decides nothing: it is no conflict, no lock, no time limit and no refusal', () => {
+  const found = [...table.map(([cause]) => cause), error('57014'), error('53200'), error('23505'), error('22P02')].flatMap(
+    (cause) =>
+      Object.entries({
+        ...kinds,
+        lock: isLockTimeout,
+        local: isStatementLocal,
+        value: isValueError,
+        constraint: violatedConstraint,
+      })
+        .filter(([kind, is]) => kind !== 'lost' && is(new CommitUnknown(cause)))
+        .map(([kind]) => `${kind} ${cause.message}`),
+  );
+  assert.deepEqual(found, []);
+});
+
+test('what a node reports is of its systems alone, whatever it is', () => {
+  for (const code of ['25006', '53100', '57014', '40P01']) {
+    const cause = error(code, 'text', { where: 'while executing command on 127.0.0.1:9701' });
+    assert.deepEqual([isOfNode(cause), isConnectionError(cause)], [true, false], code);
+    assert.equal(isOfNode(error(code)), false, code);
+  }
+});
+
 /** Errors of a coordinator about its nodes, as Citus 13.2 words them. */
 const ofNodes: readonly (readonly [Error, string])[] = [
   [
@@ -168,6 +192,11 @@ const ofNodes: readonly (readonly [Error, string])[] = [
 
 test('a node that a coordinator has lost is a fault of its own, and the session with the coordinator goes on', () => {
   for (const [cause, node] of ofNodes) {
+    if (!(cause instanceof NodeUnanswered)) {
+      // Other servers say so of themselves.
+      assert.equal(lostNodeOf(cause), undefined);
+      assert.equal(markLostNode(cause), cause);
+    }
     const seen = mapWriteError(cause);
     for (const one of [cause, seen, new StatementFailed(0, seen), new CommitUnknown(cause)]) {
       assert.equal(passingFaultOf(one), 'a node of the database cannot be reached', cause.message);
@@ -176,8 +205,10 @@ test('a node that a coordinator has lost is a fault of its own, and the session 
     }
     assert.ok(mayRetryRead(cause));
   }
-  for (const other of [error('XX000', 'unexpected node'), fatal('08006'), new Error('Connection terminated'), undefined])
-    assert.equal(lostNodeOf(other), undefined);
+  for (const other of [error('XX000', 'unexpected node'), fatal('08006'), new Error('Connection terminated')])
+    assert.equal(lostNodeOf(markLostNode(other)), undefined);
+  assert.equal(lostNodeOf(new NotSent(new NodeUnanswered('a:1'))), 'a:1');
+  assert.equal(lostNodeOf(undefined), undefined);
 });
 
 test('the end of its time is a timeout for a read alone', () => {

@@ -1,6 +1,6 @@
 import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
 import { type PassingFault, passingFaultOfSystem, unavailableSince } from '../../../errors/system-faults.ts';
-import { isNodeLost, NodeUnanswered, nodeNamedIn } from './node-errors.ts';
+import { isFromNode, lostNodeIn, NodeUnanswered } from './node-errors.ts';
 
 /** A transaction of `atomically` that PostgreSQL rejected. None of it has taken effect. */
 export class StatementFailed extends Error {
@@ -45,9 +45,17 @@ export function causeOf(error: unknown): unknown {
 }
 
 /** Returns the underlying error of the database, the driver or the operating system. */
-function rootErrorOf(error: unknown): unknown {
+export function rootErrorOf(error: unknown): unknown {
   const cause = causeOf(error);
   return cause instanceof ServiceError && cause.cause !== undefined ? rootErrorOf(cause.cause) : cause;
+}
+
+/**
+ * Returns the code of an error that decided the fate of its statement; `undefined` for a write in doubt, whose cause decides nothing: it must not be
+ * taken for a conflict that may be tried again.
+ */
+export function decisiveCodeOf(error: unknown): string | undefined {
+  return isInDoubt(causeOf(error)) ? undefined : codeOf(error);
 }
 
 /** Returns the SQLSTATE of an error, or its system error code; `undefined` if it has neither. */
@@ -80,8 +88,8 @@ const DRIVER_LOST =
  */
 export function isConnectionError(error: unknown): boolean {
   const root = rootErrorOf(error);
-  if (!(root instanceof Error) || isNodeLost(root)) return false;
   if (root instanceof NodeUnanswered) return true;
+  if (!(root instanceof Error) || lostNodeIn(root) !== undefined || isFromNode(root)) return false;
   const code = codeOf(root);
   if (code === undefined) return DRIVER_LOST.test(root.message);
   return isFatal(root) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
@@ -93,10 +101,15 @@ export function isStatementError(error: unknown): boolean {
   return severity === 'ERROR';
 }
 
+/** Whether the node of a system reported the error, or was lost: it concerns no system of another node. */
+export function isOfNode(error: unknown): boolean {
+  return lostNodeOf(error) !== undefined || isFromNode(rootErrorOf(error));
+}
+
 /** Returns the node that the coordinator of a cluster could not reach, '' if it does not name it; `undefined` for other errors. */
 export function lostNodeOf(error: unknown): string | undefined {
   const root = rootErrorOf(error);
-  return isNodeLost(root) || root instanceof NodeUnanswered ? (nodeNamedIn(root) ?? '') : undefined;
+  return lostNodeIn(root instanceof NotSent ? root.cause : root);
 }
 
 /** Whether the error came from the server, which is therefore reachable, even if it refuses further connections. */
@@ -112,7 +125,7 @@ export function isEndedByServer(error: unknown): boolean {
 /** Whether a statement was ended by its time limit (57014) or cancelled by an administrator. */
 export function isTimeout(error: unknown): boolean {
   const cause = causeOf(error);
-  return codeOf(cause) === '57014' || (cause instanceof ServiceError && cause.key === 'timeout');
+  return decisiveCodeOf(cause) === '57014' || (cause instanceof ServiceError && cause.key === 'timeout');
 }
 
 /**
@@ -137,14 +150,14 @@ const RETYPED = new Set(['42804', '42883', '42846', '22P02']);
 
 /** Whether a statement may have failed because the columns it was prepared for have changed type. */
 export function isRetyped(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = decisiveCodeOf(error);
   return code !== undefined && RETYPED.has(code);
 }
 
 /** Whether the statement must be prepared again: it no longer exists (26000), its result columns (0A000) or parameter types have changed. */
 export function isStatementForgotten(error: unknown): boolean {
   if (causeOf(error) instanceof OutdatedStatement) return true;
-  const code = codeOf(error);
+  const code = decisiveCodeOf(error);
   return code === '26000' || (code === '0A000' && /cached plan/.test((rootErrorOf(error) as Error).message));
 }
 
@@ -156,7 +169,7 @@ const STALE = new Set('3F000 42P01 42703 42P10 42804 42883 42704 42P18 42846 22P
 
 /** Whether the statement was compiled for another schema than the database has, and must be compiled again after the schema is reloaded. */
 export function isSchemaStale(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = decisiveCodeOf(error);
   if (code === undefined) return false;
   if (code !== 'XX000') return STALE.has(code);
   // Internal errors of a statement whose table is dropped while it runs.
@@ -176,15 +189,14 @@ export function mapCatalogError(error: unknown): unknown {
  * or was so for a moment. Returns all other errors unchanged.
  */
 export function mapMissingTable(error: unknown): unknown {
-  return codeOf(error) === '42P01' ? mapCatalogError(error) : error;
+  return decisiveCodeOf(error) === '42P01' ? mapCatalogError(error) : error;
 }
 
 /**
  * Whether the same transaction may succeed when repeated: a deadlock, a serialization conflict, a lock timeout, or a forgotten prepared statement.
  */
 export function mayRetry(error: unknown): boolean {
-  if (isInDoubt(error)) return false;
-  const code = codeOf(error);
+  const code = decisiveCodeOf(error);
   return code === '40P01' || code === '40001' || code === '55P03' || isStatementForgotten(error);
 }
 
@@ -193,7 +205,7 @@ export function mayRetry(error: unknown): boolean {
  * succeed without it.
  */
 export function isStatementLocal(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = decisiveCodeOf(error);
   return code === '57014' || code === '53200' || mayRetry(error);
 }
 
@@ -204,39 +216,7 @@ export function lockTimeoutError(): Error {
 
 /** Whether a lock timed out (55P03). */
 export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === '55P03';
-}
-
-/** Returns the violated constraint or unique index (23505), '' if its name is not known; `undefined` for other errors. */
-export function violatedConstraint(error: unknown): string | undefined {
-  if (codeOf(error) !== '23505') return undefined;
-  const { constraint } = rootErrorOf(error) as { readonly constraint?: unknown };
-  return typeof constraint === 'string' ? constraint : '';
-}
-
-/** The only column of a unique index in the detail of an error: `Key ("objectId")=(x) already exists.`, in any language. */
-const KEY_COLUMN = /\((?:"((?:[^"]|"")+)"|([^(),"]+))\)=\(/;
-
-/** Returns the column whose value another row has. A coordinator names the constraint of a shard, so the column tells what was violated. */
-export function violatedColumn(error: unknown): string | undefined {
-  const { detail } = rootErrorOf(error) as { readonly detail?: unknown };
-  const [, quoted, plain] = KEY_COLUMN.exec(typeof detail === 'string' ? detail : '') ?? [];
-  return quoted?.replaceAll('""', '"') ?? plain;
-}
-
-/** Whether a number is out of the range of its type (22003). */
-export function isOutOfRange(error: unknown): boolean {
-  return codeOf(error) === '22003';
-}
-
-/** Whether a limit of the database was exceeded: an index entry, a statement, the columns of a table (54000, 54001, 54011, 54023). */
-export function isTooLarge(error: unknown): boolean {
-  return codeOf(error)?.startsWith('54') === true;
-}
-
-/** Whether a value, or a combination of rows, is invalid for the table (classes 22 and 23). */
-export function isValueError(error: unknown): boolean {
-  return /^2[23]/.test(codeOf(error) ?? '');
+  return decisiveCodeOf(error) === '55P03';
 }
 
 /**

@@ -1,3 +1,9 @@
+/**
+ * Errors of a cluster's coordinator about its nodes. The coordinator reports a node that it lost with severity ERROR and the codes by which a server
+ * ends its own session; here the session goes on. They are recognised on connections to a coordinator alone (`markLostNode`), since other servers
+ * report such codes about themselves.
+ */
+
 /** SQLSTATEs by which a node ends or refuses a session: shutdown, crash, starting, too many connections, and connection exceptions. */
 const NODE_CODES = new Set(['08000', '08001', '08003', '08004', '08006', '08007', '57P01', '57P02', '57P03', '53300']);
 
@@ -8,15 +14,18 @@ const NODE_LOST =
 /** Host and port of a node in a coordinator's message, or in its context. */
 const NODE_ADDRESS = /(?:^|[\s@])([^\s@]+:\d{1,5})(?=\s|$)/;
 
-/** A node from which the coordinator gets no answer, so that the connection to the coordinator was given up. */
+/** Context of an error that a node reported to the coordinator. */
+const ON_NODE = /while executing command on /;
+
+/** A node from which the coordinator gets no answer, so that the connection to the coordinator was given up, or was not used. */
 export class NodeUnanswered extends Error {
   /** `host:port`. */
-  readonly node: string;
+  readonly lostNode: string;
 
   constructor(node: string) {
     super(`the node ${node} does not answer`);
     this.name = 'NodeUnanswered';
-    this.node = node;
+    this.lostNode = node;
   }
 }
 
@@ -25,22 +34,27 @@ interface ServerError {
   readonly code?: unknown;
   readonly message?: unknown;
   readonly where?: unknown;
+  lostNode?: string;
 }
 
-/**
- * Whether the coordinator of a cluster reports that it could not reach a node, or lost it. Its own session goes on: a server that ends the session
- * itself reports the same codes as FATAL.
- * @param error the database's own error
- */
-export function isNodeLost(error: unknown): boolean {
-  const { severity, code, message } = (error ?? {}) as ServerError;
-  if (severity !== 'ERROR' || typeof code !== 'string') return false;
-  return NODE_CODES.has(code) || (code === 'XX000' && typeof message === 'string' && NODE_LOST.test(message));
+/** Marks an error of a coordinator by which it reports that it could not reach a node, or lost it. Returns the same error. */
+export function markLostNode(error: Error): Error {
+  const { severity, code, message, where } = error as ServerError;
+  if (severity !== 'ERROR' || typeof code !== 'string') return error;
+  if (!NODE_CODES.has(code) && !(code === 'XX000' && NODE_LOST.test(String(message)))) return error;
+  const named = [message, where].map((text) => NODE_ADDRESS.exec(String(text ?? ''))?.[1]);
+  (error as ServerError).lostNode = named.find((node) => node !== undefined) ?? '';
+  return error;
 }
 
-/** Returns host and port of the node that such an error names; `undefined` if it names none. */
-export function nodeNamedIn(error: unknown): string | undefined {
-  if (error instanceof NodeUnanswered) return error.node;
-  const { message, where } = (error ?? {}) as ServerError;
-  return [message, where].map((text) => NODE_ADDRESS.exec(String(text ?? ''))?.[1]).find((node) => node !== undefined);
+/** Returns `host:port` of the node that an error reports as lost, '' if it names none; `undefined` for other errors. */
+export function lostNodeIn(error: unknown): string | undefined {
+  const { lostNode } = (error ?? {}) as ServerError;
+  return typeof lostNode === 'string' ? lostNode : undefined;
+}
+
+/** Whether a node reported the error, so that it concerns the systems there only. */
+export function isFromNode(error: unknown): boolean {
+  const { severity, where } = (error ?? {}) as ServerError;
+  return severity === 'ERROR' && typeof where === 'string' && ON_NODE.test(where);
 }

@@ -5,31 +5,38 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from './database.ts';
 import { lostNodeOf, unavailable } from './map-error.ts';
 import { NodeUnanswered } from './node-errors.ts';
-import { locationsFrom, locationsStatement } from './node-locations.ts';
+import { locationsFrom, locationsStatement, noLocations } from './node-locations.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
-/** Interval of checks of one node, in milliseconds, while work of its systems gets no answer. */
+const LOST = 'a node of the database cannot be reached';
+
+/** Intervals of checks of one node, in milliseconds: after errors about it, and while work of its systems gets no answer. */
+const CHECK_AFTER_ERROR_MS = 250;
 const CHECK_INTERVAL_MS = 2000;
 /** Interval of reading the locations of the systems again, in milliseconds, while a node is away: systems may be moved from it. */
 const LOCATE_INTERVAL_MS = 5000;
+/** The same while the location of a system that is used is unknown. */
+const LOCATE_UNKNOWN_MS = 2000;
 
 /** Settings and collaborators of `NodeOutages`. */
 export interface NodeOutagesSettings {
+  /** As in `Address`. On other servers nothing is tracked. */
+  readonly isCoordinator: boolean;
   readonly conditions: Pick<Conditions, 'met' | 'over'> | undefined;
   /** Runs a query of the coordinator on a connection that no other work waits for. */
   readonly query: (statement: Statement) => Promise<readonly Row[]>;
 }
 
 /**
- * Tracks which nodes of a cluster are away. Work of systems that lie on such a node is refused at once, so that it takes no connection from the work
- * of others; one probe for each node shows its return. Without a cluster it does nothing. Reference: faults.md#nodes-of-a-cluster.
+ * Tracks which nodes of a cluster are away. An error makes a node suspect, and the coordinator is asked; only if it gets no answer is the node away.
+ * Then work of the systems there is refused at once, so that it takes no connection from the work of others, and one probe shows its return.
+ * Reference: faults.md#nodes-of-a-cluster.
  */
 export class NodeOutages {
   readonly #settings: NodeOutagesSettings;
   readonly #recoveries = new Map<string, Recovery>();
   readonly #checkedAt = new Map<string, number>();
-  /** Node of each system's schema, as of the last reading. */
-  #locations: ReadonlyMap<string, string> = new Map();
+  #locations = noLocations;
   #locating: Promise<void> | undefined;
   #locatedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
@@ -38,15 +45,21 @@ export class NodeOutages {
     this.#settings = settings;
   }
 
-  /** Records an error that names a node which the coordinator has lost. @returns whether it is the one where the system lies */
+  /** Returns the node where a system lies; `undefined` if it lies on none, or that is not known yet. */
+  nodeOf(system: string): string | undefined {
+    if (!this.#settings.isCoordinator) return undefined;
+    const node = this.#locations.bySchema.get(system);
+    if (node === undefined) void this.#locate(LOCATE_UNKNOWN_MS);
+    return node;
+  }
+
+  /** Records an error by which the coordinator has lost a node. @returns whether work of the system is refused from now on */
   met(error: unknown, system: string | undefined): boolean {
-    const own = system === undefined ? undefined : this.#locations.get(system);
-    const node = lostNodeOf(error) || own;
-    if (node === undefined || this.#isClosed) return false;
-    this.#settings.conditions?.met('a node of the database cannot be reached', { node }, (error as Error).cause ?? error);
-    this.#recoveryOf(node).met();
-    void this.#locate(LOCATE_INTERVAL_MS);
-    return node === own;
+    if (!this.#settings.isCoordinator || this.#isClosed) return false;
+    const named = lostNodeOf(error);
+    const nodeOf = () => (named && this.#locations.nodes.has(named) ? named : this.#nodeOfKnown(system));
+    void this.#suspectNode(nodeOf, CHECK_AFTER_ERROR_MS, error);
+    return system !== undefined && this.#awayNodeOf(system) !== undefined;
   }
 
   /** @throws unavailable if the node where a system lies is away */
@@ -78,22 +91,14 @@ export class NodeOutages {
 
   /** Checks the node where a system lies, in the background. */
   suspect(system: string): void {
-    void this.#locate(CHECK_INTERVAL_MS).then(() => {
-      const node = this.#locations.get(system);
-      const now = performance.now();
-      if (node === undefined || now - (this.#checkedAt.get(node) ?? Number.NEGATIVE_INFINITY) < CHECK_INTERVAL_MS) return;
-      this.#checkedAt.set(node, now);
-      this.#check(node).catch((error) => {
-        if (error instanceof NodeUnanswered) this.met(error, system);
-      });
-    });
+    if (this.#settings.isCoordinator) void this.#suspectNode(() => this.#nodeOfKnown(system), CHECK_INTERVAL_MS);
   }
 
   /** Nodes that are away, and systems that lie there. */
   get unreachable(): Unreachable {
-    if (this.#recoveries.size === 0) return { nodes: 0, systems: 0 };
     const away = new Set([...this.#recoveries].filter(([, { isAway }]) => isAway).map(([node]) => node));
-    return { nodes: away.size, systems: [...this.#locations.values()].filter((node) => away.has(node)).length };
+    if (away.size === 0) return { nodes: 0, systems: 0 };
+    return { nodes: away.size, systems: [...this.#locations.bySchema.values()].filter((node) => away.has(node)).length };
   }
 
   close(): void {
@@ -101,22 +106,49 @@ export class NodeOutages {
     for (const recovery of this.#recoveries.values()) recovery.close();
   }
 
+  #nodeOfKnown(system: string | undefined): string | undefined {
+    return system === undefined ? undefined : this.#locations.bySchema.get(system);
+  }
+
   #awayNodeOf(system: string): string | undefined {
-    const node = this.#locations.get(system);
+    const node = this.#nodeOfKnown(system);
     return node !== undefined && this.#recoveries.get(node)?.isAway ? node : undefined;
   }
 
-  #recoveryOf(node: string): Recovery {
+  /**
+   * @param nodeOf returns the node once the locations are known
+   * @param error to report, if there was one
+   */
+  async #suspectNode(nodeOf: () => string | undefined, intervalMs: number, error?: unknown): Promise<void> {
+    if (nodeOf() === undefined) await this.#locate(LOCATE_UNKNOWN_MS);
+    const node = nodeOf();
+    if (error !== undefined)
+      this.#settings.conditions?.met(LOST, node === undefined ? {} : { node }, (error as Error).cause ?? error);
+    const now = performance.now();
+    if (node === undefined || now - (this.#checkedAt.get(node) ?? Number.NEGATIVE_INFINITY) < intervalMs) return;
+    this.#checkedAt.set(node, now);
+    await this.#check(node).catch((error) => {
+      if (error instanceof NodeUnanswered) this.#setAway(node, error);
+    });
+  }
+
+  #setAway(node: string, error: NodeUnanswered): void {
+    if (this.#isClosed) return;
+    this.#settings.conditions?.met(LOST, { node }, error);
     let recovery = this.#recoveries.get(node);
     if (!recovery) {
       const probe = async () => {
-        void this.#locate(LOCATE_INTERVAL_MS);
-        await this.#check(node);
+        await this.#locate(LOCATE_INTERVAL_MS);
+        // A node that was removed from the cluster has no systems to wait for.
+        if (this.#locations.nodes.has(node)) await this.#check(node);
       };
-      recovery = new Recovery(probe, () => this.#settings.conditions?.over({ node }, 'a node of the database cannot be reached'));
+      recovery = new Recovery(probe, () => {
+        this.#recoveries.delete(node);
+        this.#settings.conditions?.over({ node }, LOST);
+      });
       this.#recoveries.set(node, recovery);
     }
-    return recovery;
+    recovery.met();
   }
 
   /** @throws NodeUnanswered if the coordinator gets no answer of a node; unavailable if the coordinator itself cannot be reached */

@@ -3,7 +3,7 @@ import type { PassingFault } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { passingFaultOf } from './map-error.ts';
+import { isOfNode, passingFaultOf } from './map-error.ts';
 import { NodeOutages, type NodeOutagesSettings } from './node-outages.ts';
 
 /** Faults that affect all systems of a database and end for all of them. Other faults belong to one system. */
@@ -27,6 +27,7 @@ export interface OutageSettings {
   /** Reads, and performs the small write. @throws if the database fails to do so */
   readonly check: (write: readonly Statement[], system: string | undefined) => Promise<void>;
   /** As in `NodeOutages`. */
+  readonly isCoordinator: boolean;
   readonly query: NodeOutagesSettings['query'];
 }
 
@@ -53,7 +54,7 @@ export class Outage {
     const checkForAll = () =>
       check().catch((error) => {
         const kind = passingFaultOf(error);
-        if (kind && COMMON.has(kind)) throw error;
+        if (kind && COMMON.has(kind) && !isOfNode(error)) throw error;
       });
     this.#common = new Recovery(checkForAll, () => this.#endCommonFaults());
   }
@@ -85,7 +86,8 @@ export class Outage {
       if (!this.nodes.met(error, own) && own !== undefined) this.#recoveryOf(own).met();
       return;
     }
-    if (!COMMON.has(kind)) {
+    // What a node reports concerns the systems there only.
+    if (!COMMON.has(kind) || (own !== undefined && isOfNode(error))) {
       conditions?.met(kind, this.#labels(own), cause);
       if (own !== undefined) this.#recoveryOf(own).met();
       return;

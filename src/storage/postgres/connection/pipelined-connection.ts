@@ -4,6 +4,7 @@ import { unsentBytes } from '../../../kernel/socket-handle.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { isConnectionError, isRetyped, isStatementError, isStatementForgotten, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
+import { markLostNode, NodeUnanswered } from './node-errors.ts';
 import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
 import { type Answer, Deallocation, forgetStatement, Request, type RowOptions, serverProcessOf } from './request.ts';
 
@@ -168,7 +169,9 @@ export class PipelinedConnection {
             reject(serviceError('resultTooLarge'));
             return;
           }
-          const error = prepared?.isProven && isRetyped(reason) ? new OutdatedStatement(reason) : reason;
+          if (this.isCoordinator) markLostNode(reason);
+          const cause = this.#lost instanceof NodeUnanswered ? this.#lost : reason;
+          const error = prepared?.isProven && isRetyped(cause) ? new OutdatedStatement(cause) : cause;
           if (prepared && isStatementForgotten(error)) this.#prepared?.drop(text, prepared);
           const isLost = isConnectionError(error);
           if (isLost) this.#markLost(error);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../../../errors/fail.ts';
-import { isLockTimeout, isSchemaStale, StatementFailed, violatedConstraint } from './map-error.ts';
+import { isLockTimeout, isSchemaStale, StatementFailed } from './map-error.ts';
 import { sql, withDatabase } from './testing/open.ts';
+import { violatedConstraint } from './value-errors.ts';
 
 test('values come as the embedded engine has them', () =>
   withDatabase(async ({ database }) => {
@@ -78,7 +79,7 @@ test('a transaction has its own limits, and the next one the usual ones again', 
     async ({ database }) => {
       await database.dedicated((session) => session.query(sql('CREATE TABLE t (a int)')));
       await database.transact((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
-      await database.dedicated((session) => session.query(sql('SELECT pg_sleep(0.6)')), 0);
+      await database.dedicated((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
       const late = await database.transact((session) => session.query(sql('SELECT pg_sleep(2)'))).catch((error) => error);
       // A write that exceeds its time limit was not done.
       assert.ok(late instanceof ServiceError && late.key === 'unavailable');

@@ -5,7 +5,7 @@ import { BlockedReads } from './blocked-reads.ts';
 import { CancelOnAbort } from './cancel-on-abort.ts';
 import { type Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
-import type { Database, PoolSettings, Result, Row, Session, TransactionOptions } from './database.ts';
+import type { Database, DedicatedOptions, PoolSettings, Result, Row, Session, TransactionOptions } from './database.ts';
 import { DeadConnections } from './dead-connections.ts';
 import { ExclusivePool, type Lease, PING_TIMEOUT_MS, poolSizes } from './exclusive-pool.ts';
 import { LockHolders } from './lock-holders.ts';
@@ -25,6 +25,7 @@ import {
 import { Outage } from './outage.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 import { SharedPool, whenAnswering } from './shared-pool.ts';
+import { SharedPools } from './shared-pools.ts';
 import { limitsOf, runAtomically, runRead, runStatements, runTransaction, setAnswerTimeout } from './transaction.ts';
 
 /** Default number of connections of a process; one of them is for the listener. */
@@ -52,7 +53,7 @@ export class Pool implements Database {
   readonly #limits: TransactionLimits;
   /** The same for transactions that are idle between their statements. */
   readonly #slowLimits: TransactionLimits;
-  readonly #shared: SharedPool;
+  readonly #shared: SharedPools;
   readonly #blockedReads = new BlockedReads();
   readonly #lockHolders = new LockHolders((statement) => this.short(statement));
   readonly #transactions: ExclusivePool;
@@ -69,11 +70,12 @@ export class Pool implements Database {
     this.isCoordinator = connector.address.isCoordinator;
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT_MS } : {};
-    this.#shared = new SharedPool(connector, size.short, pooled ? limits : shortLimits);
+    this.#shared = new SharedPools(() => new SharedPool(connector, size.short, pooled ? limits : shortLimits));
     const writing = { ...common, limits: { ...limits, lock: WRITE_LOCK_LIMIT_MS }, size: size.transactions };
     this.#transactions = new ExclusivePool({ ...writing, timeoutError: 'unavailable' });
     this.#long = new ExclusivePool({ ...common, size: size.long, timeoutError: 'timeout' });
     this.outage = new Outage({
+      isCoordinator: this.isCoordinator,
       conditions,
       check: (write, system) => this.#checkWorking(write, system),
       query: (statement) => this.dedicated(async (session) => (await session.query(statement)).rows),
@@ -82,7 +84,7 @@ export class Pool implements Database {
       links: () => connector.links(),
       knowsProcesses: !pooled,
       query: (statement) => this.#queryAlive(statement),
-      onSilent: (links) => this.isCoordinator && this.outage.nodes.checkSilent(links),
+      onSilent: (links) => this.outage.nodes.checkSilent(links),
       onLost: () => this.suspect(),
     });
   }
@@ -95,7 +97,10 @@ export class Pool implements Database {
     for (let attempt = 0; ; attempt++) {
       try {
         // Do not await if a connection exists: the next caller must see this statement in its count of pending ones.
-        const link = this.#shared.leastBusy ?? (await this.#shared.connected());
+        const node = this.outage.nodes.nodeOf(system);
+        const shared = this.#shared.of(node);
+        const link = shared.leastBusy ?? (await shared.connected());
+        if (node !== undefined) link.system = system;
         const { rows } = await link.query(statement, attempt === 0, { maxBytes });
         this.#blockedReads.remove(statement.text);
         return rows;
@@ -106,7 +111,7 @@ export class Pool implements Database {
           return readSeparately();
         }
         if (isTimeout(error)) {
-          if (this.isCoordinator) this.outage.nodes.suspect(system);
+          this.outage.nodes.suspect(system);
           return this.long(statement, system, maxBytes, until);
         }
         throw this.#recordFault(mapReadError(error), system);
@@ -115,7 +120,7 @@ export class Pool implements Database {
   }
 
   probe(): Promise<void> {
-    return whenAnswering(this, this.#shared);
+    return whenAnswering(this, this.#shared.common);
   }
 
   /** @param turn key by which the connection is accounted; the system by default */
@@ -161,7 +166,7 @@ export class Pool implements Database {
         }
         return;
       } catch (error) {
-        if (attempt === 0 && !isBegun && isConnectionError(error)) continue;
+        if (attempt === 0 && !isBegun && mayRetryRead(error)) continue;
         throw this.#recordFault(mapReadError(error), system);
       }
     }
@@ -188,12 +193,12 @@ export class Pool implements Database {
   }
 
   async transact<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { link, release } = await this.#lease(this.#transactions, options.system ?? null);
+    const { link, release } = await this.#lease(this.#transactions, options.system ?? null, options.system ?? options.location);
     try {
       setAnswerTimeout(link, options.timeLimit ?? this.timeLimit);
       return await runTransaction(link, work, { ...this.#slowLimits, ...limitsOf(options) });
     } catch (error) {
-      throw this.#recordFault(error, options.system);
+      throw this.#recordFault(error, options.system ?? options.location);
     } finally {
       setAnswerTimeout(link, this.timeLimit);
       if (!link.isIdle) link.destroy();
@@ -201,15 +206,18 @@ export class Pool implements Database {
     }
   }
 
-  async dedicated<T>(work: (session: Session) => Promise<T>, timeLimit = this.timeLimit, until?: AbortSignal): Promise<T> {
+  async dedicated<T>(work: (session: Session) => Promise<T>, options: DedicatedOptions = {}): Promise<T> {
+    const { timeLimit = this.timeLimit, location, until } = options;
+    if (location !== undefined) this.outage.nodes.require(location);
     const link = await this.#connector.connect({ statement: timeLimit, lock: 0 });
+    link.system = location;
     const leave = () => link.destroy();
     until?.addEventListener('abort', leave);
     try {
       if (until?.aborted) throw unavailable();
       return await runStatements(link, work);
     } catch (error) {
-      throw until?.aborted ? unavailable() : this.#recordFault(error, undefined);
+      throw until?.aborted ? unavailable() : this.#recordFault(error, location);
     } finally {
       until?.removeEventListener('abort', leave);
       await link.end();
@@ -237,11 +245,11 @@ export class Pool implements Database {
    * @param turn as in `long`
    * @throws unavailable, also if the node where the system lies is away
    */
-  async #lease(pool: ExclusivePool, turn: string | null, system = turn): Promise<Lease> {
+  async #lease(pool: ExclusivePool, turn: string | null, system = turn ?? undefined): Promise<Lease> {
     for (;;) {
-      if (system !== null) this.outage.nodes.require(system);
+      if (system !== undefined) this.outage.nodes.require(system);
       const lease = await pool.lease(turn, system).catch((error) => {
-        throw this.#recordFault(error, system ?? undefined);
+        throw this.#recordFault(error, system);
       });
       if (!lease.link.lost) return lease;
       lease.release();
@@ -263,19 +271,19 @@ export class Pool implements Database {
   /** Queries on a connection that has received data a moment ago, or on a new one. */
   async #queryAlive(statement: Statement): Promise<Row[]> {
     const since = performance.now() - PING_TIMEOUT_MS;
-    const heard = this.#shared.receivedSince(since);
+    const heard = this.#shared.common.receivedSince(since);
     if (heard) {
       const answer = heard.query(statement, false);
       await Promise.race([answer.catch(() => {}), heard.ping(PING_TIMEOUT_MS)]);
       if (!heard.lost) return (await answer).rows;
     }
-    const link = await this.#connector.connect(this.#shared.limits);
+    const link = await this.#connector.connect(this.#shared.common.limits);
     try {
       return (await link.query(statement, false)).rows;
     } catch (error) {
       throw mapReadError(error);
     } finally {
-      this.#shared.adopt(link);
+      this.#shared.common.adopt(link);
     }
   }
 

@@ -28,6 +28,7 @@ export async function dropSchema(database: Database, schemaName: string): Promis
     return !isLast;
   };
   // Running requests may lock the same tables in another order: retry after a deadlock.
-  const dropSome = () => database.transact(work, { timeLimit: 0 }).catch((error) => mayRetry(error) || Promise.reject(error));
+  const dropSome = () =>
+    database.transact(work, { timeLimit: 0, location: schemaName }).catch((error) => mayRetry(error) || Promise.reject(error));
   while (await dropSome());
 }

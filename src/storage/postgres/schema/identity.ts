@@ -93,7 +93,7 @@ export async function takeIdentity(database: Database, known: KnownStore, purpos
       if (JSON.stringify(now) !== JSON.stringify(identity)) await session.query(insertIdentity(schema, now));
       return now;
     },
-    { timeLimit: 0, system: schema },
+    { timeLimit: 0, location: schema },
   );
 }
 

@@ -195,6 +195,6 @@ export async function migrateSchema(
       ]);
       await Promise.all([...statements, ...last].map((statement) => session.query(statement)));
     },
-    { timeLimit: 0 },
+    { timeLimit: 0, location: schemaName },
   );
 }

@@ -1,6 +1,6 @@
 import { isInDoubt } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { storeInvalidation } from '../cluster/invalidation.ts';
+import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
 import { canReorder, compileGroup, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
@@ -76,7 +76,7 @@ export async function executeGroup(attempt: GroupExecution): Promise<readonly Qu
   });
   if ('error' in done) {
     // Writes that were rejected, or left for another transaction, have a known outcome.
-    attempt.recordWrites(tablesOf(group.map(({ plan }) => plan)));
+    attempt.recordWrites(tablesOf(group.map(({ plan }) => plan)), true);
     done.resolved.forEach((one, at) => {
       group[at]?.reject('error' in one ? one.error : done.error);
     });
@@ -102,10 +102,10 @@ function unitsOf(attempt: GroupExecution, group: readonly QueuedWrite[], plans =
   return plans.map(({ mutations }, at) => unitOf(at, mutations, schema, attempt));
 }
 
-function bodyOf({ group, schemaName }: GroupExecution, units: readonly Unit[]): Statement[] {
-  const tables = watchedAmong(tablesOf(group.map(({ plan }) => plan)));
+function bodyOf(attempt: GroupExecution, units: readonly Unit[]): Statement[] {
+  const tables = watchedAmong(tablesOf(attempt.group.map(({ plan }) => plan)));
   const statements = units.flatMap((unit) => unit.statements);
-  if (tables.length > 0) statements.push(storeInvalidation(schemaName, { schemaChanged: false, tables }));
+  if (tables.length > 0) statements.push(commitInvalidation(attempt, { schemaChanged: false, tables }));
   return statements;
 }
 

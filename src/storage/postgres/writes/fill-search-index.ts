@@ -65,12 +65,12 @@ function fillingOf({ tables }: Schema, className: string): { table: TableSchema;
 /** Leaves the server's other cores to other work, since no caller waits for the build. */
 const withoutParallelWorkers: Statement = { text: 'SET max_parallel_maintenance_workers = 0', params: [] };
 
-async function run({ database, closing }: FillContext, statement: Statement): Promise<void> {
+async function run({ database, schemaName, closing }: FillContext, statement: Statement): Promise<void> {
   const work = async (session: Session) => {
     await session.query(withoutParallelWorkers);
     await session.query(statement);
   };
-  await database.dedicated(work, 0, closing);
+  await database.dedicated(work, { timeLimit: 0, location: schemaName, until: closing });
 }
 
 /** Waits for one interval for the end of a build; returns whether it ended. @throws what it fails with */

@@ -2,7 +2,8 @@ import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation } from '../../port.ts';
-import { causeOf, isOutOfRange, isTooLarge, violatedColumn, violatedConstraint } from '../connection/map-error.ts';
+import { causeOf } from '../connection/map-error.ts';
+import { isOutOfRange, isTooLarge, violatedColumn, violatedConstraint } from '../connection/value-errors.ts';
 import { fieldOfConstraint } from '../schema/ddl.ts';
 import type { QueuedWrite } from './queued-write.ts';
 

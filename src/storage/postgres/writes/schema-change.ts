@@ -2,9 +2,10 @@ import { serviceError } from '../../../errors/fail.ts';
 import { Contention } from '../../../kernel/contention.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
-import { storeInvalidation } from '../cluster/invalidation.ts';
+import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Session } from '../connection/database.ts';
-import { CommitUnknown, isLockTimeout, isTooLarge, mapCatalogError, mayRetry, unavailable } from '../connection/map-error.ts';
+import { CommitUnknown, isLockTimeout, mapCatalogError, mayRetry, unavailable } from '../connection/map-error.ts';
+import { isTooLarge } from '../connection/value-errors.ts';
 import { applyChanges } from '../schema/apply-changes.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import type { Version } from '../schema/schema-cache.ts';
@@ -45,7 +46,7 @@ export async function changeSchema(context: ExecutorContext, write: QueuedWrite,
       return;
     } catch (error) {
       if (error instanceof CommitUnknown) {
-        recordWrites(tablesOf([write.plan]));
+        recordWrites(tablesOf([write.plan]), true);
         // Report the unknown outcome even if the reload fails.
         await context.reloadSchema().catch(() => {});
       }
@@ -71,7 +72,7 @@ async function changeWithin(context: ExecutorContext, session: Session, write: Q
     throw refusalOf(error, plan.changes);
   });
   const returned = await executePlan(session, plan, schema, context);
-  await session.query(storeInvalidation(schemaName, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
+  await session.query(commitInvalidation(context, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
   return { version: { schema, changes: before.changes + 1 }, plan, returned };
 }
 

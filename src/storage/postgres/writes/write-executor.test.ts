@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, type TestContext, test } from 'node:test';
+import type { ServiceError } from '../../../errors/fail.ts';
 import { CONTENTION_LIMIT_MS } from '../../../kernel/contention.ts';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { tableOf } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { StatementFailed } from '../connection/map-error.ts';
+import { CommitUnknown, StatementFailed } from '../connection/map-error.ts';
 import type { SchemaCache, Version } from '../schema/schema-cache.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { obstaclesOf, tableObstacle } from './obstacles.ts';
@@ -127,4 +128,24 @@ test('where nobody says what is held, something is in the way of each write that
     // It waits for the obstacle; otherwise it would be retried immediately, without end.
     assert.ok(obstaclesOf(write).includes(obstacle));
   }
+});
+
+test('a commit of unknown outcome is not repeated, even if a lock timeout ended it', async () => {
+  const write = queued({});
+  outcomes = [{ outcome: new StatementFailed(0, failed('XX000')) }, { outcome: new CommitUnknown(LOCK_TIMEOUT) }];
+  const done = await executor.execute([write], 'short');
+  assert.deepEqual(
+    [done.retry.length, write.isSettled, (rejected as ServiceError | undefined)?.key],
+    [0, true, 'outcomeUnknown'],
+  );
+});
+
+test('a change of the schema whose commit is of unknown outcome is not repeated', async () => {
+  const write = change();
+  outcomes = [{ outcome: new CommitUnknown(LOCK_TIMEOUT) }];
+  const done = await executor.executeChange(write);
+  assert.deepEqual(
+    [done.retry.length, write.isSettled, (rejected as ServiceError | undefined)?.key],
+    [0, true, 'outcomeUnknown'],
+  );
 });

@@ -3,7 +3,7 @@ import { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { ConditionFailed } from '../../port.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { storeInvalidation } from '../cluster/invalidation.ts';
+import { commitInvalidation } from '../cluster/invalidation.ts';
 import { WRITE_LOCK_LIMIT_MS } from '../connection/connect.ts';
 import type { Row } from '../connection/database.ts';
 import {
@@ -42,8 +42,8 @@ export interface ExecutorContext extends CompileContext {
   readonly schemaCache: SchemaCache;
   /** Reloads the schema. */
   reloadSchema(): Promise<void>;
-  /** Reports tables that were written to, or may have been. */
-  recordWrites(tables: ReadonlySet<string>): void;
+  /** Reports tables that were written to. @param isInDoubt whether only they may have been, and their notification may be lost */
+  recordWrites(tables: ReadonlySet<string>, isInDoubt?: boolean): void;
   /** Records a fault and returns the error for the caller. */
   mapFault(error: unknown): unknown;
   /** Runs a query on locks of the system's tables (obstacles.ts, autovacuum.ts). */
@@ -213,7 +213,8 @@ export class WriteExecutor implements Executor {
         async (session) => {
           await requireConditions(session, plan, this.#context);
           const text = await executePlan(session, plan, plannedUnder, this.#context);
-          if (watched.length > 0) await session.query(storeInvalidation(schemaName, { schemaChanged: false, tables: watched }));
+          if (watched.length > 0)
+            await session.query(commitInvalidation(this.#context, { schemaChanged: false, tables: watched }));
           await session.query(schemaVersionGuard(schemaName, changes));
           return text;
         },
@@ -247,7 +248,7 @@ export class WriteExecutor implements Executor {
       try {
         return await transaction();
       } catch (error) {
-        if (error instanceof CommitUnknown) this.#context.recordWrites(tablesOf(writes.map(({ plan }) => plan)));
+        if (error instanceof CommitUnknown) this.#context.recordWrites(tablesOf(writes.map(({ plan }) => plan)), true);
         const cause = error instanceof GroupFailed ? error.cause : error;
         // Other writes may continue meanwhile.
         if (isLockTimeout(cause)) throw error;
