@@ -4,8 +4,15 @@ import type { Connector, SessionLimits } from './connect.ts';
 import { unavailable } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
-interface Waiter {
-  readonly system: string | null;
+/** By whom a connection is held. Each key gets all connections except one. */
+interface Holder {
+  /** The system, or another key by which its work is accounted; `null`: not limited. */
+  readonly turn: string | null;
+  /** The node of a cluster where the work is done, if it is: one that falls silent holds its connections for some seconds. */
+  readonly node: string | undefined;
+}
+
+interface Waiter extends Holder {
   take(link: PipelinedConnection): void;
   fail(error: unknown): void;
 }
@@ -39,8 +46,8 @@ const ALIVE_FOR_MS = 15_000;
 export const PING_TIMEOUT_MS = 1000;
 
 /**
- * Connections for exclusive use by one caller at a time. The system that holds the fewest comes first, then the longest waiting caller. One system
- * gets all connections except one.
+ * Connections for exclusive use by one caller at a time. The system that holds the fewest comes first, then the longest waiting caller. One system,
+ * and one node, gets all connections except one.
  */
 export class ExclusivePool {
   readonly #settings: ExclusivePoolSettings;
@@ -60,12 +67,14 @@ export class ExclusivePool {
 
   /**
    * Takes a connection, which the caller must release.
-   * @param turn by which the connection is accounted; `null`: not limited
+   * @param turn as in `Holder`
    * @param system whose work it is
+   * @param node as in `Holder`
    * @throws unavailable; `timeoutError` of the settings after the maximum wait
    */
-  async lease(turn: string | null, system = turn ?? undefined): Promise<Lease> {
-    const link = await this.#acquire(turn);
+  async lease(turn: string | null, system = turn ?? undefined, node?: string): Promise<Lease> {
+    const holder = { turn, node };
+    const link = await this.#acquire(holder);
     link.system = system;
     let released = false;
     return {
@@ -74,7 +83,7 @@ export class ExclusivePool {
         if (released) return;
         released = true;
         link.system = undefined;
-        this.#release(link, turn);
+        this.#release(link, holder);
       },
     };
   }
@@ -107,10 +116,10 @@ export class ExclusivePool {
     for (const link of this.#links) link.destroy();
   }
 
-  #acquire(system: string | null): Promise<PipelinedConnection> {
+  #acquire(holder: Holder): Promise<PipelinedConnection> {
     if (this.#closed) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { system, take: resolve, fail: reject };
+      const waiter: Waiter = { ...holder, take: resolve, fail: reject };
       this.#waiting.push(waiter);
       this.#serve();
       if (!this.#waiting.includes(waiter)) return;
@@ -129,11 +138,11 @@ export class ExclusivePool {
     });
   }
 
-  #release(link: PipelinedConnection, system: string | null): void {
-    if (system !== null) {
-      const held = (this.#held.get(system) ?? 1) - 1;
-      if (held > 0) this.#held.set(system, held);
-      else this.#held.delete(system);
+  #release(link: PipelinedConnection, holder: Holder): void {
+    for (const key of keysOf(holder)) {
+      const held = (this.#held.get(key) ?? 1) - 1;
+      if (held > 0) this.#held.set(key, held);
+      else this.#held.delete(key);
     }
     if (!link.lost) {
       if (this.#closed || performance.now() - link.connectedAt > MAX_AGE_MS) void link.end();
@@ -170,7 +179,7 @@ export class ExclusivePool {
     for (let waiter = link && this.#next(); link && waiter; waiter = link && this.#next()) {
       this.#idle.pop();
       this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-      if (waiter.system !== null) this.#held.set(waiter.system, (this.#held.get(waiter.system) ?? 0) + 1);
+      for (const key of keysOf(waiter)) this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
       waiter.take(link);
       link = this.#idle.at(-1);
     }
@@ -183,7 +192,8 @@ export class ExclusivePool {
     let best: Waiter | undefined;
     let fewest = this.#maxPerSystem();
     for (const waiter of this.#waiting) {
-      const held = waiter.system === null ? 0 : (this.#held.get(waiter.system) ?? 0);
+      if (isAtLimit(waiter, this.#held, this.#maxPerSystem())) continue;
+      const held = waiter.turn === null ? 0 : (this.#held.get(waiter.turn) ?? 0);
       if (held >= fewest) continue;
       best = waiter;
       fewest = held;
@@ -196,10 +206,9 @@ export class ExclusivePool {
     const maxPerSystem = this.#maxPerSystem();
     const taken = new Map(this.#held);
     let count = 0;
-    for (const { system } of this.#waiting) {
-      const held = system === null ? 0 : (taken.get(system) ?? 0);
-      if (held >= maxPerSystem) continue;
-      if (system !== null) taken.set(system, held + 1);
+    for (const waiter of this.#waiting) {
+      if (isAtLimit(waiter, taken, maxPerSystem)) continue;
+      for (const key of keysOf(waiter)) taken.set(key, (taken.get(key) ?? 0) + 1);
       count += 1;
     }
     return count;
@@ -238,6 +247,15 @@ export class ExclusivePool {
     if (!this.#closed) this.#serve();
   }
 }
+
+/** Keys under which a holder is counted. Names of systems' schemas contain no colon. */
+function keysOf({ turn, node }: Holder): string[] {
+  const keys = turn === null ? [] : [turn];
+  return node === undefined ? keys : [...keys, `node:${node}`];
+}
+
+const isAtLimit = (holder: Holder, held: ReadonlyMap<string, number>, max: number): boolean =>
+  keysOf(holder).some((key) => (held.get(key) ?? 0) >= max);
 
 /** Divides the connections of a process among its pools. One is reserved for the listener. */
 export function poolSizes(connections: number): { short: number; transactions: number; long: number } {

@@ -90,11 +90,11 @@ export class Pool implements Database {
   }
 
   async short(statement: Statement, system = '', maxBytes = Number.POSITIVE_INFINITY, until?: AbortSignal): Promise<Row[]> {
-    this.outage.nodes.require(system);
     // Blocked reads count as another system of their own, so that they leave a connection to the system's other reads.
     const readSeparately = () => this.long(statement, system, maxBytes, until, `${system} held`);
     if (this.#blockedReads.has(statement.text)) return readSeparately();
     for (let attempt = 0; ; attempt++) {
+      this.outage.nodes.require(system);
       try {
         // Do not await if a connection exists: the next caller must see this statement in its count of pending ones.
         const node = this.outage.nodes.nodeOf(system);
@@ -248,7 +248,8 @@ export class Pool implements Database {
   async #lease(pool: ExclusivePool, turn: string | null, system = turn ?? undefined): Promise<Lease> {
     for (;;) {
       if (system !== undefined) this.outage.nodes.require(system);
-      const lease = await pool.lease(turn, system).catch((error) => {
+      const node = system === undefined ? undefined : this.outage.nodes.nodeOf(system);
+      const lease = await pool.lease(turn, system, node).catch((error) => {
         throw this.#recordFault(error, system);
       });
       if (!lease.link.lost) return lease;

@@ -1,12 +1,21 @@
 /** Helpers shared by the tests of the connections. */
+import type pg from 'pg';
 import type { StoredValue } from '../../../../values/types/type.ts';
 import type { Statement } from '../../../sql/sql-writer.ts';
 import { query, type TestDatabase, testDatabase } from '../../testing/server.ts';
+import { newClient } from '../connect.ts';
 import { connectDatabase } from '../connect-database.ts';
 import type { Database } from '../database.ts';
 
 export function sql(text: string, ...params: StoredValue[]): Statement {
   return { text, params };
+}
+
+/** Returns a connected client in the mode that `PipelinedConnection` needs. */
+export async function openClient(url: string): Promise<pg.Client> {
+  const client = newClient({ url, pooled: false, isCoordinator: false }, { statement: 0, lock: 0 });
+  await client.connect();
+  return client;
 }
 
 /** Connections to a database of this test, which is dropped at its end. */
