@@ -42,13 +42,13 @@ export async function runAtomically(
 ): Promise<Result[]> {
   for (const statement of statements) link.check(statement);
   const bare = statements.length === 1 && Object.keys(limits).length === 0 && !link.isCoordinator;
-  const sent: Promise<Answer>[] = bare ? [] : [link.command(`BEGIN ISOLATION LEVEL READ COMMITTED${limitsSql(limits)}`)];
+  const sent: Promise<Answer>[] = bare ? [] : begin(link, limits);
+  const before = sent.length;
   for (const statement of statements) sent.push(link.query(statement, keep));
   if (!bare) sent.push(link.command('COMMIT'));
 
   const settled = await Promise.allSettled(sent);
   const at = settled.findIndex((outcome) => outcome.status === 'rejected' && codeOf(outcome.reason) !== IN_FAILED_TRANSACTION);
-  const before = bare ? 0 : 1;
   if (at >= 0) {
     const { reason } = settled[at] as PromiseRejectedResult;
     if (at === settled.length - 1 && failedWhileCommitting(link, reason)) throw new CommitUnknown(reason);
@@ -59,7 +59,16 @@ export async function runAtomically(
   if (bare) return answers;
   if (answers.at(-1)?.command !== 'COMMIT')
     throw new StatementFailed(statements.length, new Error('the transaction was rolled back'));
-  return answers.slice(1, -1);
+  return answers.slice(before, -1);
+}
+
+/**
+ * Begins a transaction with its limits. A coordinator passes on to the node the text of the command with which a limit comes, so there each has a
+ * command of its own.
+ */
+function begin(link: PipelinedConnection, limits: TransactionLimits): Promise<Answer>[] {
+  const commands = `BEGIN ISOLATION LEVEL READ COMMITTED${limitsSql(limits)}`;
+  return (link.isCoordinator ? commands.split('; ') : [commands]).map((command) => link.command(command));
 }
 
 /**
@@ -72,7 +81,7 @@ export async function runTransaction<T>(
   work: (session: Session) => Promise<T>,
   limits: TransactionLimits,
 ): Promise<T> {
-  const begun = link.command(`BEGIN ISOLATION LEVEL READ COMMITTED${limitsSql(limits)}`);
+  const begun = Promise.all(begin(link, limits));
   begun.catch(() => {});
   const { value, failure } = await inSession(link, work, begun);
   if (failure) {
