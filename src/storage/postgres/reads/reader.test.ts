@@ -13,7 +13,8 @@ import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { quotedName } from '../sql/names.ts';
 import { query as onItsOwn, type TestDatabase, testDatabase } from '../testing/server.ts';
-import { mapQueryError, PostgresReader } from './reader.ts';
+import { mapQueryError } from './map-error.ts';
+import { PostgresReader } from './reader.ts';
 
 const schemaName = 'rds_reader';
 const dialect = postgresDialect(schemaName);

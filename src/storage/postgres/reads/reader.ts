@@ -1,4 +1,4 @@
-import { fail, ServiceError, serviceError } from '../../../errors/fail.ts';
+import { fail, serviceError } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
@@ -24,8 +24,8 @@ import { compileByIds, compileCount, compileGet, compileList } from '../../sql/s
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isSchemaStale } from '../connection/map-error.ts';
-import { isOutOfRange, isTooLarge } from '../connection/value-errors.ts';
 import { joinedPlan } from './include-joins.ts';
+import { mapQueryError } from './map-error.ts';
 import { hasFewRows, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
 import { jsonArray, jsonRecord } from './result-stream.ts';
 
@@ -285,17 +285,4 @@ async function inBatches<T, U>(items: readonly T[], work: (item: T) => Promise<U
     }
   }
   return all;
-}
-
-/** SQLSTATE of an invalid regular expression, or one that needs too much memory. */
-const INVALID_REGEX = '2201B';
-
-/** Maps an error of a read to the client's error; faults of this program stay unchanged. */
-export function mapQueryError(error: unknown): unknown {
-  if (error instanceof ServiceError) return error;
-  if ((error as { readonly code?: unknown }).code === INVALID_REGEX)
-    return serviceError('badQuery', 'the pattern is too complex');
-  if (isTooLarge(error)) return serviceError('badQuery', 'the query is too large');
-  if (isOutOfRange(error)) return serviceError('badQuery', 'a number of the query is out of range');
-  return error;
 }
