@@ -1,4 +1,4 @@
-import { fail, serviceError } from '../../../errors/fail.ts';
+import { fail } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
