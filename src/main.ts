@@ -4,5 +4,9 @@ import { goBehind } from './background.ts';
 const args = process.argv.slice(2);
 // `backup list` and `backup verify` only read backups, not the served stores.
 if (args[0] === 'backup' && args[1] !== 'list' && args[1] !== 'verify') goBehind();
+// A reader of the output, such as `head`, may leave before its end.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 const { run } = await import('./run.ts');
 process.exitCode = await run(args);

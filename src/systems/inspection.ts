@@ -41,9 +41,12 @@ export async function* inspectStores(registry: Registry, engine: Engine): AsyncG
     if (!one) continue;
     const node = nodeOf(name);
     const { missingSince } = one;
-    const found = await engine
-      .inspect(name)
-      .catch((error) => (node !== null && isUnavailable(error) ? null : Promise.reject(error)));
+    const found = await engine.inspect(name).catch(async (error) => {
+      if (node === null || !isUnavailable(error)) throw error;
+      // Throws if the database itself is away.
+      await engine.probe();
+      return null;
+    });
     if (!found) {
       yield { appId, name, place: name, refused: null, missingSince, node, isUnreachable: true };
       continue;

@@ -42,9 +42,13 @@ function launch(args: readonly string[], env: Record<string, string>, cwd: strin
   return { child, run };
 }
 
-/** Runs the program to its end. It is killed after a minute; then the code is null. */
-export async function runToEnd(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Run> {
+/**
+ * Runs the program to its end. It is killed after a minute; then the code is null.
+ * @param isRead whether its standard output is read
+ */
+export async function runToEnd(args: readonly string[], env: Record<string, string>, cwd: string, isRead = true): Promise<Run> {
   const { child, run } = launch(args, env, cwd);
+  if (!isRead) child.stdout?.destroy();
   const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(timer);

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../support/hosts/run-command.ts';
-import { type Run, temporary } from './process.ts';
+import { type Run, runToEnd, temporary } from './process.ts';
 
 const cwd = await temporary();
 const run = (...args: string[]): Promise<Run> => runCommand(args, { DATA_DIR: join(cwd, 'data') }, cwd);
@@ -84,6 +84,12 @@ for (const [command, options] of reporting)
     const { stdout } = await run(...command.split(' '), '--help');
     for (const option of options) assert.match(stdout, new RegExp(`^ +${option} `, 'm'));
   });
+
+test('Operations: a reader that leaves before the end of the output is no error', async () => {
+  const cwd = await temporary();
+  const { code, stderr } = await runToEnd(['system', '--help'], {}, cwd, false);
+  assert.deepEqual([code, stderr], [0, '']);
+});
 
 test('Operations: DATA_DIR is named if one of its paths is at fault, and only then', async () => {
   const missing = await run('import', '--system', 'x', '--table', 'T', '--file', join(cwd, 'missing.ndjson'));

@@ -94,6 +94,7 @@ function backupStatements(schemaName: string): Statement[] {
  */
 export async function migrateRegistry(database: Database): Promise<void> {
   try {
+    if (database.isCoordinator) await refuseDistributedRegistry(database);
     if (await isMigrated(database)) return;
     await migrateSchema(database, registrySchema, registryMigrations, 'the registry', { isDistributed: false });
   } catch (error) {
@@ -103,6 +104,23 @@ export async function migrateRegistry(database: Database): Promise<void> {
       `DATABASE_URL: ${message}: the user must be let create schemas in the database, and own ${registrySchema}.`,
     );
   }
+}
+
+/**
+ * Refuses a registry that lies on a node, where earlier versions let the server put it: all systems would depend on that node.
+ * @throws OperatorError
+ */
+async function refuseDistributedRegistry(database: Database): Promise<void> {
+  const hasMetadata = { text: `SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL`, params: [] };
+  if ((await database.short(hasMetadata))[0]?.[0] !== 1) return;
+  const distributed = {
+    text: 'SELECT 1 FROM pg_dist_partition AS p JOIN pg_class AS c ON c.oid = p.logicalrelid WHERE c.relnamespace = to_regnamespace($1)',
+    params: [quotedName(registrySchema)],
+  };
+  if ((await database.short(distributed)).length === 0) return;
+  throw new OperatorError(
+    `the schema ${registrySchema} lies on a node of the cluster: SELECT citus_schema_undistribute('${registrySchema}') brings it back to the coordinator`,
+  );
 }
 
 /**
