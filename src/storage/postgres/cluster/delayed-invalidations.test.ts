@@ -56,6 +56,24 @@ test('what commits tell of by themselves, and what nobody may see, is left out; 
   );
 });
 
+test('a write in doubt is announced with its watched tables, again and again until that is sent', async () => {
+  const sent: (readonly string[])[] = [];
+  let isBroken = true;
+  const notices = new DelayedInvalidations(async (tables) => {
+    sent.push(tables);
+    if (isBroken) throw new Error('away');
+  });
+  notices.add(['_Role', 'Gadgets', '_TriggerQueue'], true);
+  notices.flush();
+  await wait(1);
+  assert.deepEqual(sent, [['_Role'], ['Gadgets']]);
+  isBroken = false;
+  notices.flush();
+  await wait(1);
+  notices.flush();
+  assert.deepEqual(sent, [['_Role'], ['Gadgets'], ['_Role']]);
+});
+
 test('a notice that does not go out is no error', async () => {
   const notices = new DelayedInvalidations(() => Promise.reject(new Error('away')));
   notices.add(['T']);
